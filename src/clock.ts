@@ -1,0 +1,19 @@
+/** Stops a timer that has not fired yet. Safe to call at any time. */
+export type Cancel = () => void;
+
+/** The program's only source of time, so that tests can hold it still and move it by hand. */
+export interface Clock {
+  /** Milliseconds since the epoch, a whole number. */
+  now(): number;
+  /** Runs `action` once, `delayMs` from now, unless cancelled. Never keeps the process alive. */
+  after(delayMs: number, action: () => void): Cancel;
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  after(delayMs, action) {
+    const timer = setTimeout(action, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,54 @@
+/**
+ * Every failure the program names. A code says what went wrong, never how a door shows it: the HTTP
+ * status of each code stands in one table, `http/errors.ts`.
+ */
+export type ErrorCode =
+  | "bad-request"
+  | "invalid-body"
+  | "invalid-parameter"
+  | "invalid-cursor"
+  | "conflicting-parameters"
+  | "authentication-required"
+  | "invalid-token"
+  | "invalid-signature"
+  | "insufficient-scope"
+  | "not-found"
+  | "unknown-provider"
+  | "method-not-allowed"
+  | "body-too-large"
+  | "unsupported-media-type"
+  | "too-many-auth-failures"
+  | "internal"
+  | "unavailable";
+
+/** One field or parameter at fault. `pointer` is a JSON Pointer (RFC 6901) into the body. */
+export type FieldError = { readonly code: string; readonly detail: string } & (
+  { readonly parameter: string } | { readonly pointer: string }
+);
+
+interface ErrorExtras {
+  /** The fields or parameters at fault. */
+  readonly errors?: readonly FieldError[];
+  /** Whole seconds after which trying again makes sense. */
+  readonly retryAfterSeconds?: number;
+  /** Methods the path does answer; for `method-not-allowed`. */
+  readonly allow?: readonly string[];
+  /** Media types or codings that would be taken; for `unsupported-media-type`. */
+  readonly accept?: string;
+  /** For operators and the log only; a client is never told. */
+  readonly cause?: unknown;
+}
+
+/** An expected failure. Anything thrown that is not an `AppError` is a fault of ours: `internal`. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+
+  constructor(
+    readonly code: ErrorCode,
+    /** Told to the client: says what to do, never a cause that helps an attacker. */
+    readonly detail: string,
+    readonly extras: ErrorExtras = {},
+  ) {
+    super(`${code}: ${detail}`, { cause: extras.cause });
+  }
+}

@@ -1,0 +1,172 @@
+import type { Database } from "bun:sqlite";
+
+import { AppError } from "../../errors.ts";
+import type { Step } from "../sql.ts";
+import type { Storage } from "../storage.ts";
+
+import { isLocked, isStorageFault, unavailable } from "./faults.ts";
+import type { Compile } from "./open.ts";
+
+/** A unit of work that waits for its commit. */
+interface Unit {
+  readonly steps: readonly Step<unknown>[];
+  resolve(rows: unknown[][]): void;
+  reject(error: unknown): void;
+}
+
+/** What a unit came to: the rows of each step, or the error that undid it. */
+type Outcome = { readonly rows: unknown[][] } | { readonly error: unknown };
+
+/** Bounds how long one commit holds the event loop. */
+const maxUnitsPerCommit = 512;
+/** Beyond this the disk is too slow for the load: new work is refused rather than piled up. */
+const maxWaitingUnits = 20_000;
+/** How long units wait for another process's lock before they are refused. */
+const lockPatienceMs = 2_000;
+const lockRetryMs = 20;
+
+/**
+ * Commits units of work in groups: those that arrive in one turn of the event loop share one
+ * transaction and one fsync, which is 5–6 times faster than one each. Units are data, so a group is
+ * first run without savepoints; only if a unit fails half-way is it undone and run again with one
+ * savepoint a unit, so that one failure undoes only itself.
+ */
+export function groupCommit(
+  client: Database,
+  compile: Compile,
+): { atomically: Storage["atomically"]; close(): Promise<void> } {
+  let waiting: Unit[] = [];
+  let scheduled = false;
+  let closed = false;
+  let lockedSince: number | null = null;
+
+  function enqueue(steps: readonly Step<unknown>[]): Promise<unknown[][]> {
+    if (closed || waiting.length >= maxWaitingUnits) {
+      const detail = closed ? "The service is shutting down" : "Too much work is waiting";
+      return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
+    }
+    return new Promise((resolve, reject) => {
+      waiting.push({ steps, resolve, reject });
+      schedule();
+    });
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(flush);
+  }
+
+  function flush(): void {
+    scheduled = false;
+    const group = waiting.slice(0, maxUnitsPerCommit);
+    if (group.length === 0) return;
+    if (!beginOrWait()) return;
+    waiting = waiting.slice(group.length);
+    settle(group, commit(group));
+    if (waiting.length > 0) schedule();
+  }
+
+  /** Takes the write lock. Another process may hold it: tries again later, without holding the loop. */
+  function beginOrWait(): boolean {
+    try {
+      client.run("begin immediate");
+      lockedSince = null;
+      return true;
+    } catch (error) {
+      lockedSince ??= performance.now();
+      if (isLocked(error) && !closed && performance.now() - lockedSince < lockPatienceMs) {
+        scheduled = true;
+        setTimeout(flush, lockRetryMs);
+      } else {
+        lockedSince = null;
+        const refused = waiting;
+        waiting = [];
+        for (const unit of refused) unit.reject(unavailable(error));
+      }
+      return false;
+    }
+  }
+
+  /** Runs and commits a group, inside the transaction that is open. */
+  function commit(group: readonly Unit[]): Outcome[] {
+    try {
+      let outcomes = runAll(group);
+      if (outcomes === "half-done") {
+        client.run("rollback");
+        client.run("begin immediate");
+        outcomes = group.map(runWithSavepoint);
+      }
+      client.run("commit");
+      return outcomes;
+    } catch (error) {
+      rollback();
+      return group.map(() => ({ error: unavailable(error) }));
+    }
+  }
+
+  function rollback(): void {
+    try {
+      if (client.inTransaction) client.run("rollback");
+    } catch {
+      // A full or failing disk may already have undone it: nothing is left to undo.
+    }
+  }
+
+  function runAll(group: readonly Unit[]): Outcome[] | "half-done" {
+    const outcomes: Outcome[] = [];
+    for (const unit of group) {
+      const outcome = run(unit);
+      if ("error" in outcome && outcome.stepsDone > 0) return "half-done";
+      outcomes.push(outcome);
+    }
+    return outcomes;
+  }
+
+  function runWithSavepoint(unit: Unit): Outcome {
+    client.run("savepoint unit");
+    const outcome = run(unit);
+    if ("error" in outcome) client.run("rollback to unit");
+    client.run("release unit");
+    return outcome;
+  }
+
+  /** Runs the steps of one unit. A fault of the storage itself is thrown: it concerns the whole group. */
+  function run(unit: Unit): Outcome & { stepsDone: number } {
+    const rows: unknown[][] = unit.steps.map(() => []);
+    for (const [index, step] of unit.steps.entries()) {
+      try {
+        const result = compile(step.statement)(step.values);
+        if (result.touched === 0 && step.ifNone !== undefined) {
+          if (step.ifNone === "stop") break;
+          return { error: step.ifNone, stepsDone: index };
+        }
+        rows[index] = result.rows;
+      } catch (error) {
+        if (isStorageFault(error)) throw error;
+        return { error, stepsDone: index };
+      }
+    }
+    return { rows, stepsDone: unit.steps.length };
+  }
+
+  return {
+    // Guarantee: enqueue resolves with one array for each step, made of that step's own rows.
+    atomically: ((...steps: Step<unknown>[]) => enqueue(steps)) as Storage["atomically"],
+    async close() {
+      while (waiting.length > 0) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      closed = true;
+    },
+  };
+}
+
+function settle(group: readonly Unit[], outcomes: readonly Outcome[]): void {
+  for (const [index, unit] of group.entries()) {
+    const outcome = outcomes[index];
+    if (outcome === undefined) unit.reject(new Error("A unit of work has no outcome"));
+    else if ("error" in outcome) unit.reject(outcome.error);
+    else unit.resolve(outcome.rows);
+  }
+}

@@ -1,0 +1,98 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { sql } from "drizzle-orm";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+
+import type { Sql, Statement } from "../sql.ts";
+import type { Storage } from "../storage.ts";
+
+import { unavailable } from "./faults.ts";
+import { groupCommit } from "./group-commit.ts";
+import { migrate } from "./migrate.ts";
+import { tables } from "./tables.ts";
+
+/** A compiled statement: its rows, and how many rows it returned or changed. */
+export type Run = (values: object) => { rows: unknown[]; touched: number };
+export type Compile = (statement: Statement<never, unknown>) => Run;
+
+/** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
+const busyTimeoutMs = 25;
+
+/** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
+export function openSqlite(file: string): Storage {
+  const client = connect(file);
+  migrate(client);
+  const compile = compiler(drizzle(client));
+  const commits = groupCommit(client, compile);
+  return {
+    dialect: "sqlite",
+    async all(statement, values) {
+      try {
+        return rowsOf(statement, compile(statement)(values).rows);
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+    atomically: commits.atomically,
+    async close() {
+      await commits.close();
+      client.close();
+    },
+  };
+}
+
+function connect(file: string): Database {
+  const inMemory = file === ":memory:";
+  if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const client = new Database(file, { create: true, strict: true });
+  if (!inMemory) chmodSync(file, 0o600);
+  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
+  client.run("pragma journal_mode = wal");
+  // FULL syncs the log on every commit: what we acknowledged survives a power cut.
+  client.run("pragma synchronous = full");
+  client.run("pragma mmap_size = 1073741824");
+  return client;
+}
+
+/** Compiles each statement once, on its first use. */
+function compiler(database: BunSQLiteDatabase): Compile {
+  // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
+  // the storage suite runs every statement of the program through it.
+  const shared = database as unknown as Sql;
+  const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
+  const compiled = new Map<Statement<never, unknown>, Run>();
+  return (statement) => {
+    let run = compiled.get(statement);
+    if (run === undefined) {
+      // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
+      const query = statement.build(shared, tables, parameters as never);
+      run = prepared(query as SqliteBuilder);
+      compiled.set(statement, run);
+    }
+    return run;
+  };
+}
+
+/** What the builders of Drizzle's synchronous SQLite driver are when a query is finished. */
+interface SqliteBuilder {
+  prepare(): {
+    execute(values: object): { sync(): unknown[] | { changes: number } };
+  };
+}
+
+function prepared(query: SqliteBuilder): Run {
+  const statement = query.prepare();
+  return (values) => {
+    const result = statement.execute(values).sync();
+    return Array.isArray(result)
+      ? { rows: result, touched: result.length }
+      : { rows: [], touched: result.changes };
+  };
+}
+
+// Guarantee: the rows came from running this very statement, whose type says what they are.
+function rowsOf<Row>(_: Statement<never, Row>, rows: unknown[]): Row[] {
+  return rows as Row[];
+}

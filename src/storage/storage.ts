@@ -1,0 +1,39 @@
+import { AppError } from "../errors.ts";
+
+import { openSqlite } from "./sqlite/open.ts";
+import type { Statement, Step } from "./sql.ts";
+
+type RowsOfSteps<Steps extends readonly Step<unknown>[]> = {
+  [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? Row[] : never;
+};
+
+/** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
+export interface Storage {
+  readonly dialect: "sqlite";
+  /** Reads. Never sees a unit of work half-done. */
+  all<Values extends object, Row>(
+    statement: Statement<Values, Row>,
+    values: NoInfer<Values>,
+  ): Promise<Row[]>;
+  /**
+   * Does one unit of work, all or nothing, and resolves after it is on disk with the rows that each
+   * step returned (none for steps that were left out). Throws the error of the step that failed.
+   */
+  atomically<const Steps extends readonly Step<unknown>[]>(
+    ...steps: Steps
+  ): Promise<RowsOfSteps<Steps>>;
+  /** Commits what waits, then closes. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
+ * one clear line when the URL is of no known kind or the database is newer than the program.
+ */
+export function openStorage(url: string): Storage {
+  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
+  throw new AppError(
+    "internal",
+    `DATABASE_URL must start with "sqlite:"; PostgreSQL is not supported by this version`,
+  );
+}

@@ -1,0 +1,9 @@
+/** A person or program that can hold a token. */
+export interface User {
+  /** A UUID (RFC 9562). */
+  readonly id: string;
+  readonly name: string;
+  /** Unique without regard to case. */
+  readonly email: string;
+  readonly createdAt: Date;
+}

@@ -1,0 +1,32 @@
+/** Why a delivery was refused; for operators, never for the sender. */
+export type RejectionReason =
+  | "missing-signature"
+  | "several-signatures"
+  | "malformed-signature"
+  | "wrong-signature"
+  | "missing-timestamp"
+  | "stale-timestamp"
+  | "unsupported-scheme"
+  | "body-too-large"
+  | "unsupported-encoding";
+
+/** A delivery that was refused, kept so that an operator can find out why. */
+export interface Rejection {
+  readonly id: `rej_${string}`;
+  readonly provider: string;
+  readonly createdAt: Date;
+  readonly reason: RejectionReason;
+  readonly address: string;
+  readonly requestId: string;
+  /** Request headers by lower-case name, without secrets and signatures. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bodyBytes: number;
+}
+
+/** A rejection as stored: with what is needed to work out later why it did not verify. */
+export interface StoredRejection extends Rejection {
+  /** The signature headers as sent, by lower-case name. They did not verify. */
+  readonly signatures: Readonly<Record<string, string>>;
+  /** Null when larger than what is kept of a refused body. */
+  readonly body: Uint8Array | null;
+}
