@@ -35,6 +35,12 @@ interface ErrorExtras {
   readonly allow?: readonly string[];
   /** Media types or codings that would be taken; for `unsupported-media-type`. */
   readonly accept?: string;
+  /** The quota that was used up; for `too-many-auth-failures`. */
+  readonly quota?: {
+    readonly name: string;
+    readonly limit: number;
+    readonly windowSeconds: number;
+  };
   /** For operators and the log only; a client is never told. */
   readonly cause?: unknown;
 }

@@ -20,7 +20,7 @@ export interface Notification extends Message {
   readonly createdAt: Date;
   readonly status: NotificationStatus;
   /** Delivery attempts begun since it was last armed. */
-  readonly attempts: number;
+  readonly attemptCount: number;
   /** When the next attempt is due; null when settled. */
   readonly dueAt: Date | null;
   readonly deliveredAt: Date | null;
@@ -39,7 +39,6 @@ export interface StoredNotification extends Notification {
 /** One try to hand a notification to the operator gateway. */
 export interface Attempt {
   readonly notificationId: `ntf_${string}`;
-  /** From 1, counted since the notification was first made. */
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly delivered: boolean;

@@ -35,7 +35,9 @@ export interface Query<Row> {
   /** Never there at run time: carries the type of the rows. */
   readonly $row?: Row;
 }
-interface Select<Row> extends Query<Row> {
+export interface Select<Row> extends Query<Row> {
+  /** Only with named fields: a row then stays flat. */
+  innerJoin(table: Table, on: SQL): Select<Row>;
   where(condition: SQL | undefined): Select<Row>;
   groupBy(...columns: (Column | SQL)[]): Select<Row>;
   orderBy(...terms: SQL[]): Select<Row>;

@@ -1,10 +1,16 @@
 import { AppError } from "../errors.ts";
 
+import type { claimDue } from "./sqlite/claim.ts";
 import { openSqlite } from "./sqlite/open.ts";
 import type { Statement, Step } from "./sql.ts";
 
-type RowsOfSteps<Steps extends readonly Step<unknown>[]> = {
-  [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? Row[] : never;
+/** What a step did: the rows it returned, and how many it returned or changed. */
+export interface StepResult<Row> {
+  readonly rows: readonly Row[];
+  readonly touched: number;
+}
+type ResultsOf<Steps extends readonly Step<unknown>[]> = {
+  [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? StepResult<Row> : never;
 };
 
 /** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
@@ -16,12 +22,14 @@ export interface Storage {
     values: NoInfer<Values>,
   ): Promise<Row[]>;
   /**
-   * Does one unit of work, all or nothing, and resolves after it is on disk with the rows that each
-   * step returned (none for steps that were left out). Throws the error of the step that failed.
+   * Does one unit of work, all or nothing, and resolves after it is on disk with what each step did
+   * (nothing, for steps that were left out). Throws the error of the step that failed.
    */
   atomically<const Steps extends readonly Step<unknown>[]>(
     ...steps: Steps
-  ): Promise<RowsOfSteps<Steps>>;
+  ): Promise<ResultsOf<Steps>>;
+  /** Leases due notifications; a statement of its own in each dialect. */
+  readonly claimDue: typeof claimDue;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }

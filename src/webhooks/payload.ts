@@ -6,9 +6,14 @@ import type { JsonObject } from "./provider.ts";
 // copies, and leaves control characters out, so that what is stored is safe to print.
 
 const maxTextLength = 500;
+const maxLineLength = 120;
+const maxTypeLength = 80;
 const maxUrlLength = 2_048;
-/** Control characters, line and paragraph separators, and bidirectional overrides. */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+/** Entries of a list that are looked at. */
+const maxItems = 100;
+
+/** Control characters, line and paragraph separators, and everything that changes the direction. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
 
 /** True for a JSON object: not null, not an array. */
 export function isObject(value: unknown): value is JsonObject {
@@ -31,11 +36,33 @@ export function objectAt(payload: unknown, ...path: readonly string[]): JsonObje
   return isObject(value) ? value : {};
 }
 
+/** The first entries of the list at a path; none when there is no list. */
+export function itemsAt(payload: unknown, ...path: readonly string[]): readonly unknown[] {
+  const value = at(payload, ...path);
+  return Array.isArray(value) ? value.slice(0, maxItems) : [];
+}
+
+/** Whether the value at a path is `true` itself. */
+export function isTrueAt(payload: unknown, ...path: readonly string[]): boolean {
+  return at(payload, ...path) === true;
+}
+
 /** The text at a path on one line, trimmed and capped; numbers as text; null when there is none. */
 export function textAt(payload: unknown, ...path: readonly string[]): string | null {
   const value = at(payload, ...path);
   if (typeof value === "number" && Number.isFinite(value)) return String(value);
   return typeof value === "string" ? printable(value) : null;
+}
+
+/** The first line of the text at a path, at most 120 characters. */
+export function firstLineAt(payload: unknown, ...path: readonly string[]): string | null {
+  const value = at(payload, ...path);
+  if (typeof value !== "string") return null;
+  const [line = ""] = value
+    .slice(0, maxLineLength * 8)
+    .trim()
+    .split(/[\r\n]/, 1);
+  return printable(line, maxLineLength);
 }
 
 /** Text on one line, without control characters, at most `maxLength` characters; null when empty. */
@@ -47,20 +74,44 @@ export function printable(text: string, maxLength = maxTextLength): string | nul
     .replaceAll(unprintable, " ")
     .trim();
   if (clean.length <= maxLength) return clean === "" ? null : clean;
-  return `${clean.slice(0, maxLength - 1).toWellFormed()}…`;
+  // A cut can leave the first half of a surrogate pair.
+  return `${clean.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-/** The first line of the text at a path, at most 120 characters. */
-export function firstLineAt(payload: unknown, ...path: readonly string[]): string | null {
+/** Joins the parts that are there, capped. */
+export function joined(separator: string, ...parts: readonly (string | null)[]): string {
+  return printable(parts.filter((part) => part !== null).join(separator)) ?? "";
+}
+
+/** The id at a path, a whole number or a text, or null; see `idOf`. */
+export function idAt(payload: unknown, ...path: readonly string[]): string | null {
   const value = at(payload, ...path);
-  if (typeof value !== "string") return null;
-  return printable(
-    value
-      .slice(0, 1_000)
-      .trim()
-      .split(/[\r\n]/, 1)[0] ?? "",
-    120,
-  );
+  if (Number.isSafeInteger(value)) return String(value);
+  return typeof value === "string" ? idOf(value) : null;
+}
+
+/**
+ * `text` when it can serve as an id: 1 to 200 visible ASCII characters. Others become null and are
+ * never cut, since two long ids could be equal after a cut.
+ */
+export function idOf(text: string | null): string | null {
+  return text !== null && /^[\x21-\x7e]{1,200}$/.test(text) ? text : null;
+}
+
+/** The first 12 digits of a commit's hash; null when `text` is no hash. */
+export function shortHash(text: string | null): string | null {
+  return text !== null && /^[0-9a-f]{7,64}$/i.test(text) ? text.slice(0, 12) : null;
+}
+
+/** A provider's own name for an event, fit to be a type; `unknown` when there is none. */
+export function typeName(name: string | null): string {
+  if (name === null || name === "") return "unknown";
+  return name.slice(0, maxTypeLength).replaceAll(/[^\w.:-]+/g, "-");
+}
+
+/** The title of an event that its provider does not list. `about`: a few words, where there are any. */
+export function ignoredTitle(type: string, about: string | null = null): string {
+  return joined(" ", `Ignored: ${type}`, about && `(${about})`);
 }
 
 /** The http or https URL at a path, or null: nothing else may become a link. */
@@ -72,14 +123,19 @@ export function urlAt(payload: unknown, ...path: readonly string[]): string | nu
 /** `text` when it is an http or https URL, else null. */
 export function webUrl(text: string): string | null {
   if (text.length > maxUrlLength || !/^https?:\/\//i.test(text)) return null;
-  return URL.parse(text)?.href ?? null;
+  const url = URL.parse(text);
+  // `https://bank.example@evil.example/` reads like a link to the wrong one of the two.
+  if (url === null || url.username !== "" || url.password !== "") return null;
+  // Percent-encoding makes some URLs longer than they were.
+  return url.href.length <= maxUrlLength ? url.href : null;
 }
 
-/** The ISO 8601 time at a path, or null. */
+/** The ISO 8601 time at a path, or null. Without an offset it names no moment and is null too. */
 export function isoTimeAt(payload: unknown, ...path: readonly string[]): Date | null {
   const value = at(payload, ...path);
-  if (typeof value !== "string" || !/^\d{4}-\d{2}-\d{2}T/.test(value)) return null;
-  return validTime(Date.parse(value));
+  if (typeof value !== "string") return null;
+  const isMoment = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,20}(?:Z|[+-]\d{2}:\d{2})$/.test(value);
+  return isMoment ? validTime(Date.parse(value)) : null;
 }
 
 /** The time at a path given in seconds since the epoch, perhaps with a fraction, or null. */
@@ -104,9 +160,4 @@ function validTime(ms: number): Date | null {
 /** Named fields for `Event.data`, without those that are null. */
 export function dataOf(fields: EventData): EventData {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-/** Joins the parts that are there. */
-export function joined(separator: string, ...parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null).join(separator);
 }

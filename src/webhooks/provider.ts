@@ -18,6 +18,11 @@ export interface Provider {
    * body's hash is reserved beside it.
    */
   readonly deliveryIdIsSigned: boolean;
+  /**
+   * Headers that only another kind of webhook of the same service carries. A delivery that has one and
+   * does not verify is told apart from a wrong secret, for the operator.
+   */
+  readonly foreignHeaders?: readonly string[];
   /** Larger deliveries are refused with 413, counted while they stream in. */
   readonly maxBodyBytes: number;
   /** The form field that holds the JSON when the service posts a form; the form is what is signed. */

@@ -66,7 +66,6 @@ export function verifier(
     const present = scheme.headers
       .map((name) => request.headers.get(name))
       .filter((value) => value !== null);
-    if (present.length === 0) return { fault: "missing-signature" };
     const verdicts = present.map((value) => verifyHeader(scheme, keys, value, request));
     return verdicts.find((verdict) => "fault" in verdict) ?? verdicts[0] ?? missing;
   };
@@ -146,8 +145,9 @@ function readTimestamped(
   const decoded = signatures.filter((signature) => signature !== null);
   if (decoded.length === 0) return { fault: "malformed-signature" };
   const ageSeconds = receivedAtMs / 1_000 - Number(time);
-  const stale = Math.abs(ageSeconds) > (scheme.toleranceSeconds ?? 0);
-  return { signatures: decoded, signedPrefix: `${time}.`, stale };
+  // Asked this way round, an age that is not a number is stale too.
+  const fresh = Math.abs(ageSeconds) <= (scheme.toleranceSeconds ?? 0);
+  return { signatures: decoded, signedPrefix: `${time}.`, stale: !fresh };
 }
 
 const macBytes = { sha1: 20, sha256: 32 } as const;
@@ -169,7 +169,9 @@ function decodeSignature(scheme: SignatureScheme, text: string): Buffer | null {
 /** The bodies that a signature may be over, in order of preference. */
 function signedTexts(scheme: SignatureScheme, bytes: Uint8Array): readonly Uint8Array[] {
   if (scheme.signed !== "raw-or-compact-json") return [bytes];
-  return [bytes, compactJson(bytes)];
+  const compact = compactJson(bytes);
+  // Compact already: a second HMAC of the same text would tell nothing.
+  return compact.length === bytes.length ? [bytes] : [bytes, compact];
 }
 
 /** The role of the secret that made one of the signatures; all are computed, whichever matches. */

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 
 import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { Storage } from "../storage.ts";
+import type { StepResult, Storage } from "../storage.ts";
 
 import { isLocked, isStorageFault, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
@@ -10,12 +10,14 @@ import type { Compile } from "./open.ts";
 /** A unit of work that waits for its commit. */
 interface Unit {
   readonly steps: readonly Step<unknown>[];
-  resolve(rows: unknown[][]): void;
+  resolve(results: StepResult<unknown>[]): void;
   reject(error: unknown): void;
 }
 
-/** What a unit came to: the rows of each step, or the error that undid it. */
-type Outcome = { readonly rows: unknown[][] } | { readonly error: unknown };
+/** What a unit came to: what each step did, or the error that undid it. */
+type Outcome = { readonly results: StepResult<unknown>[] } | { readonly error: unknown };
+
+const leftOut: StepResult<unknown> = { rows: [], touched: 0 };
 
 /** Bounds how long one commit holds the event loop. */
 const maxUnitsPerCommit = 512;
@@ -40,7 +42,7 @@ export function groupCommit(
   let closed = false;
   let lockedSince: number | null = null;
 
-  function enqueue(steps: readonly Step<unknown>[]): Promise<unknown[][]> {
+  function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
     if (closed || waiting.length >= maxWaitingUnits) {
       const detail = closed ? "The service is shutting down" : "Too much work is waiting";
       return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
@@ -133,7 +135,7 @@ export function groupCommit(
 
   /** Runs the steps of one unit. A fault of the storage itself is thrown: it concerns the whole group. */
   function run(unit: Unit): Outcome & { stepsDone: number } {
-    const rows: unknown[][] = unit.steps.map(() => []);
+    const results = unit.steps.map(() => leftOut);
     for (const [index, step] of unit.steps.entries()) {
       try {
         const result = compile(step.statement)(step.values);
@@ -141,17 +143,17 @@ export function groupCommit(
           if (step.ifNone === "stop") break;
           return { error: step.ifNone, stepsDone: index };
         }
-        rows[index] = result.rows;
+        results[index] = result;
       } catch (error) {
         if (isStorageFault(error)) throw error;
         return { error, stepsDone: index };
       }
     }
-    return { rows, stepsDone: unit.steps.length };
+    return { results, stepsDone: unit.steps.length };
   }
 
   return {
-    // Guarantee: enqueue resolves with one array for each step, made of that step's own rows.
+    // Guarantee: enqueue resolves with one result for each step, made of that step's own rows.
     atomically: ((...steps: Step<unknown>[]) => enqueue(steps)) as Storage["atomically"],
     async close() {
       while (waiting.length > 0) {
@@ -167,6 +169,6 @@ function settle(group: readonly Unit[], outcomes: readonly Outcome[]): void {
     const outcome = outcomes[index];
     if (outcome === undefined) unit.reject(new Error("A unit of work has no outcome"));
     else if ("error" in outcome) unit.reject(outcome.error);
-    else unit.resolve(outcome.rows);
+    else unit.resolve(outcome.results);
   }
 }

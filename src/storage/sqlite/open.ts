@@ -6,15 +6,16 @@ import { sql } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
 import type { Sql, Statement } from "../sql.ts";
-import type { Storage } from "../storage.ts";
+import type { StepResult, Storage } from "../storage.ts";
 
+import { claimDue } from "./claim.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { tables } from "./tables.ts";
 
-/** A compiled statement: its rows, and how many rows it returned or changed. */
-export type Run = (values: object) => { rows: unknown[]; touched: number };
+/** A compiled statement. */
+export type Run = (values: object) => StepResult<unknown>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
@@ -36,6 +37,7 @@ export function openSqlite(file: string): Storage {
       }
     },
     atomically: commits.atomically,
+    claimDue,
     async close() {
       await commits.close();
       client.close();
@@ -93,6 +95,6 @@ function prepared(query: SqliteBuilder): Run {
 }
 
 // Guarantee: the rows came from running this very statement, whose type says what they are.
-function rowsOf<Row>(_: Statement<never, Row>, rows: unknown[]): Row[] {
+function rowsOf<Row>(_: Statement<never, Row>, rows: readonly unknown[]): Row[] {
   return rows as Row[];
 }

@@ -1,7 +1,7 @@
-import type { SampleDelivery } from "../provider.ts";
+import type { Fresh, SampleDelivery } from "../provider.ts";
 
-const task = {
-  id: "6XR4GqQQCW6Gv9h4",
+const task = ({ id }: Fresh) => ({
+  id: `6XR4${id.slice(-12)}`,
   user_id: "2671355",
   project_id: "6XR4H993xv8H5qCR",
   section_id: null,
@@ -19,18 +19,18 @@ const task = {
   added_at: "2026-10-01T08:00:00.000000Z",
   completed_at: null,
   updated_at: "2026-10-01T08:00:00.000000Z",
-  url: "https://app.todoist.com/app/task/6XR4GqQQCW6Gv9h4",
-};
+  url: `https://app.todoist.com/app/task/6XR4${id.slice(-12)}`,
+});
 
 /** The envelope that every event comes in. */
 const delivery =
-  (eventName: string, eventData: (now: string) => object): SampleDelivery =>
-  ({ id, now }) => ({
-    headers: { "X-TaskTracker-Delivery-ID": id, "User-Agent": "Todoist-Webhooks" },
+  (eventName: string, eventData: (fresh: Fresh, now: string) => object): SampleDelivery =>
+  (fresh) => ({
+    headers: { "X-TaskTracker-Delivery-ID": fresh.id, "User-Agent": "Todoist-Webhooks" },
     body: {
       event_name: eventName,
       user_id: "2671355",
-      event_data: eventData(now.toISOString()),
+      event_data: eventData(fresh, fresh.now.toISOString()),
       initiator: {
         id: "2671355",
         full_name: "Ada Ops",
@@ -38,29 +38,36 @@ const delivery =
         image_id: null,
         is_premium: true,
       },
-      triggered_at: now.toISOString(),
+      triggered_at: fresh.now.toISOString(),
       version: "10",
     },
   });
 
 export const samples: Readonly<Record<string, SampleDelivery>> = {
-  "comment.added": delivery("note:added", (now) => ({
-    id: "6XR7v7cXW2vJ2c4p",
-    posted_uid: "2671355",
-    item_id: task.id,
-    content: "Done on host A, B waits",
-    posted_at: now,
-    file_attachment: null,
-    reactions: null,
-    is_deleted: false,
-    url: `${task.url}#comment-6XR7v7cXW2vJ2c4p`,
-    item: task,
-  })),
-  "task.completed": delivery("item:completed", (now) => ({
-    ...task,
+  "comment.added": delivery("note:added", (fresh, now) => {
+    const item = task(fresh);
+    return {
+      id: `6XR7${fresh.id.slice(-12)}`,
+      posted_uid: "2671355",
+      item_id: item.id,
+      content: "Done on host A, B waits",
+      posted_at: now,
+      file_attachment: null,
+      reactions: null,
+      is_deleted: false,
+      url: `${item.url}#comment-6XR7${fresh.id.slice(-12)}`,
+      item,
+    };
+  }),
+  "task.completed": delivery("item:completed", (fresh, now) => ({
+    ...task(fresh),
     checked: true,
     completed_at: now,
     updated_at: now,
   })),
-  "task.created": delivery("item:added", (now) => ({ ...task, added_at: now, updated_at: now })),
+  "task.created": delivery("item:added", (fresh, now) => ({
+    ...task(fresh),
+    added_at: now,
+    updated_at: now,
+  })),
 };

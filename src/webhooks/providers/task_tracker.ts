@@ -1,14 +1,29 @@
-import { dataOf, firstLineAt, isoTimeAt, joined, objectAt, textAt, urlAt } from "../payload.ts";
-import type { Delivery, JsonObject, Normalised, NotifyFunction, Provider } from "../provider.ts";
+import type { Event } from "../../events/event.ts";
+import type { Message } from "../../notifications/notification.ts";
+import {
+  dataOf,
+  firstLineAt,
+  idAt,
+  idOf,
+  ignoredTitle,
+  isoTimeAt,
+  isTrueAt,
+  joined,
+  objectAt,
+  textAt,
+  typeName,
+  urlAt,
+} from "../payload.ts";
+import type { Delivery, JsonObject, Normalised, Provider } from "../provider.ts";
 
 import { samples } from "./task_tracker.samples.ts";
 
-/** The service's `event_name`s that are listed, by our names for them. */
-const listed: Readonly<Record<string, string>> = {
-  "note:added": "comment.added",
-  "item:completed": "task.completed",
-  "item:added": "task.created",
-};
+/** The service's `event_name`s that are listed, with our names for them. */
+const listed: ReadonlyMap<string | null, string> = new Map([
+  ["note:added", "comment.added"],
+  ["item:completed", "task.completed"],
+  ["item:added", "task.created"],
+]);
 
 /** Todoist: https://developer.todoist.com/sync/v9/#webhooks. Signs with the app's client secret. */
 export const taskTracker: Provider = {
@@ -28,28 +43,30 @@ export const taskTracker: Provider = {
 };
 
 function normalise({ payload, header }: Delivery): Normalised {
-  const name = textAt(payload, "event_name") ?? "unknown";
-  const type = Object.hasOwn(listed, name) ? listed[name] : undefined;
+  const name = textAt(payload, "event_name");
+  const type = listed.get(name);
   const thing = objectAt(payload, "event_data");
-  const isComment = type === "comment.added";
+  const isTask = name?.startsWith("item:") === true;
   // A comment belongs to a task, or to a project when it has no task.
-  const task = isComment ? objectAt(thing, "item") : thing;
-  const taskId = textAt(isComment ? thing : task, isComment ? "item_id" : "id");
-  const projectId = textAt(thing, "project_id");
+  const task = isTask ? thing : objectAt(thing, "item");
+  const taskId = isTask ? idAt(thing, "id") : idAt(thing, "item_id");
+  const projectId = idAt(thing, "project_id") ?? idAt(task, "project_id");
+  const subject = taskId ? `task/${taskId}` : projectId && `project/${projectId}`;
   return {
     status: type === undefined ? "ignored" : "accepted",
-    type: type ?? name,
-    deliveryId: header("x-tasktracker-delivery-id", "x-todoist-delivery-id"),
+    type: type ?? typeName(name),
+    deliveryId: idOf(header("x-tasktracker-delivery-id", "x-todoist-delivery-id")),
     occurredAt: isoTimeAt(payload, "triggered_at"),
-    subject: taskId === null ? projectId && `project/${projectId}` : `task/${taskId}`,
-    title: titleOf(type ?? name, thing, task),
-    url: urlAt(thing, "url") ?? (taskId && `https://app.todoist.com/app/task/${taskId}`),
+    subject,
+    title: titleOf(type ?? typeName(name), thing, task),
+    url: urlAt(thing, "url") ?? (subject && `https://app.todoist.com/app/${encodeURI(subject)}`),
+    // `user_id` is who receives the delivery, not who acted.
     actor: textAt(payload, "initiator", "full_name") ?? textAt(thing, "posted_uid"),
     data: dataOf({
       task: firstLineAt(task, "content"),
-      comment: isComment ? firstLineAt(thing, "content") : null,
-      due: textAt(task, "due", "string"),
-      recurring: objectAt(task, "due")["is_recurring"] === true ? true : null,
+      comment: isTask ? null : firstLineAt(thing, "content"),
+      due: firstLineAt(task, "due", "string"),
+      recurring: isRecurring(task) ? true : null,
       priority: textAt(task, "priority"),
       projectId,
     }),
@@ -63,23 +80,23 @@ function titleOf(type: string, thing: JsonObject, task: JsonObject): string {
       const where = taskName ?? "a project";
       return `Comment on ${where}: ${firstLineAt(thing, "content") ?? "(no text)"}`;
     }
-    case "task.completed": {
-      const recurring = objectAt(task, "due")["is_recurring"] === true;
-      return `Task completed${recurring ? " (recurring)" : ""}: ${taskName ?? "(no name)"}`;
+    case "task.completed":
+      return `Task completed${isRecurring(task) ? " (recurring)" : ""}: ${taskName ?? "(no name)"}`;
+    case "task.created": {
+      const due = firstLineAt(task, "due", "string");
+      return joined(" ", `Task created: ${taskName ?? "(no name)"}`, due && `(due ${due})`);
     }
-    case "task.created":
-      return joined("", `Task created: ${taskName ?? "(no name)"}`, dueSuffix(task));
     default:
-      return `Ignored: ${type}`;
+      return ignoredTitle(type, taskName);
   }
 }
 
-function dueSuffix(task: JsonObject): string | null {
-  const due = textAt(task, "due", "string");
-  return due && ` (due ${due})`;
+/** A recurring task that is completed comes back at once, with `checked` false. */
+function isRecurring(task: JsonObject): boolean {
+  return isTrueAt(task, "due", "is_recurring");
 }
 
-function notifyTask(event: Parameters<NotifyFunction>[0]): ReturnType<NotifyFunction> {
+function notifyTask(event: Event): Message {
   return {
     title: event.title,
     text: joined(" · ", event.actor && `by ${event.actor}`, event.subject),

@@ -40,7 +40,7 @@ create table notifications (
   url text,
   severity text not null,
   status text not null,
-  attempts integer not null,
+  attempt_count integer not null,
   due_at integer,
   leased_until integer,
   delivered_at integer,

@@ -1,0 +1,61 @@
+import { type AnyElysia, Elysia } from "elysia";
+
+import { AppError } from "./errors.ts";
+import { eventsRest } from "./events/events.rest.ts";
+import { authenticated } from "./http/door.ts";
+import { problemResponse } from "./http/errors.ts";
+import { healthRest } from "./http/health.rest.ts";
+import { problemsRest } from "./http/problems.rest.ts";
+import { assignRequestId, requestIdOf } from "./http/request-id.ts";
+import { allowedMethods } from "./http/routes.ts";
+import { notificationsRest } from "./notifications/notifications.rest.ts";
+import type { Services } from "./services.ts";
+import { version } from "./version.ts";
+import { webhooksRest } from "./webhooks/webhooks.rest.ts";
+
+/** All that is mounted, in one list. Never listens: that is up to the caller. */
+export function createApp(services: Services) {
+  const { clock, makeId, log, metrics, config } = services;
+  const signedIn = authenticated(services.tokens);
+  const app = new Elysia({ strictPath: true })
+    .onRequest(({ request, set }) => assignRequestId(request, set.headers, makeId, clock.now()))
+    .onError(({ code, error, request, set }) => {
+      const requestId = requestIdOf(set.headers);
+      const failure = failureOf(code, error, request, app);
+      const isOurs = failure.code === "internal" || failure.code === "unavailable";
+      if (isOurs) log.error({ requestId, err: failure.extras.cause }, failure.message);
+      return problemResponse(failure, requestId);
+    })
+    .use(
+      healthRest({
+        version,
+        providers: config.providers,
+        metrics,
+        unready: () => services.unready(),
+      }),
+    )
+    .use(problemsRest())
+    .use(
+      webhooksRest({
+        receive: services.receive,
+        rejections: services.rejections,
+        authenticated: signedIn,
+        trustedProxyHops: config.trustedProxyHops,
+      }),
+    )
+    .use(eventsRest(services.events, signedIn))
+    .use(notificationsRest(services.notifications, services.feed, signedIn));
+  return app;
+}
+
+/** Every failure as one of ours: what is thrown, and what the framework reports in its own way. */
+function failureOf(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
+  if (error instanceof AppError) return error;
+  if (code === "NOT_FOUND") {
+    const allow = allowedMethods(app.routes, new URL(request.url).pathname);
+    if (allow.length === 0) return new AppError("not-found", "There is nothing at this address");
+    const detail = `This address takes ${allow.join(", ")}`;
+    return new AppError("method-not-allowed", detail, { allow });
+  }
+  return new AppError("internal", "Something went wrong on our side", { cause: error });
+}

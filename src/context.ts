@@ -1,0 +1,24 @@
+import { AppError } from "./errors.ts";
+
+/** What a token lets its bearer do. `admin` may do whatever the others may. */
+export const roles = ["user", "operator", "admin"] as const;
+export type Role = (typeof roles)[number];
+
+/** Who asks. */
+export interface Actor {
+  /** The `sub` of the token: a user's or a client's id. */
+  readonly id: string;
+  readonly roles: readonly Role[];
+}
+
+/** What every verb is told about the request it serves. */
+export interface Context {
+  readonly actor: Actor;
+  readonly requestId: string;
+}
+
+/** Throws `insufficient-scope` unless the actor is an operator or an admin. */
+export function requireOperator({ actor }: Context): void {
+  if (actor.roles.includes("operator") || actor.roles.includes("admin")) return;
+  throw new AppError("insufficient-scope", "This needs the role operator or admin");
+}

@@ -1,0 +1,30 @@
+import type { Event } from "./event.ts";
+
+/** An event as others are told of it (CloudEvents 1.0, JSON format). */
+export interface CloudEvent<Data> {
+  readonly specversion: "1.0";
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly subject?: string;
+  readonly datacontenttype: "application/json";
+  /** Extension: equal for all deliveries of one happening. */
+  readonly idempotencykey: string;
+  readonly data: Data;
+}
+
+/** Renders an event as a CloudEvent that carries `data`. */
+export function cloudEvent<Data>(event: Event, data: Data): CloudEvent<Data> {
+  return {
+    specversion: "1.0",
+    id: event.id,
+    source: `/webhooks/${event.provider}`,
+    type: `io.skyhook.${event.provider}.${event.type}`,
+    time: event.occurredAt.toISOString(),
+    ...(event.subject !== null && { subject: event.subject }),
+    datacontenttype: "application/json",
+    idempotencykey: event.idempotencyKey,
+    data,
+  };
+}

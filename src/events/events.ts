@@ -1,0 +1,138 @@
+import { type Context, requireOperator } from "../context.ts";
+import { AppError } from "../errors.ts";
+import type { Attempt, Notification } from "../notifications/notification.ts";
+import type { Outbox } from "../notifications/outbox.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+import { paginate } from "../pagination/paginate.ts";
+import { arrivalOf, eventById, eventPages, renormaliseEvent } from "../storage/events.ts";
+import { attemptsOfEvent, notificationsOfEvent } from "../storage/notifications.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+import { interpret, messagesOf } from "../webhooks/interpret.ts";
+import type { Provider } from "../webhooks/provider.ts";
+import { catalogue } from "../webhooks/providers.ts";
+
+import type { Event, EventStatus, Receipt, StoredEvent } from "./event.ts";
+
+/** An event with all that happened to it. */
+export interface EventTimeline extends Event {
+  /** Null for events of our own. */
+  readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
+  /** The exact bytes received, as text where they are UTF-8; null when no longer kept. */
+  readonly body: string | null;
+  readonly bodyEncoding: "utf-8" | "base64";
+  readonly notifications: readonly NotificationWithAttempts[];
+}
+
+export interface NotificationWithAttempts extends Notification {
+  readonly attempts: readonly Attempt[];
+}
+
+export interface EventFilters {
+  readonly provider: string | undefined;
+  readonly type: string | undefined;
+  readonly status: EventStatus | undefined;
+}
+
+/** All of it is for operators only. */
+export interface Events {
+  /** Newest first. */
+  list(ctx: Context, request: PageRequest, filters: EventFilters): Promise<Page<Event>>;
+  /** Throws `not-found`. */
+  read(ctx: Context, id: string): Promise<EventTimeline>;
+  /**
+   * Reads the stored bytes anew by this version's rules and notifies again, whatever happened before.
+   * Throws `not-found`.
+   */
+  replay(ctx: Context, id: string): Promise<EventTimeline>;
+}
+
+export function events(storage: Storage, outbox: Outbox): Events {
+  async function find(id: string): Promise<Event> {
+    const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
+    if (event === undefined) throw new AppError("not-found", "There is no event of this id");
+    return event;
+  }
+
+  async function arrival(id: Event["id"]): Promise<Arrival> {
+    const [found] = await storage.all(arrivalOf, { id });
+    return found ?? nowhere;
+  }
+
+  async function timeline(id: string): Promise<EventTimeline> {
+    const event = await find(id);
+    const [came, sent, attempts] = await Promise.all([
+      arrival(event.id),
+      storage.all(notificationsOfEvent, { eventId: event.id }),
+      storage.all(attemptsOfEvent, { eventId: event.id }),
+    ]);
+    const notifications = sent.map((notification) => ({
+      ...notification,
+      attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
+    }));
+    return { ...event, receipt: receiptOf(event, came), ...textOf(came.body), notifications };
+  }
+
+  return {
+    list(ctx, request, filters) {
+      requireOperator(ctx);
+      return paginate(eventPages(storage, filters), request);
+    },
+    async read(ctx, id) {
+      requireOperator(ctx);
+      return timeline(id);
+    },
+    async replay(ctx, id) {
+      requireOperator(ctx);
+      const stored = await find(id);
+      const provider = catalogue.find((candidate) => candidate.id === stored.provider);
+      const event = readAnew(provider, stored, await arrival(stored.id));
+      const messages = provider === undefined ? [] : messagesOf(provider, event);
+      await storage.atomically(step(renormaliseEvent, event), ...outbox.stepsFor(event, messages));
+      outbox.committed();
+      return timeline(id);
+    },
+  };
+}
+
+type Arrival = Pick<
+  StoredEvent,
+  "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "body"
+>;
+const nowhere: Arrival = {
+  address: null,
+  headers: null,
+  signedWith: null,
+  bodyBytes: 0,
+  duplicates: 0,
+  body: null,
+};
+
+function isEventId(id: string): id is Event["id"] {
+  return /^evt_[0-9a-f]{1,64}$/.test(id);
+}
+
+/** The event as this version of its provider reads the stored bytes; unchanged where they are gone. */
+function readAnew(provider: Provider | undefined, event: Event, { body, headers }: Arrival): Event {
+  if (provider === undefined || body === null) return event;
+  const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
+  if (normalised === null) return event;
+  const { deliveryId: _, occurredAt, ...fields } = normalised;
+  return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
+}
+
+function receiptOf({ createdAt }: Event, arrival: Arrival): EventTimeline["receipt"] {
+  const { address, headers, signedWith, bodyBytes, duplicates } = arrival;
+  if (address === null || headers === null || signedWith === null) return null;
+  return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
+}
+
+function textOf(bytes: Uint8Array | null): Pick<EventTimeline, "body" | "bodyEncoding"> {
+  if (bytes === null) return { body: null, bodyEncoding: "utf-8" };
+  try {
+    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+    return { body: decoder.decode(bytes), bodyEncoding: "utf-8" };
+  } catch {
+    return { body: Buffer.from(bytes).toString("base64"), bodyEncoding: "base64" };
+  }
+}

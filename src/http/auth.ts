@@ -1,0 +1,20 @@
+import type { Tokens } from "../auth/token.ts";
+import type { Actor } from "../context.ts";
+import { AppError } from "../errors.ts";
+
+/**
+ * Who sent a request, by its bearer token (RFC 6750 section 2.1). Throws `authentication-required`
+ * when there is none and `invalid-token` when it is not good.
+ */
+export function authenticate(request: Request, tokens: Tokens): Promise<Actor> {
+  const header = request.headers.get("authorization");
+  const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
+  if (token !== undefined) return tokens.verify(token);
+  const detail =
+    header === null
+      ? "Send an access token: Authorization: Bearer <token>"
+      : "The Authorization header is not of the form: Bearer <token>";
+  return Promise.reject(
+    new AppError(header === null ? "authentication-required" : "invalid-token", detail),
+  );
+}

@@ -1,0 +1,49 @@
+import { AppError } from "../errors.ts";
+
+/** How long a client may take to send a whole body, in milliseconds. */
+const bodyTimeoutMs = 30_000;
+
+/**
+ * The exact bytes of a request's body. Throws `body-too-large` as soon as more than `maxBytes` are
+ * announced or have come, and `bad-request` when the client breaks off or takes too long.
+ */
+export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes);
+  if (request.body === null) return new Uint8Array();
+  const deadline = timeLimit(bodyTimeoutMs);
+  try {
+    // An announced length is kept by the server, so the whole can be read at once.
+    const whole = announced === null ? readChunks(request.body, maxBytes) : request.bytes();
+    return await Promise.race([whole, deadline.passed]);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    throw new AppError("bad-request", "The body did not arrive whole", { cause: error });
+  } finally {
+    deadline.cancel();
+  }
+}
+
+async function readChunks(body: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
+}
+
+function tooLarge(maxBytes: number): AppError {
+  return new AppError("body-too-large", `The body may have ${maxBytes} bytes at most`);
+}
+
+function timeLimit(limitMs: number): { passed: Promise<never>; cancel(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<never>((_, reject) => {
+    const late = new AppError("bad-request", `The body took longer than ${limitMs / 1_000} s`);
+    timer = setTimeout(() => reject(late), limitMs);
+  });
+  return { passed, cancel: () => clearTimeout(timer) };
+}

@@ -1,0 +1,39 @@
+import type { Tokens } from "../auth/token.ts";
+import type { Context } from "../context.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+
+import { authenticate } from "./auth.ts";
+import { linkHeader, readPageRequest } from "./pagination.ts";
+import { requestIdOf } from "./request-id.ts";
+
+/** What Elysia hands a handler, as far as our doors look at it. */
+export interface Exchange {
+  readonly request: Request;
+  readonly set: { headers: Record<string, string | number> };
+}
+
+/** Knows who asks: every door that is not public asks it first. */
+export type Authenticated = (exchange: Exchange) => Promise<Context>;
+
+/** The context of an authenticated request. What it is answered is not for any cache to keep. */
+export function authenticated(tokens: Tokens): Authenticated {
+  return async ({ request, set }) => {
+    const actor = await authenticate(request, tokens);
+    set.headers["cache-control"] = "no-store";
+    return { actor, requestId: requestIdOf(set.headers) };
+  };
+}
+
+/** Serves a list: reads the page request, calls the verb, adds the `Link` header. */
+export async function servePage<Item>(
+  { request, set }: Exchange,
+  idPrefix: string,
+  list: (page: PageRequest, query: URLSearchParams) => Promise<Page<Item>>,
+): Promise<Page<Item>> {
+  const url = new URL(request.url);
+  const asked = readPageRequest(url.searchParams, idPrefix);
+  const page = await list(asked, url.searchParams);
+  const link = linkHeader(url, asked, page);
+  if (link !== null) set.headers["link"] = link;
+  return page;
+}

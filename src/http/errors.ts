@@ -1,0 +1,153 @@
+import { AppError, type ErrorCode, type FieldError } from "../errors.ts";
+
+interface Problem {
+  readonly status: number;
+  readonly title: string;
+  /** For the page at `/problems/<code>`: what it means and what to do. */
+  readonly explanation: string;
+}
+
+/** How each failure shows over HTTP: the one table. */
+export const problems: Readonly<Record<ErrorCode, Problem>> = {
+  "bad-request": {
+    status: 400,
+    title: "Bad request",
+    explanation: "The request could not be understood. Check its form against the API documents.",
+  },
+  "invalid-body": {
+    status: 400,
+    title: "Invalid body",
+    explanation:
+      "The body is not valid UTF-8 JSON, or a form field that should hold it is missing.",
+  },
+  "invalid-parameter": {
+    status: 400,
+    title: "Invalid parameter",
+    explanation: "A parameter is out of its range or malformed; `errors` names each one.",
+  },
+  "invalid-cursor": {
+    status: 400,
+    title: "Invalid cursor",
+    explanation: "Cursors are opaque: pass them back exactly as a list returned them.",
+  },
+  "conflicting-parameters": {
+    status: 400,
+    title: "Conflicting parameters",
+    explanation: "Page numbers and cursors are two styles: use one of them in a request.",
+  },
+  "authentication-required": {
+    status: 401,
+    title: "Authentication required",
+    explanation: "Send `Authorization: Bearer <token>`. `skyhook token` makes a token.",
+  },
+  "invalid-token": {
+    status: 401,
+    title: "Invalid token",
+    explanation: "The access token is malformed, expired, or not meant for this service.",
+  },
+  "invalid-signature": {
+    status: 401,
+    title: "Invalid signature",
+    explanation:
+      "The delivery did not verify. Operators find the reason at /v1/rejections; `skyhook verify` explains one.",
+  },
+  "insufficient-scope": {
+    status: 403,
+    title: "Insufficient scope",
+    explanation: "The token is valid but lacks the role that this needs.",
+  },
+  "not-found": {
+    status: 404,
+    title: "Not found",
+    explanation: "There is nothing at this address.",
+  },
+  "unknown-provider": {
+    status: 404,
+    title: "Unknown provider",
+    explanation: "No provider of this name is registered; GET / lists those that are.",
+  },
+  "method-not-allowed": {
+    status: 405,
+    title: "Method not allowed",
+    explanation: "The address exists but not for this method; `Allow` lists those it takes.",
+  },
+  "body-too-large": {
+    status: 413,
+    title: "Body too large",
+    explanation: "The body is larger than this address takes.",
+  },
+  "unsupported-media-type": {
+    status: 415,
+    title: "Unsupported media type",
+    explanation: "The body's type or coding is not taken here. Webhooks must be sent uncompressed.",
+  },
+  "too-many-auth-failures": {
+    status: 429,
+    title: "Too many authentication failures",
+    explanation: "This address failed to authenticate too often; wait for `Retry-After` seconds.",
+  },
+  internal: {
+    status: 500,
+    title: "Internal server error",
+    explanation: "A fault of ours. It is in the log under the request's id.",
+  },
+  unavailable: {
+    status: 503,
+    title: "Service unavailable",
+    explanation:
+      "The service cannot do this now. Nothing was stored: try again after `Retry-After`.",
+  },
+};
+
+/** The body of every error (RFC 9457, section 3). */
+interface ProblemBody {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly instance: string;
+  readonly code: ErrorCode;
+  readonly requestId: string;
+  readonly errors?: readonly FieldError[];
+}
+
+/** The answer for a failure, with the headers that its status calls for. */
+export function problemResponse(error: AppError, requestId: string): Response {
+  const { status, title } = problems[error.code];
+  const body: ProblemBody = {
+    type: `/problems/${error.code}`,
+    title,
+    status,
+    detail: error.detail,
+    instance: `urn:skyhook:request:${requestId}`,
+    code: error.code,
+    requestId,
+    ...(error.extras.errors && { errors: error.extras.errors }),
+  };
+  const headers = new Headers(headersOf(error));
+  headers.set("content-type", "application/problem+json");
+  headers.set("cache-control", "no-store");
+  headers.set("x-request-id", requestId);
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+function headersOf({ code, extras }: AppError): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (code === "authentication-required") headers["www-authenticate"] = "Bearer";
+  if (code === "invalid-token") headers["www-authenticate"] = 'Bearer error="invalid_token"';
+  if (code === "insufficient-scope") {
+    headers["www-authenticate"] = 'Bearer error="insufficient_scope"';
+  }
+  // The rest of the body is not read, so the connection cannot be used again.
+  if (code === "body-too-large") headers["connection"] = "close";
+  if (extras.allow) headers["allow"] = extras.allow.join(", ");
+  if (extras.accept)
+    headers[extras.accept === "identity" ? "accept-encoding" : "accept"] = extras.accept;
+  if (extras.retryAfterSeconds) headers["retry-after"] = String(extras.retryAfterSeconds);
+  if (extras.quota) {
+    const { name, limit, windowSeconds } = extras.quota;
+    headers["ratelimit-policy"] = `"${name}";q=${limit};w=${windowSeconds}`;
+    headers["ratelimit"] = `"${name}";r=0;t=${extras.retryAfterSeconds ?? windowSeconds}`;
+  }
+  return headers;
+}

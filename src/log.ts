@@ -1,0 +1,32 @@
+import pino from "pino";
+
+/** Structured log. Never given a secret, a signature or a body. */
+export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
+
+export interface LogOptions {
+  readonly level: "debug" | "info" | "warn" | "error" | "silent";
+  readonly format: "auto" | "json" | "pretty";
+}
+
+/** A log on standard output: one JSON line an entry, or readable lines on a terminal. */
+export function createLog({ level, format }: LogOptions): Log {
+  const pretty = format === "pretty" || (format === "auto" && process.stdout.isTTY);
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  return pretty ? pino(options, { write: writePretty }) : pino(options);
+}
+
+const levelNames: Readonly<Record<number, string>> = { 20: "debug", 40: "WARN ", 50: "ERROR" };
+
+/** `09:12:44.120 message key=value …`; the level is shown where it is not info. */
+function writePretty(line: string): void {
+  const entry: { level: number; time: string; msg?: string } = JSON.parse(line);
+  const { level, time, msg = "", ...fields } = entry;
+  const details = Object.entries(fields).map(([key, value]) => `${key}=${inline(value)}`);
+  const name = levelNames[level];
+  const parts = [time.slice(11, 23), name, msg, ...details];
+  process.stdout.write(`${parts.filter((part) => part !== undefined).join(" ")}\n`);
+}
+
+function inline(value: unknown): string {
+  return typeof value === "string" && !/[\s"]/.test(value) ? value : JSON.stringify(value);
+}

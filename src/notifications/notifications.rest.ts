@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+
+import { requireOperator } from "../context.ts";
+import { AppError } from "../errors.ts";
+import { type Authenticated, servePage } from "../http/door.ts";
+import { choice } from "../http/query.ts";
+import { eventStream, type ServerSentEvent } from "../http/sse.ts";
+
+import type { Feed } from "./channels/feed.ts";
+import { notificationStatuses } from "./notification.ts";
+import type { Notifications } from "./notifications.ts";
+
+/** What operators were told and how its delivery stands; the feed tells it as it happens. */
+export const notificationsRest = (
+  notifications: Notifications,
+  feed: Feed,
+  authenticated: Authenticated,
+) =>
+  new Elysia({ name: "notifications" })
+    .get("/v1/notifications", async (exchange) => {
+      const ctx = await authenticated(exchange);
+      return servePage(exchange, "ntf_", (page, query) =>
+        notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+      );
+    })
+    .get("/v1/feed", async (exchange) => {
+      requireOperator(await authenticated(exchange));
+      const lastSeq = lastEventId(exchange.request);
+      const gone = new AbortController();
+      return eventStream(messages(feed, lastSeq, gone.signal), () => gone.abort());
+    });
+
+async function* messages(
+  feed: Feed,
+  afterSeq: number | null,
+  signal: AbortSignal,
+): AsyncGenerator<ServerSentEvent, void> {
+  for await (const { seq, ...entry } of feed.follow(afterSeq, signal)) {
+    yield { id: String(seq), event: "notification", data: entry };
+  }
+}
+
+/** Where a client that comes back left off; null: from now on. */
+function lastEventId(request: Request): number | null {
+  const header = request.headers.get("last-event-id");
+  if (header === null || header === "") return null;
+  if (/^\d{1,15}$/.test(header)) return Number(header);
+  throw new AppError("invalid-parameter", "Last-Event-ID is not one that this feed sent", {
+    errors: [
+      {
+        parameter: "Last-Event-ID",
+        code: "invalid-parameter",
+        detail: "Leave it out to start now",
+      },
+    ],
+  });
+}

@@ -1,0 +1,25 @@
+import { type Context, requireOperator } from "../context.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+import { paginate } from "../pagination/paginate.ts";
+import { notificationPages } from "../storage/notifications.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { Notification, NotificationStatus } from "./notification.ts";
+
+export interface Notifications {
+  /** Operators only. Newest first. */
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters: { readonly status: NotificationStatus | undefined },
+  ): Promise<Page<Notification>>;
+}
+
+export function notifications(storage: Storage): Notifications {
+  return {
+    list(ctx, request, filters) {
+      requireOperator(ctx);
+      return paginate(notificationPages(storage, filters), request);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import type { Cancel, Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Metrics } from "../metrics.ts";
+import { eventById } from "../storage/events.ts";
+import {
+  insertAttempt,
+  nextDue,
+  releaseLeases,
+  settleNotification,
+} from "../storage/notifications.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
+import { nextRetryMs, type StoredNotification } from "./notification.ts";
+
+/**
+ * Hands due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
+ * process dies in between, the notification is due again when the lease ends, so it may be sent twice
+ * but is never lost.
+ */
+export interface Notifier {
+  start(): Promise<void>;
+  /** Looks for due notifications soon. Cheap: may be called on every commit. */
+  wake(): void;
+  /** Takes no more, and waits up to `patienceMs` for what is under way. */
+  stop(patienceMs: number): Promise<void>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+type Claimed = Sendable &
+  Pick<StoredNotification, "seq" | "eventId" | "attemptCount" | "leasedUntil">;
+
+const maxInFlight = 16;
+/** Longer than any attempt can take. */
+const leaseMs = 30_000;
+/** At least this often the database is asked, whatever the timers say. */
+const longestSleepMs = 30_000;
+
+export function notifier(parts: Parts): Notifier {
+  const { storage, clock, log } = parts;
+  const stopping = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  let looking = false;
+  let lookAgain = false;
+  let stopped = true;
+  let cancelSleep: Cancel = () => {};
+
+  function wake(): void {
+    if (stopped) return;
+    if (looking) lookAgain = true;
+    else void look();
+  }
+
+  /** One look at what is due; never two at a time. */
+  async function look(): Promise<void> {
+    looking = true;
+    cancelSleep();
+    try {
+      do {
+        lookAgain = false;
+        await claimAndSend();
+      } while (lookAgain && !stopped);
+      await sleepUntilDue();
+    } catch (error) {
+      log.error({ err: error }, "due notifications could not be read; trying again");
+      sleep(1_000);
+    } finally {
+      looking = false;
+    }
+  }
+
+  async function claimAndSend(): Promise<void> {
+    const limit = maxInFlight - inFlight.size;
+    if (limit === 0 || stopped) return;
+    const now = clock.now();
+    const lease = { now: new Date(now), leasedUntil: new Date(now + leaseMs), limit };
+    const [claimed] = await storage.atomically(step(storage.claimDue, lease));
+    for (const notification of claimed.rows) {
+      const delivery = deliver(parts, notification, stopping.signal);
+      inFlight.add(delivery);
+      void delivery.finally(() => {
+        inFlight.delete(delivery);
+        wake();
+      });
+    }
+    if (claimed.rows.length === limit) lookAgain = inFlight.size < maxInFlight;
+  }
+
+  async function sleepUntilDue(): Promise<void> {
+    // While all hands are busy, the end of a delivery wakes us.
+    if (stopped || inFlight.size >= maxInFlight) return;
+    const [next] = await storage.all(nextDue, { after: new Date(clock.now()) });
+    sleep(next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs);
+  }
+
+  function sleep(ms: number): void {
+    if (stopped) return;
+    cancelSleep();
+    cancelSleep = clock.after(Math.min(Math.max(ms, 10), longestSleepMs), wake);
+  }
+
+  return {
+    async start() {
+      await storage.atomically(step(releaseLeases, {}));
+      stopped = false;
+      wake();
+    },
+    wake,
+    async stop(patienceMs) {
+      stopped = true;
+      cancelSleep();
+      const patience = setTimeout(() => stopping.abort(), patienceMs);
+      await Promise.all(inFlight);
+      clearTimeout(patience);
+    },
+  };
+}
+
+async function deliver(
+  { storage, gateway, clock, log, metrics, random }: Parts,
+  notification: Claimed,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const [event] = await storage.all(eventById, { id: notification.eventId });
+    if (event === undefined) throw new Error(`Event ${notification.eventId} is gone`);
+    const startedAt = new Date(clock.now());
+    const result = await gateway.send(notification, event, signal);
+    const outcome = outcomeOf(notification, result, clock.now(), random());
+    const { delivered, responseStatus, error } = result;
+    await storage.atomically(
+      step(insertAttempt, {
+        notificationId: notification.id,
+        startedAt,
+        durationMs: clock.now() - startedAt.getTime(),
+        delivered,
+        responseStatus,
+        error,
+      }),
+      step(settleNotification, {
+        seq: notification.seq,
+        leasedUntil: notification.leasedUntil,
+        ...outcome,
+      }),
+    );
+    metrics.attempted(delivered ? "delivered" : "failed");
+    const fields = { id: notification.id, attempt: notification.attemptCount, error };
+    if (!delivered) log.warn(fields, `notification ${outcome.status}`);
+  } catch (error) {
+    // Its lease ends by itself, and it is tried again.
+    log.error({ id: notification.id, err: error }, "a delivery could not be recorded");
+  }
+}
+
+/** What becomes of a notification after an attempt. */
+function outcomeOf(
+  { attemptCount }: Claimed,
+  { delivered, error, retryAfterMs }: SendResult,
+  nowMs: number,
+  random: number,
+): Pick<StoredNotification, "status" | "dueAt" | "deliveredAt" | "lastError"> {
+  if (delivered) {
+    return { status: "delivered", dueAt: null, deliveredAt: new Date(nowMs), lastError: null };
+  }
+  const delayMs = nextRetryMs(attemptCount, retryAfterMs, random);
+  if (delayMs === null) return { status: "dead", dueAt: null, deliveredAt: null, lastError: error };
+  return {
+    status: "retrying",
+    dueAt: new Date(nowMs + delayMs),
+    deliveredAt: null,
+    lastError: error,
+  };
+}

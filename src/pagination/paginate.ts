@@ -1,0 +1,58 @@
+import { AppError } from "../errors.ts";
+
+import { encodeCursor } from "./cursor.ts";
+import type { Page, PageRequest, Position } from "./page.ts";
+
+/** What to read of a list: `limit` rows from a position (exclusive) or after `offset` rows. */
+export interface Window {
+  readonly order: "newest-first" | "oldest-first";
+  readonly from: Position | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A list that can be read by window, ordered by (createdAt, id). */
+export interface Source<Item> {
+  read(window: Window): Promise<Item[]>;
+  count(): Promise<number>;
+}
+
+/**
+ * Reads one page, for REST and GraphQL alike. Newest first: `createdAt`, then `id`, both descending.
+ * One row more than asked for is read, to know whether more follow. Backward reads ascend and are
+ * turned around, so that every page is in the same order.
+ */
+export async function paginate<Item extends { readonly createdAt: Date; readonly id: string }>(
+  source: Source<Item>,
+  request: PageRequest,
+): Promise<Page<Item>> {
+  const window = windowOf(request);
+  const rows = await source.read({ ...window, limit: request.limit + 1 });
+  const hasMore = rows.length > request.limit;
+  const data = rows.slice(0, request.limit);
+  if (window.order === "oldest-first") data.reverse();
+  const [first, last] = [data.at(0), data.at(-1)];
+  return {
+    data,
+    pagination: {
+      hasMore,
+      nextCursor: last === undefined ? null : encodeCursor(last),
+      prevCursor: first === undefined ? null : encodeCursor(first),
+      ...(request.withTotal && { total: await source.count() }),
+    },
+  };
+}
+
+function windowOf(request: PageRequest): Omit<Window, "limit"> {
+  if ("page" in request) {
+    const offset = (request.page - 1) * request.limit;
+    return { order: "newest-first", from: null, offset };
+  }
+  const { cursor, direction } = request;
+  if (direction === "forward") return { order: "newest-first", from: cursor, offset: 0 };
+  if (cursor?.id === null) {
+    // With a time alone, items of that very millisecond could not be told apart going back.
+    throw new AppError("invalid-cursor", "A cursor without an id can only travel forward");
+  }
+  return { order: "oldest-first", from: cursor, offset: 0 };
+}

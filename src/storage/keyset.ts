@@ -1,0 +1,128 @@
+import { and, asc, type Column, desc, eq, type SQL, sql, type Table } from "drizzle-orm";
+
+import type { Source, Window } from "../pagination/paginate.ts";
+
+import { encoded, type Select, type Sql, type Statement, statement } from "./sql.ts";
+import type { Storage } from "./storage.ts";
+import type { Tables } from "./tables.ts";
+
+/** A list that is read by keyset. `Filter` names the columns it can be filtered by. */
+export interface List<Item, Filter extends string> {
+  readonly table: (tables: Tables) => Table & Record<"createdAt" | "id" | Filter, Column>;
+  readonly select: (db: Sql, tables: Tables) => Select<Item>;
+  /**
+   * A filter with few values, nearly always `common`. The others are written into the statement with
+   * `<> common`, by which SQLite recognises the partial index that holds only them.
+   */
+  readonly uncommon?: { readonly filter: Filter; readonly common: string };
+}
+
+/** What to filter by; undefined: any. */
+export type Filters<Filter extends string> = { readonly [Name in Filter]?: string | undefined };
+
+type Values = Record<string, string | number | Date | null>;
+
+/**
+ * A reader of pages of `list`. One statement is compiled for each combination of filters, order and
+ * kind of position that is really asked for; positions are compared as row values, which both
+ * databases seek by index (the spelled-out OR form is 1,000 times slower on SQLite).
+ */
+export function keysetReader<Item, Filter extends string>(list: List<Item, Filter>) {
+  const statements = new Map<string, Statement<Values, Item>>();
+  const counts = new Map<string, Statement<Values, { total: number }>>();
+
+  return (storage: Storage, filters: Filters<Filter>): Source<Item> => {
+    const conditions = conditionsOf(list, filters);
+    return {
+      read({ order, from, limit, offset }) {
+        const kind = from === null ? "start" : from.id === null ? "time" : "item";
+        const shape = `${order} ${kind} ${conditions.shape}`;
+        const query = remembered(statements, shape, () =>
+          pageStatement(list, conditions, order, kind),
+        );
+        const position = { createdAt: from?.createdAt ?? null, id: from?.id ?? null };
+        return storage.all(query, { ...conditions.values, ...position, limit, offset });
+      },
+      async count() {
+        const query = remembered(counts, conditions.shape, () => countStatement(list, conditions));
+        const [row] = await storage.all(query, conditions.values);
+        return row?.total ?? 0;
+      },
+    };
+  };
+}
+
+interface Conditions {
+  /** The same for all filters that can share a statement. */
+  readonly shape: string;
+  readonly values: Record<string, string>;
+  terms(tables: Tables): SQL[];
+}
+
+function conditionsOf<Item, Filter extends string>(
+  list: List<Item, Filter>,
+  filters: Filters<Filter>,
+): Conditions {
+  const given = Object.entries<string | undefined>(filters).filter(
+    (entry): entry is [Filter, string] => entry[1] !== undefined,
+  );
+  const isLiteral = (name: string) => name === list.uncommon?.filter;
+  return {
+    shape: given.map(([name, value]) => (isLiteral(name) ? `${name}=${value}` : name)).join(),
+    values: Object.fromEntries(given.filter(([name]) => !isLiteral(name))),
+    terms: (tables) =>
+      given.flatMap(([name, value]) => {
+        const column: Column = list.table(tables)[name];
+        if (!isLiteral(name)) return [sql`${column} = ${sql.placeholder(name)}`];
+        const common = list.uncommon?.common ?? "";
+        const is = eq(column, value).inlineParams();
+        return value === common ? [is] : [is, sql`${column} <> ${common}`.inlineParams()];
+      }),
+  };
+}
+
+function pageStatement<Item, Filter extends string>(
+  list: List<Item, Filter>,
+  conditions: Conditions,
+  order: Window["order"],
+  kind: "start" | "time" | "item",
+): Statement<Values, Item> {
+  return statement<Values>()((db, tables) => {
+    const { createdAt, id } = list.table(tables);
+    const sign = order === "newest-first" ? sql.raw("<") : sql.raw(">");
+    const direction = order === "newest-first" ? desc : asc;
+    const time = encoded(sql.placeholder("createdAt"), createdAt);
+    const after = {
+      start: undefined,
+      time: sql`${createdAt} ${sign} ${time}`,
+      item: sql`(${createdAt}, ${id}) ${sign} (${time}, ${sql.placeholder("id")})`,
+    };
+    return list
+      .select(db, tables)
+      .where(and(...conditions.terms(tables), after[kind]))
+      .orderBy(direction(createdAt), direction(id))
+      .limit(sql.placeholder("limit"))
+      .offset(sql.placeholder("offset"));
+  });
+}
+
+function countStatement<Item, Filter extends string>(
+  list: List<Item, Filter>,
+  conditions: Conditions,
+): Statement<Values, { total: number }> {
+  return statement<Values>()((db, tables) =>
+    db
+      .select({ total: sql<number>`count(*)`.mapWith(Number) })
+      .from(list.table(tables))
+      .where(and(...conditions.terms(tables))),
+  );
+}
+
+function remembered<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
+  let value = cache.get(key);
+  if (value === undefined) {
+    value = make();
+    cache.set(key, value);
+  }
+  return value;
+}

@@ -1,0 +1,157 @@
+import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
+
+import type { Attempt, Notification, StoredNotification } from "../notifications/notification.ts";
+
+import { keysetReader } from "./keyset.ts";
+import { allColumns, encoded, statement } from "./sql.ts";
+import type { Tables } from "./tables.ts";
+
+/** The columns of what the world sees of a notification. */
+function notificationColumns({ notifications }: Tables) {
+  const { id, eventId, createdAt, title, text, url, severity } = notifications;
+  const { status, attemptCount, dueAt, deliveredAt, lastError } = notifications;
+  return {
+    id,
+    eventId,
+    createdAt,
+    title,
+    text,
+    url,
+    severity,
+    status,
+    attemptCount,
+    dueAt,
+    deliveredAt,
+    lastError,
+  } satisfies Record<keyof Notification, unknown>;
+}
+
+/** The database numbers it: `seq` is left to it. */
+export const insertNotification = statement<Notification & { readonly leasedUntil: null }>()(
+  (db, { notifications }) => db.insert(notifications).values(allColumns(notifications, "seq")),
+);
+
+/** Arms again what was given up of an event: a duplicate of it came, so its sender is not content. */
+export const rearmDead = statement<{ eventId: Notification["eventId"]; now: Date }>()(
+  (db, { notifications }, p) =>
+    db
+      .update(notifications)
+      .set({
+        status: "pending",
+        attemptCount: 0,
+        dueAt: encoded(p.now, notifications.dueAt),
+        leasedUntil: null,
+      })
+      .where(and(eq(notifications.eventId, p.eventId), eq(notifications.status, "dead")))
+      .returning({ id: notifications.id }),
+);
+
+/** Writes how an attempt ended; touches no row when the lease was lost to another notifier. */
+export const settleNotification = statement<
+  Pick<StoredNotification, "seq" | "leasedUntil" | "status" | "dueAt" | "deliveredAt" | "lastError">
+>()((db, { notifications }, p) =>
+  db
+    .update(notifications)
+    .set({
+      status: p.status,
+      dueAt: p.dueAt,
+      deliveredAt: p.deliveredAt,
+      lastError: p.lastError,
+      leasedUntil: null,
+    })
+    .where(
+      and(
+        eq(notifications.seq, p.seq),
+        eq(notifications.leasedUntil, encoded(p.leasedUntil, notifications.leasedUntil)),
+      ),
+    ),
+);
+
+export const insertAttempt = statement<Attempt>()((db, { attempts }) =>
+  db.insert(attempts).values(allColumns(attempts)),
+);
+
+/** After a start nobody holds what the process before held: its leases end now. */
+export const releaseLeases = statement()((db, { notifications }) =>
+  db
+    .update(notifications)
+    .set({ leasedUntil: null })
+    .where(and(isNotNull(notifications.dueAt), isNotNull(notifications.leasedUntil))),
+);
+
+/** When the next notification that nobody holds becomes due, after `after`. */
+export const nextDue = statement<{ after: Date }>()((db, { notifications }, p) => {
+  const { dueAt, leasedUntil } = notifications;
+  const after = encoded(p.after, dueAt);
+  return db
+    .select({ dueAt })
+    .from(notifications)
+    .where(sql`${dueAt} is not null and (${leasedUntil} is null or ${leasedUntil} <= ${after})`)
+    .orderBy(asc(dueAt))
+    .limit(1);
+});
+
+export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) =>
+  db
+    .select(notificationColumns(t))
+    .from(t.notifications)
+    .where(eq(t.notifications.eventId, p.eventId))
+    .orderBy(asc(t.notifications.seq)),
+);
+
+export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
+  const { notificationId, startedAt, durationMs, delivered, responseStatus, error } = t.attempts;
+  return db
+    .select({ notificationId, startedAt, durationMs, delivered, responseStatus, error })
+    .from(t.attempts)
+    .innerJoin(t.notifications, eq(t.notifications.id, notificationId))
+    .where(eq(t.notifications.eventId, p.eventId))
+    .orderBy(asc(startedAt));
+});
+
+/** What the feed shows next, in the order of commit. */
+export const feedAfter = statement<{ seq: number; limit: number }>()((db, t, p) =>
+  db
+    .select({
+      seq: t.notifications.seq,
+      id: t.notifications.id,
+      createdAt: t.notifications.createdAt,
+      title: t.notifications.title,
+      text: t.notifications.text,
+      url: t.notifications.url,
+      severity: t.notifications.severity,
+      eventId: t.notifications.eventId,
+      provider: t.events.provider,
+      type: t.events.type,
+    })
+    .from(t.notifications)
+    .innerJoin(t.events, eq(t.events.id, t.notifications.eventId))
+    .where(gt(t.notifications.seq, p.seq))
+    .orderBy(asc(t.notifications.seq))
+    .limit(p.limit),
+);
+
+export const newestSeq = statement()((db, { notifications }) =>
+  db
+    .select({ seq: sql<number>`coalesce(max(${notifications.seq}), 0)`.mapWith(Number) })
+    .from(notifications),
+);
+
+/** How much waits and how much was given up; reads the small index of what is not delivered. */
+export const undelivered = statement()((db, { notifications }) =>
+  db
+    .select({
+      status: notifications.status,
+      count: sql<number>`count(*)`.mapWith(Number),
+      oldest: sql<number>`min(${notifications.createdAt})`.mapWith(Number),
+    })
+    .from(notifications)
+    .where(sql`${notifications.status} <> 'delivered'`)
+    .groupBy(notifications.status),
+);
+
+export const notificationPages = keysetReader<Notification, "status">({
+  table: (t) => t.notifications,
+  select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
+  uncommon: { filter: "status", common: "delivered" },
+});

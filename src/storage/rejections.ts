@@ -1,0 +1,47 @@
+import { and, eq, lt, sql } from "drizzle-orm";
+
+import type { Rejection, StoredRejection } from "../webhooks/rejection.ts";
+
+import { keysetReader } from "./keyset.ts";
+import { allColumns, statement } from "./sql.ts";
+import type { Tables } from "./tables.ts";
+
+/** The columns of what an operator is shown of a rejection. */
+function rejectionColumns({ rejections }: Tables) {
+  const { id, provider, createdAt, reason, address, requestId, headers, bodyBytes } = rejections;
+  return {
+    id,
+    provider,
+    createdAt,
+    reason,
+    address,
+    requestId,
+    headers,
+    bodyBytes,
+  } satisfies Record<keyof Rejection, unknown>;
+}
+
+export const insertRejection = statement<StoredRejection>()((db, { rejections }) =>
+  db.insert(rejections).values(allColumns(rejections)),
+);
+
+/** Keeps the newest `keep` of a provider. */
+export const pruneRejections = statement<{ provider: string; keep: number }>()(
+  (db, { rejections }, p) =>
+    db
+      .delete(rejections)
+      .where(
+        and(
+          eq(rejections.provider, p.provider),
+          lt(
+            rejections.id,
+            sql`(select ${rejections.id} from ${rejections} where ${rejections.provider} = ${p.provider} order by ${rejections.id} desc limit 1 offset ${p.keep} - 1)`,
+          ),
+        ),
+      ),
+);
+
+export const rejectionPages = keysetReader<Rejection, "provider">({
+  table: (t) => t.rejections,
+  select: (db, t) => db.select(rejectionColumns(t)).from(t.rejections),
+});

@@ -1,0 +1,37 @@
+import { sql } from "drizzle-orm";
+
+import { encoded, statement } from "../sql.ts";
+
+/**
+ * Leases due notifications to one notifier and counts the attempt that follows. SQLite has one writer
+ * at a time, so a guarded update is enough; a lease that ran out counts as none.
+ */
+export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number }>()((
+  db,
+  { notifications },
+  p,
+) => {
+  const now = encoded(p.now, notifications.dueAt);
+  return db
+    .update(notifications)
+    .set({ leasedUntil: p.leasedUntil, attemptCount: sql`${notifications.attemptCount} + 1` })
+    .where(
+      sql`${notifications.seq} in (
+          select ${notifications.seq} from ${notifications}
+          where ${notifications.dueAt} <= ${now}
+            and (${notifications.leasedUntil} is null or ${notifications.leasedUntil} <= ${now})
+          order by ${notifications.dueAt} limit ${p.limit})`,
+    )
+    .returning({
+      seq: notifications.seq,
+      id: notifications.id,
+      eventId: notifications.eventId,
+      title: notifications.title,
+      text: notifications.text,
+      url: notifications.url,
+      severity: notifications.severity,
+      createdAt: notifications.createdAt,
+      attemptCount: notifications.attemptCount,
+      leasedUntil: notifications.leasedUntil,
+    });
+});

@@ -1,0 +1,73 @@
+import { isIPv6 } from "node:net";
+
+import type { Clock } from "../clock.ts";
+
+/** Authentication failures an address may make in one window; the specification's figures. */
+export const maxFailures = 20;
+export const windowSeconds = 60;
+
+/** Addresses remembered at once. A flood from more than these forgets the oldest first. */
+const maxAddresses = 50_000;
+
+/** Counts authentication failures by client address, in memory: a restart clears it. */
+export interface FailureLimiter {
+  /** Seconds until the address is heard again, from 1 up; null when it is not blocked. */
+  blockedSeconds(address: string): number | null;
+  /** Counts a failure. False when the address had used up its failures before this one. */
+  fail(address: string): boolean;
+}
+
+interface Window {
+  failures: number;
+  readonly endsAtMs: number;
+}
+
+/** A fixed window from an address's first failure on; IPv6 addresses count by /64, as one subscriber. */
+export function failureLimiter(clock: Clock): FailureLimiter {
+  // In order of their first failure, so in the order in which they end.
+  const windows = new Map<string, Window>();
+
+  function current(key: string): Window | undefined {
+    const window = windows.get(key);
+    if (window === undefined || clock.now() < window.endsAtMs) return window;
+    windows.delete(key);
+    return undefined;
+  }
+
+  function open(key: string): Window {
+    const [oldest] = windows.keys();
+    if (windows.size >= maxAddresses && oldest !== undefined) windows.delete(oldest);
+    const window = { failures: 0, endsAtMs: clock.now() + windowSeconds * 1_000 };
+    windows.set(key, window);
+    return window;
+  }
+
+  return {
+    blockedSeconds(address) {
+      // The usual case: nobody has failed of late, and the address need not be read at all.
+      if (windows.size === 0) return null;
+      const window = current(subscriber(address));
+      if (window === undefined || window.failures < maxFailures) return null;
+      return Math.max(1, Math.ceil((window.endsAtMs - clock.now()) / 1_000));
+    },
+    fail(address) {
+      const key = subscriber(address);
+      const window = current(key) ?? open(key);
+      window.failures += 1;
+      return window.failures <= maxFailures;
+    },
+  };
+}
+
+/** The address itself, or for IPv6 its /64: what one subscriber commonly holds. */
+function subscriber(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!isIPv6(address)) return address;
+  const [head = "", tail = ""] = address.toLowerCase().split("%", 1)[0]?.split("::") ?? [];
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === "" ? [] : tail.split(":");
+  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
+  const groups = [...left, ...zeros, ...right].slice(0, 4);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
+}

@@ -1,0 +1,23 @@
+import type { Provider } from "./provider.ts";
+import { codeHost } from "./providers/code_host.ts";
+import { deployPlatform } from "./providers/deploy_platform.ts";
+import { paymentProcessor } from "./providers/payment_processor.ts";
+import { sharedInbox } from "./providers/shared_inbox.ts";
+import { taskTracker } from "./providers/task_tracker.ts";
+
+/** Every provider there is. `WEBHOOK_PROVIDERS` names those that are registered. */
+export const catalogue: readonly Provider[] = [
+  taskTracker,
+  sharedInbox,
+  deployPlatform,
+  codeHost,
+  paymentProcessor,
+];
+
+/** Registered where nothing else is said: the four that the specification registers. */
+export const defaultProviders: readonly string[] = [
+  taskTracker.id,
+  sharedInbox.id,
+  deployPlatform.id,
+  codeHost.id,
+];

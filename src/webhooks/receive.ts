@@ -1,0 +1,249 @@
+import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import type { Event, EventStatus, StoredEvent } from "../events/event.ts";
+import type { MakeId } from "../ids.ts";
+import type { Log } from "../log.ts";
+import type { Metrics, Verdict } from "../metrics.ts";
+import type { Outbox } from "../notifications/outbox.ts";
+import { countDuplicate, firstOfDelivery, insertEvent } from "../storage/events.ts";
+import { rearmDead } from "../storage/notifications.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import { interpret, messagesOf } from "./interpret.ts";
+import { type FailureLimiter, maxFailures, windowSeconds } from "./limiter.ts";
+import type { Normalised, Provider } from "./provider.ts";
+import type { RejectionReason } from "./rejection.ts";
+import type { Rejections } from "./rejections.ts";
+import type { Registered, Registry } from "./registry.ts";
+import type { Verified } from "./signature.ts";
+import { withoutSecrets } from "./without-secrets.ts";
+
+/** A request to /webhooks/{provider}, before anything about it is believed. */
+export interface Incoming {
+  readonly providerId: string;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly address: string;
+  readonly requestId: string;
+  /** The exact bytes; throws `body-too-large` beyond `maxBytes`. */
+  readBody(maxBytes: number): Promise<Uint8Array>;
+}
+
+/** What the sender is told. Given only after the event is on disk. */
+export interface Acknowledgement {
+  readonly status: "accepted" | "duplicate" | "ignored";
+  /** The stored event's id; for a duplicate, that of the first. */
+  readonly id: Event["id"];
+  readonly idempotencyKey: string;
+  /** The event's type. */
+  readonly event: string;
+}
+
+export interface ReceiveParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly limiter: FailureLimiter;
+  readonly outbox: Outbox;
+  readonly rejections: Rejections;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/**
+ * The chain that every delivery goes through. What it acknowledges is on disk, once. Throws
+ * `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `body-too-large`,
+ * `unsupported-media-type`, `invalid-signature`, `invalid-body` (the bytes are kept) and
+ * `unavailable` (the provider tries again), in that order of checks.
+ */
+export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
+  const { registry, clock, metrics } = parts;
+
+  async function receive(incoming: Incoming): Promise<Acknowledgement> {
+    const receivedAtMs = clock.now();
+    const registered = findProvider(registry, incoming.providerId);
+    requirePost(incoming);
+    requireFewFailures(parts, incoming);
+    const bytes = await readDelivery(parts, registered.provider, incoming);
+    const verified = await verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs });
+    const normalised = interpret(registered.provider, verified, (name) =>
+      incoming.headers.get(name),
+    );
+    const event = eventOf(parts, registered.provider, incoming, verified, normalised, receivedAtMs);
+    return store(parts, registered.provider, event);
+  }
+
+  return async (incoming) => {
+    const startedMs = performance.now();
+    const label = registry.has(incoming.providerId) ? incoming.providerId : "unknown";
+    try {
+      const acknowledgement = await receive(incoming);
+      metrics.received(label, acknowledgement.status);
+      metrics.acknowledged((performance.now() - startedMs) / 1_000);
+      return acknowledgement;
+    } catch (error) {
+      metrics.received(label, verdictOf(error));
+      throw error;
+    }
+  };
+}
+
+function findProvider(registry: Registry, id: string): Registered {
+  const registered = registry.get(id);
+  if (registered !== undefined) return registered;
+  throw new AppError("unknown-provider", "No provider of this name is registered");
+}
+
+function requirePost({ method }: Incoming): void {
+  if (method === "POST") return;
+  throw new AppError("method-not-allowed", "Webhooks are sent by POST", { allow: ["POST"] });
+}
+
+function requireFewFailures({ limiter }: ReceiveParts, { address }: Incoming): void {
+  const retryAfterSeconds = limiter.blockedSeconds(address);
+  if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
+}
+
+function tooManyFailures(retryAfterSeconds: number): AppError {
+  return new AppError("too-many-auth-failures", "Too many signatures of this address were wrong", {
+    retryAfterSeconds,
+    quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
+  });
+}
+
+async function readDelivery(
+  { rejections }: ReceiveParts,
+  { id, maxBodyBytes }: Provider,
+  incoming: Incoming,
+): Promise<Uint8Array> {
+  const coding = incoming.headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") {
+    // Unpacking what is not yet verified would let anyone send a decompression bomb.
+    await rejections.keep(id, "unsupported-encoding", incoming, null);
+    const detail = "Send the body as it is, without Content-Encoding";
+    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+  }
+  try {
+    return await incoming.readBody(maxBodyBytes);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "body-too-large") {
+      await rejections.keep(id, "body-too-large", incoming, null);
+    }
+    throw error;
+  }
+}
+
+async function verifyDelivery(
+  { limiter, rejections, log }: ReceiveParts,
+  { provider, verify }: Registered,
+  incoming: Incoming,
+  { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
+): Promise<Verified> {
+  const { headers, address, requestId } = incoming;
+  if (verify === null) {
+    const detail = "This provider has no secret yet, so nothing of it can be verified";
+    throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
+  }
+  const verdict = verify({ headers, bytes, receivedAtMs });
+  if ("verified" in verdict) return verdict.verified;
+  // Counted before anything is awaited, so that a burst cannot slip through.
+  const isWithinQuota = limiter.fail(address);
+  const reason: RejectionReason = provider.foreignHeaders?.some((name) => headers.has(name))
+    ? "unsupported-scheme"
+    : verdict.fault;
+  log.warn({ provider: provider.id, reason, address, requestId }, "webhook refused");
+  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  await rejections.keep(provider.id, reason, incoming, bytes);
+  throw new AppError("invalid-signature", "The signature does not verify");
+}
+
+/** Longer or stranger ids are not any provider's: the body's hash stands in for them. */
+const usableDeliveryId = /^[\u0021-\u007e]{1,200}$/;
+
+function eventOf(
+  { makeId }: ReceiveParts,
+  provider: Provider,
+  incoming: Incoming,
+  { bytes, signedWith }: Verified,
+  normalised: Normalised | null,
+  receivedAtMs: number,
+): StoredEvent {
+  const createdAt = new Date(receivedAtMs);
+  const deliveryId = normalised?.deliveryId ?? "";
+  const isKeyedById = usableDeliveryId.test(deliveryId);
+  const hash =
+    isKeyedById && provider.deliveryIdIsSigned
+      ? null
+      : new Bun.CryptoHasher("sha256").update(bytes).digest();
+  return {
+    id: makeId("evt", receivedAtMs),
+    provider: provider.id,
+    type: normalised?.type ?? "unreadable",
+    status: normalised?.status ?? "unreadable",
+    idempotencyKey: `${provider.id}:${isKeyedById ? deliveryId : `sha256:${hash?.toString("hex")}`}`,
+    occurredAt: normalised?.occurredAt ?? createdAt,
+    createdAt,
+    subject: normalised?.subject ?? null,
+    title: normalised?.title ?? "Verified, but not a JSON object in UTF-8",
+    url: normalised?.url ?? null,
+    actor: normalised?.actor ?? null,
+    data: normalised?.data ?? {},
+    headers: withoutSecrets(incoming.headers, provider.signature.headers),
+    address: incoming.address,
+    signedWith,
+    bodyBytes: bytes.length,
+    duplicates: 0,
+    bodyHash: provider.deliveryIdIsSigned ? null : (hash?.subarray(0, 16) ?? null),
+    body: bytes,
+  };
+}
+
+/** Commits the event with its reservations and notifications in one transaction, or finds the first. */
+async function store(
+  { storage, outbox, log }: ReceiveParts,
+  provider: Provider,
+  event: StoredEvent,
+): Promise<Acknowledgement> {
+  const notes = outbox.stepsFor(event, messagesOf(provider, event));
+  const [inserted] = await storage.atomically(step(insertEvent, event, "stop"), ...notes);
+  if (inserted.touched === 0) return storeDuplicate({ storage, outbox, log }, event);
+  const { id, type, status, idempotencyKey } = event;
+  log.info({ provider: provider.id, type, id, idempotencyKey }, `webhook ${status}`);
+  if (notes.length > 0) outbox.committed();
+  return acknowledge(status, { id, idempotencyKey, type, status });
+}
+
+async function storeDuplicate(
+  { storage, outbox, log }: Pick<ReceiveParts, "storage" | "outbox" | "log">,
+  { provider, idempotencyKey, bodyHash, createdAt }: StoredEvent,
+): Promise<Acknowledgement> {
+  const [first] = await storage.all(firstOfDelivery, { provider, idempotencyKey, bodyHash });
+  if (first === undefined) {
+    // Retention removed the first in this very moment: the next try will be stored.
+    throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
+  }
+  const [, rearmed] = await storage.atomically(
+    step(countDuplicate, { id: first.id }),
+    step(rearmDead, { eventId: first.id, now: createdAt }),
+  );
+  if (rearmed.touched > 0) outbox.committed();
+  log.info({ provider, type: first.type, id: first.id, idempotencyKey }, "webhook duplicate");
+  return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
+}
+
+function acknowledge(
+  status: EventStatus | "duplicate",
+  { id, idempotencyKey, type }: Pick<Event, "id" | "idempotencyKey" | "type" | "status">,
+): Acknowledgement {
+  if (status !== "unreadable") return { status, id, idempotencyKey, event: type };
+  throw new AppError("invalid-body", "The body is not a JSON object in UTF-8; it was kept");
+}
+
+function verdictOf(error: unknown): Verdict {
+  const code = error instanceof AppError ? error.code : "internal";
+  if (code === "invalid-body") return "unreadable";
+  if (code === "too-many-auth-failures") return "limited";
+  return code === "unavailable" || code === "internal" ? "unavailable" : "refused";
+}

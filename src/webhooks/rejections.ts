@@ -1,0 +1,84 @@
+import type { Clock } from "../clock.ts";
+import { type Context, requireOperator } from "../context.ts";
+import type { MakeId } from "../ids.ts";
+import type { Log } from "../log.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+import { paginate } from "../pagination/paginate.ts";
+import { insertRejection, pruneRejections, rejectionPages } from "../storage/rejections.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { Incoming } from "./receive.ts";
+import type { Rejection, RejectionReason } from "./rejection.ts";
+import type { Registry } from "./registry.ts";
+import { withoutSecrets } from "./without-secrets.ts";
+
+/** Refused deliveries kept of each provider. */
+const keptPerProvider = 200;
+/** Larger refused bodies are not kept: they came from someone who could not prove who they are. */
+const maxKeptBodyBytes = 256 * 1024;
+
+export interface Rejections {
+  /** Keeps a refused delivery. Never throws: the sender's answer does not depend on it. */
+  keep(
+    provider: string,
+    reason: RejectionReason,
+    incoming: Incoming,
+    bytes: Uint8Array | null,
+  ): Promise<void>;
+  /** Operators only. Newest first. */
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters: { readonly provider: string | undefined },
+  ): Promise<Page<Rejection>>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+export function rejections({ storage, registry, log, clock, makeId }: Parts): Rejections {
+  return {
+    async keep(provider, reason, { headers, address, requestId }, bytes) {
+      const now = clock.now();
+      const signatureHeaders = registry.get(provider)?.provider.signature.headers ?? [];
+      const announced = Number(headers.get("content-length") ?? 0);
+      const rejection = {
+        id: makeId("rej", now),
+        provider,
+        createdAt: new Date(now),
+        reason,
+        address,
+        requestId,
+        headers: withoutSecrets(headers, signatureHeaders),
+        signatures: sentHeaders(headers, signatureHeaders),
+        bodyBytes: bytes?.length ?? (Number.isSafeInteger(announced) ? announced : 0),
+        body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
+      };
+      try {
+        await storage.atomically(
+          step(insertRejection, rejection),
+          step(pruneRejections, { provider, keep: keptPerProvider }),
+        );
+      } catch (error) {
+        log.error({ provider, requestId, err: error }, "a refused delivery could not be kept");
+      }
+    },
+    list(ctx, request, filters) {
+      requireOperator(ctx);
+      return paginate(rejectionPages(storage, filters), request);
+    },
+  };
+}
+
+function sentHeaders(headers: Headers, names: readonly string[]): Record<string, string> {
+  const sent = names.map((name) => [name, headers.get(name)?.slice(0, 1_024)] as const);
+  return Object.fromEntries(
+    sent.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
