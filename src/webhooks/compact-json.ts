@@ -7,24 +7,23 @@ const backslash = 0x5c;
  * Works on bytes and takes anything: what is not JSON merely loses white space.
  */
 export function compactJson(bytes: Uint8Array): Uint8Array {
-  const compact = new Uint8Array(bytes.length);
-  let length = 0;
-  let inString = false;
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index] ?? 0;
-    if (inString) {
-      compact[length++] = byte;
-      if (byte === backslash && index + 1 < bytes.length) {
-        compact[length++] = bytes[++index] ?? 0;
-      } else if (byte === quote) {
-        inString = false;
-      }
-    } else if (!isWhiteSpace(byte)) {
-      compact[length++] = byte;
-      inString = byte === quote;
+  const end = bytes.length;
+  const compact = new Uint8Array(end);
+  let read = 0;
+  let written = 0;
+  while (read < end) {
+    const byte = bytes[read++] ?? 0;
+    if (isWhiteSpace(byte)) continue;
+    compact[written++] = byte;
+    let inString = byte === quote;
+    while (inString && read < end) {
+      const inner = bytes[read++] ?? 0;
+      compact[written++] = inner;
+      if (inner === backslash && read < end) compact[written++] = bytes[read++] ?? 0;
+      inString = inner !== quote;
     }
   }
-  return compact.subarray(0, length);
+  return compact.subarray(0, written);
 }
 
 /** Space, tab, line feed and carriage return: JSON's white space. */

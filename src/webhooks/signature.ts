@@ -127,13 +127,19 @@ function readClaim(
   return { signatures: [signature], signedPrefix: "", stale: false };
 }
 
+/**
+ * A comma with spaces and tabs around it (RFC 9110 section 5.6.1), no other white space. Looking behind
+ * keeps it linear over a long run of spaces.
+ */
+const listSeparator = /(?<![ \t])[ \t]*,[ \t]*/;
+
 /** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; other keys, as the legacy `v0`, are passed over. */
 function readTimestamped(
   scheme: SignatureScheme,
   header: string,
   receivedAtMs: number,
 ): Claim | { readonly fault: SignatureFault } {
-  const items = header.split(",").map((item) => item.trim());
+  const items = header.split(listSeparator);
   const times = items.filter((item) => item.startsWith("t=")).map((item) => item.slice(2));
   const [time] = times;
   if (time === undefined) return { fault: "missing-timestamp" };

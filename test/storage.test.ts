@@ -1,0 +1,128 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { getTableColumns, getTableName } from "drizzle-orm";
+
+import { insertEvent } from "../src/storage/events.ts";
+import { step } from "../src/storage/sql.ts";
+import { tables } from "../src/storage/sqlite/tables.ts";
+import { openStorage } from "../src/storage/storage.ts";
+import { storageSuite } from "./suites/storage.ts";
+import { eventRow } from "./support/rows.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-storage-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = () => join(folder, `${++files}.db`);
+
+storageSuite("sqlite in memory", async () => openStorage("sqlite::memory:"));
+storageSuite("sqlite on disk", async () => openStorage(`sqlite:${newFile()}`));
+
+describe("sqlite: the file", () => {
+  test("is the owner's alone, in WAL mode, synced on every commit", async () => {
+    const file = newFile();
+    const storage = openStorage(`sqlite:${file}`);
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    expect(statSync(file).mode & 0o077).toBe(0);
+    using other = new Database(file, { readonly: true });
+    expect(other.query("pragma journal_mode").get()).toEqual({ journal_mode: "wal" });
+    await storage.close();
+  });
+
+  test("keeps what was acknowledged when it is opened again", async () => {
+    const file = newFile();
+    const first = openStorage(`sqlite:${file}`);
+    await first.atomically(step(insertEvent, eventRow(1)));
+    await first.close();
+    const second = openStorage(`sqlite:${file}`);
+    expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
+    await second.close();
+  });
+
+  test("of a newer program is refused with one clear line", () => {
+    const file = newFile();
+    void openStorage(`sqlite:${file}`).close();
+    using other = new Database(file);
+    other.run("insert into migrations (name) values ('9999_from_the_future')");
+    expect(() => openStorage(`sqlite:${file}`)).toThrow(
+      'The database is newer than this program (it has "9999_from_the_future")',
+    );
+  });
+
+  test("that is no database is refused", async () => {
+    const file = newFile();
+    await Bun.write(file, "This is not a database. ".repeat(100));
+    expect(() => openStorage(`sqlite:${file}`)).toThrow();
+  });
+});
+
+describe("sqlite: faults", () => {
+  test("a lock held for a moment is waited for; held on and on it is `unavailable`, then all is well", async () => {
+    const file = newFile();
+    const storage = openStorage(`sqlite:${file}`);
+    using other = new Database(file);
+    other.run("begin immediate");
+    const patient = storage.atomically(step(insertEvent, eventRow(1)));
+    setTimeout(() => other.run("rollback"), 100);
+    expect((await patient)[0].touched).toBe(1);
+
+    other.run("begin immediate");
+    const refused = storage.atomically(step(insertEvent, eventRow(2)));
+    await expect(refused).rejects.toMatchObject({ code: "unavailable" });
+    other.run("rollback");
+    expect((await storage.atomically(step(insertEvent, eventRow(3))))[0].touched).toBe(1);
+    await storage.close();
+  });
+});
+
+describe("sqlite: schema", () => {
+  const folder = join(import.meta.dir, "../src/storage/sqlite/migrations");
+  const database = new Database(":memory:");
+  afterAll(() => database.close());
+  for (const file of readdirSync(folder).toSorted()) {
+    database.run(readFileSync(join(folder, file), "utf8"));
+  }
+
+  test.each(Object.entries(tables))("%s is what the code says it is", (_, table) => {
+    const columns = database
+      .query<{ name: string; type: string; notnull: number }, [string]>(
+        "select name, lower(type) as type, [notnull] from pragma_table_info(?)",
+      )
+      .all(getTableName(table));
+    const declared = Object.values(getTableColumns(table)).map((column) => ({
+      name: column.name,
+      type: column.getSQLType().toLowerCase(),
+      // SQLite does not say so of an integer primary key, but it is never null.
+      notnull: column.notNull && column.name !== "seq" ? 1 : 0,
+    }));
+    expect(columns).toEqual(declared);
+  });
+
+  const page = (where: string) =>
+    `select id from events where ${where} order by created_at desc, id desc limit 20`;
+  const position = "(created_at, id) < (1, 'a')";
+  test.each([
+    ["the list", page(position), "events_newest ((created_at,id)<(?,?))"],
+    [
+      "by provider",
+      page(`provider = 'a' and ${position}`),
+      "events_of_provider (provider=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "by type",
+      page(`type = 'a' and ${position}`),
+      "events_of_type (type=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "the uncommon",
+      page(`status = 'ignored' and status <> 'accepted' and ${position}`),
+      "events_unaccepted (status=? AND (created_at,id)<(?,?))",
+    ],
+  ])("%s of events is read by one index, in order", (_, query, index) => {
+    const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
+    expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining(index)]);
+  });
+});

@@ -1,0 +1,425 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { AppError } from "../../src/errors.ts";
+import type { Page, Position } from "../../src/pagination/page.ts";
+import { decodeCursor } from "../../src/pagination/cursor.ts";
+import { paginate } from "../../src/pagination/paginate.ts";
+import {
+  arrivalOf,
+  countDuplicate,
+  eventById,
+  eventPages,
+  firstOfDelivery,
+  insertEvent,
+  lastEventOf,
+  renormaliseEvent,
+} from "../../src/storage/events.ts";
+import {
+  feedAfter,
+  insertNotification,
+  newestSeq,
+  nextDue,
+  rearmDead,
+  releaseLeases,
+  settleNotification,
+  undelivered,
+} from "../../src/storage/notifications.ts";
+import { step } from "../../src/storage/sql.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { insertUser, userByEmail } from "../../src/storage/users.ts";
+import { eventRow, notificationRow } from "../support/rows.ts";
+
+const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
+const user = (number: number, email = `user${number}@example.com`) => ({
+  id: `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`,
+  name: `User ${number}`,
+  email,
+  createdAt: at(number),
+});
+
+/** What every dialect must do. `open` gives a new, empty database. */
+export function storageSuite(dialect: string, open: () => Promise<Storage>): void {
+  describe(dialect, () => tests(open));
+}
+
+function tests(open: () => Promise<Storage>): void {
+  let storage: Storage;
+  afterEach(() => storage.close());
+
+  const count = () => eventPages(storage, {}).count();
+
+  describe("units of work", () => {
+    test("a row comes back as it went in, nulls, times, bytes and JSON included", async () => {
+      storage = await open();
+      const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
+      await storage.atomically(step(insertEvent, row));
+      const [event] = await storage.all(eventById, { id: row.id });
+      const [arrival] = await storage.all(arrivalOf, { id: row.id });
+      const { bodyHash: _, ...expected } = row;
+      expect({ ...event, ...arrival }).toEqual(expected);
+      const own = eventRow(2, { headers: null, address: null, signedWith: null, body: null });
+      await storage.atomically(step(insertEvent, own));
+      const [nothing] = await storage.all(arrivalOf, { id: own.id });
+      expect(nothing).toMatchObject({ headers: null, address: null, signedWith: null, body: null });
+    });
+
+    test("a step that fails undoes the unit and only that unit", async () => {
+      storage = await open();
+      const clash = storage.atomically(
+        step(insertEvent, eventRow(1)),
+        step(insertUser, user(1)),
+        step(insertUser, user(2, "USER1@example.com"), new AppError("bad-request", "taken")),
+      );
+      const others = [2, 3, 4].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
+      const outcomes = await Promise.allSettled([clash, ...others]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        "rejected",
+        "fulfilled",
+        "fulfilled",
+        "fulfilled",
+      ]);
+      await expect(clash).rejects.toMatchObject({ code: "bad-request" });
+      expect(await count()).toBe(3);
+      expect(await storage.all(userByEmail, { email: "user1@example.com" })).toEqual([]);
+    });
+
+    test("a broken constraint undoes its own unit, wherever it stands in the group", async () => {
+      storage = await open();
+      const broken = eventRow(9, { title: null as unknown as string });
+      const units = [
+        storage.atomically(step(insertEvent, eventRow(1))),
+        storage.atomically(step(insertEvent, eventRow(2)), step(insertEvent, broken)),
+        storage.atomically(step(insertEvent, broken), step(insertEvent, eventRow(3))),
+        storage.atomically(step(insertEvent, eventRow(4))),
+      ];
+      const outcomes = await Promise.allSettled(units);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "rejected",
+        "rejected",
+        "fulfilled",
+      ]);
+      expect(await count()).toBe(2);
+    });
+
+    test("a step that touches no row with `stop` leaves out the rest and keeps what was done", async () => {
+      storage = await open();
+      await storage.atomically(step(insertEvent, eventRow(1)));
+      const [user1, again, note] = await storage.atomically(
+        step(insertUser, user(1)),
+        step(insertEvent, eventRow(1), "stop"),
+        step(insertNotification, notificationRow(1)),
+      );
+      expect([user1.touched, again.touched, note.touched]).toEqual([1, 0, 0]);
+      expect(await storage.all(userByEmail, { email: "user1@example.com" })).toHaveLength(1);
+      expect((await storage.all(newestSeq, {}))[0]?.seq).toBe(0);
+    });
+
+    test("a reader sees all of a unit or nothing", async () => {
+      storage = await open();
+      const write = storage.atomically(
+        step(insertEvent, eventRow(1)),
+        step(insertEvent, eventRow(2)),
+      );
+      const seen: number[] = [];
+      let done = false;
+      void write.then(() => (done = true));
+      while (!done) {
+        seen.push(await count());
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(seen.every((n) => n === 0 || n === 2)).toBe(true);
+      expect(await count()).toBe(2);
+    });
+
+    test("many units of one turn are all stored, each with its own result", async () => {
+      storage = await open();
+      const results = await Promise.all(
+        Array.from({ length: 1_500 }, (_, n) =>
+          storage.atomically(step(insertEvent, eventRow(n % 1_000))),
+        ),
+      );
+      expect(results.filter(([{ touched }]) => touched === 1)).toHaveLength(1_000);
+      expect(await count()).toBe(1_000);
+    });
+
+    test("closing commits what waits, and refuses what comes after", async () => {
+      storage = await open();
+      const waiting = storage.atomically(step(insertEvent, eventRow(1)));
+      await storage.close();
+      expect((await waiting)[0].touched).toBe(1);
+      await expect(storage.atomically(step(insertEvent, eventRow(2)))).rejects.toMatchObject({
+        code: "unavailable",
+      });
+    });
+  });
+
+  describe("events", () => {
+    test("a key is taken once; bytes are taken once per provider where they are reserved", async () => {
+      storage = await open();
+      const hash = Buffer.alloc(16, 7);
+      const rows = [
+        eventRow(1, { bodyHash: hash }),
+        eventRow(2, { idempotencyKey: "task_tracker:1" }),
+        eventRow(3, { bodyHash: hash }),
+        eventRow(4, { bodyHash: hash, provider: "code_host" }),
+        eventRow(5),
+        eventRow(6),
+      ];
+      const touched: number[] = [];
+      for (const row of rows) {
+        const [{ touched: changed }] = await storage.atomically(step(insertEvent, row));
+        touched.push(changed);
+      }
+      expect(touched).toEqual([1, 0, 0, 1, 1, 1]);
+      const first = (fields: object) =>
+        storage.all(firstOfDelivery, {
+          provider: "task_tracker",
+          idempotencyKey: "none",
+          bodyHash: null,
+          ...fields,
+        });
+      expect(await first({ idempotencyKey: "task_tracker:1" })).toMatchObject([
+        { id: rows[0]?.id },
+      ]);
+      expect(await first({ bodyHash: hash })).toMatchObject([{ id: rows[0]?.id }]);
+      expect(await first({})).toEqual([]);
+    });
+
+    test("duplicates are counted and a new reading replaces the old one", async () => {
+      storage = await open();
+      const row = eventRow(1, { status: "ignored" });
+      await storage.atomically(step(insertEvent, row));
+      await storage.atomically(
+        step(countDuplicate, { id: row.id }),
+        step(renormaliseEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
+      );
+      expect((await storage.all(arrivalOf, { id: row.id }))[0]?.duplicates).toBe(1);
+      expect(await storage.all(eventById, { id: row.id })).toMatchObject([
+        { status: "accepted", title: "New", data: { a: 1 } },
+      ]);
+      expect(await storage.all(lastEventOf, { provider: "task_tracker" })).toHaveLength(1);
+    });
+  });
+
+  describe("notifications", () => {
+    const claim = (now: number, limit = 10) =>
+      storage.atomically(
+        step(storage.claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }),
+      );
+
+    test("are claimed once while leased, oldest first, and again when the lease has run out", async () => {
+      storage = await open();
+      for (const n of [1, 2, 3]) {
+        await storage.atomically(step(insertNotification, notificationRow(n)));
+      }
+      const [two] = await claim(10, 2);
+      expect(two.rows.map(({ seq }) => seq)).toEqual([1, 2]);
+      expect((await claim(10))[0].rows.map(({ seq }) => seq)).toEqual([3]);
+      expect((await claim(500))[0].rows).toEqual([]);
+      const [again] = await claim(1_011);
+      expect(again.rows.map(({ attemptCount }) => attemptCount)).toEqual([2, 2, 2]);
+    });
+
+    test("cannot be settled by a holder whose lease went to another", async () => {
+      storage = await open();
+      await storage.atomically(step(insertNotification, notificationRow(1)));
+      const [[first], [second]] = [await claim(10), await claim(2_000)];
+      const settled = {
+        status: "delivered",
+        dueAt: null,
+        deliveredAt: at(3),
+        lastError: null,
+      } as const;
+      const settle = async (leasedUntil: Date | null) => {
+        const [result] = await storage.atomically(
+          step(settleNotification, { seq: 1, leasedUntil, ...settled }),
+        );
+        return result.touched;
+      };
+      expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
+      expect(await settle(second.rows[0]?.leasedUntil ?? null)).toBe(1);
+      expect((await claim(9_000))[0].rows).toEqual([]);
+    });
+
+    test("held by a process that died are free after a start", async () => {
+      storage = await open();
+      await storage.atomically(step(insertNotification, notificationRow(1)));
+      await claim(10);
+      expect(await storage.all(nextDue, { after: at(20) })).toEqual([]);
+      await storage.atomically(step(releaseLeases, {}));
+      expect(await storage.all(nextDue, { after: at(20) })).toHaveLength(1);
+      expect((await claim(20))[0].rows).toHaveLength(1);
+    });
+
+    test("given up are armed again, and only those", async () => {
+      storage = await open();
+      const eventId = eventRow(1).id;
+      await storage.atomically(
+        step(insertNotification, notificationRow(1, { status: "dead", dueAt: null, eventId })),
+        step(insertNotification, notificationRow(2, { status: "delivered", dueAt: null, eventId })),
+      );
+      const [armed] = await storage.atomically(step(rearmDead, { eventId, now: at(50) }));
+      expect(armed.touched).toBe(1);
+      expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 1 }]);
+    });
+
+    test("are fed in the order of commit, with what their event is", async () => {
+      storage = await open();
+      for (const n of [3, 1, 2]) {
+        await storage.atomically(
+          step(insertEvent, eventRow(n)),
+          step(insertNotification, notificationRow(n)),
+        );
+      }
+      const entries = await storage.all(feedAfter, { seq: 1, limit: 10 });
+      expect(entries.map(({ seq, title }) => [seq, title])).toEqual([
+        [2, "Notification 1"],
+        [3, "Notification 2"],
+      ]);
+      expect(entries[0]).toMatchObject({ provider: "task_tracker", type: "task.completed" });
+    });
+
+    test("that wait or were given up are counted by status", async () => {
+      storage = await open();
+      for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
+        await storage.atomically(step(insertNotification, notificationRow(n, { status })));
+      }
+      const rows = await storage.all(undelivered, {});
+      expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
+        { status: "dead", count: 1, oldest: at(2).getTime() },
+        { status: "pending", count: 2, oldest: at(0).getTime() },
+      ]);
+    });
+  });
+
+  describe("pages", () => {
+    const ids = (page: Page<{ id: string }>) => page.data.map(({ id }) => id);
+    const positionOf = (cursor: string | null) =>
+      cursor === null ? null : decodeCursor(cursor, "evt_");
+
+    /** Walks from one end to the other; `between` runs before each page after the first. */
+    async function walk(
+      direction: "forward" | "backward",
+      limit: number,
+      between: () => Promise<void>,
+    ): Promise<string[]> {
+      const source = eventPages(storage, {});
+      const seen: string[][] = [];
+      let cursor: Position | null = null;
+      for (;;) {
+        const page: Page<{ id: string }> = await paginate(source, {
+          limit,
+          withTotal: false,
+          direction,
+          cursor,
+        });
+        seen.push(ids(page));
+        if (!page.pagination.hasMore) break;
+        const { nextCursor, prevCursor } = page.pagination;
+        cursor = positionOf(direction === "forward" ? nextCursor : prevCursor);
+        await between();
+      }
+      return direction === "forward" ? seen.flat() : seen.toReversed().flat();
+    }
+
+    test("walked in any size and direction, with ties and inserts between, are the sorted list", async () => {
+      const scenario = fc.record({
+        times: fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }),
+        limit: fc.integer({ min: 1, max: 12 }),
+        direction: fc.constantFrom("forward" as const, "backward" as const),
+      });
+      await fc.assert(
+        fc.asyncProperty(scenario, async ({ times, limit, direction }) => {
+          storage = await open();
+          let made = 0;
+          const insert = async (createdAt: Date) => {
+            const row = eventRow((made * 7_919) % 10_007, { createdAt });
+            made += 1;
+            await storage.atomically(step(insertEvent, row));
+            return { id: row.id, createdAt };
+          };
+          const rows = [];
+          for (const time of times) rows.push(await insert(at(time)));
+          // New items come at the newest end: a walk already past it must not notice them.
+          const newer = async () => {
+            if (direction === "forward") await insert(at(1_000 + made));
+          };
+          const expected = rows
+            .toSorted(
+              (a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1),
+            )
+            .map(({ id }) => id);
+          expect(await walk(direction, limit, newer)).toEqual(expected);
+          await storage.close();
+        }),
+        { numRuns: 60 },
+      );
+      storage = await open();
+    });
+
+    test("with a time alone go on strictly before that time, forward only", async () => {
+      storage = await open();
+      for (const [n, time] of [5, 5, 4, 3].entries()) {
+        await storage.atomically(step(insertEvent, eventRow(n, { createdAt: at(time) })));
+      }
+      const cursor = { createdAt: at(5), id: null };
+      const request = { limit: 10, withTotal: false, cursor };
+      const page = await paginate(eventPages(storage, {}), { ...request, direction: "forward" });
+      expect(ids(page)).toEqual([eventRow(2).id, eventRow(3).id]);
+      await expect(
+        paginate(eventPages(storage, {}), { ...request, direction: "backward" }),
+      ).rejects.toMatchObject({ code: "invalid-cursor" });
+    });
+
+    test("by number are the same list, with the total when asked", async () => {
+      storage = await open();
+      for (let n = 0; n < 7; n += 1) await storage.atomically(step(insertEvent, eventRow(n)));
+      const source = eventPages(storage, {});
+      const page = await paginate(source, { limit: 3, withTotal: true, page: 3 });
+      expect(ids(page)).toEqual([eventRow(0).id]);
+      expect(page.pagination).toMatchObject({ hasMore: false, total: 7 });
+      const beyond = await paginate(source, { limit: 3, withTotal: false, page: 4 });
+      expect(beyond).toEqual({
+        data: [],
+        pagination: { hasMore: false, nextCursor: null, prevCursor: null },
+      });
+    });
+
+    test("are filtered by any mix of provider, type and status", async () => {
+      storage = await open();
+      const kinds = [
+        { provider: "a", type: "x", status: "accepted" },
+        { provider: "a", type: "y", status: "ignored" },
+        { provider: "b", type: "x", status: "unreadable" },
+        { provider: "b", type: "y", status: "accepted" },
+      ] as const;
+      for (const [n, kind] of kinds.entries()) {
+        await storage.atomically(step(insertEvent, eventRow(n, kind)));
+      }
+      const found = async (filters: Parameters<typeof eventPages>[1]) => {
+        const request = { limit: 10, withTotal: true, direction: "forward", cursor: null } as const;
+        const page = await paginate(eventPages(storage, filters), request);
+        expect(page.pagination.total).toBe(page.data.length);
+        return page.data
+          .map(({ id }) => Number.parseInt(id.slice(4), 16))
+          .toSorted((a, b) => a - b);
+      };
+      for (const provider of ["a", "b", "c", undefined]) {
+        for (const type of ["x", "y", "'", undefined]) {
+          for (const status of ["accepted", "ignored", "unreadable", undefined] as const) {
+            const expected = [...kinds.entries()].filter(
+              ([, kind]) =>
+                (provider ?? kind.provider) === kind.provider &&
+                (type ?? kind.type) === kind.type &&
+                (status ?? kind.status) === kind.status,
+            );
+            expect(await found({ provider, type, status })).toEqual(expected.map(([n]) => n));
+          }
+        }
+      }
+    });
+  });
+}

@@ -1,0 +1,134 @@
+import { createApp } from "../../src/app.ts";
+import type { Clock } from "../../src/clock.ts";
+import { readConfig } from "../../src/config.ts";
+import type { Role } from "../../src/context.ts";
+import { makeId } from "../../src/ids.ts";
+import { createLog } from "../../src/log.ts";
+import { secretStore } from "../../src/secrets.ts";
+import { createServices, type Services } from "../../src/services.ts";
+import { catalogue } from "../../src/webhooks/providers.ts";
+import { sign } from "../../src/webhooks/signature.ts";
+
+import { type ManualClock, manualClock } from "./clock.ts";
+
+/** The whole service in this process: real storage in memory, real routes, no socket. */
+export interface TestApp {
+  readonly services: Services;
+  readonly clock: ManualClock;
+  /** Sends a request through every hook and route. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** The same with a token of a role. */
+  as(role: Role, path: string, init?: RequestInit): Promise<Response>;
+  /** Signs a body as the provider would and posts it. */
+  deliver(provider: string, body: string | Uint8Array, init?: DeliverOptions): Promise<Response>;
+  /** Posts a fresh sample of a listed event. */
+  deliverSample(provider: string, event: string): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface DeliverOptions {
+  readonly headers?: Record<string, string>;
+  readonly secret?: string;
+}
+
+/** Each provider's own secret in tests. */
+export const testSecret = (provider: string): string => `test-secret-of-${provider}`;
+
+const everyProvider = catalogue.map(({ id }) => id);
+
+export async function startApp(
+  env: Record<string, string | undefined> = {},
+  clock: ManualClock = manualClock(),
+): Promise<TestApp> {
+  const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
+  const settings = {
+    DATABASE_URL: "sqlite::memory:",
+    DATA_DIR: "/nonexistent",
+    JWT_SECRET: "a test key of thirty-two bytes!!",
+    WEBHOOK_PROVIDERS: everyProvider.join(","),
+    LOG_LEVEL: "silent",
+    ...Object.fromEntries(secrets),
+    ...env,
+  };
+  const config = readConfig(settings);
+  const log = createLog({ level: config.logLevel, format: config.logFormat });
+  const services = createServices(config, secretStore(settings, "/nonexistent"), log, {
+    clock,
+    makeId,
+    random: () => 0,
+  });
+  const app = createApp(services);
+  await services.start();
+
+  const send = (path: string, init: RequestInit = {}) =>
+    app.handle(new Request(`http://localhost${path}`, init));
+  return {
+    services,
+    clock,
+    fetch: send,
+    async as(role, path, init = {}) {
+      const token = await services.tokens.mint({ id: `test-${role}`, roles: [role] }, 3_600);
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${token}`);
+      return send(path, { ...init, headers });
+    },
+    deliver: (id, body, init) => send(`/webhooks/${id}`, signed(id, body, clock, init)),
+    deliverSample(id, event) {
+      const { headers, body } = sample(id, event, clock);
+      return send(`/webhooks/${id}`, signed(id, JSON.stringify(body), clock, { headers }));
+    },
+    async stop() {
+      services.drain();
+      await services.stop();
+    },
+  };
+}
+
+/** A provider of the catalogue. */
+export function providerOf(id: string) {
+  const provider = catalogue.find((candidate) => candidate.id === id);
+  if (provider === undefined) throw new Error(`No provider ${id}`);
+  return provider;
+}
+
+export function sample(id: string, event: string, clock: Clock) {
+  const make = providerOf(id).samples[event];
+  if (make === undefined) throw new Error(`${id} has no sample of ${event}`);
+  return make({ id: crypto.randomUUID(), now: new Date(clock.now()) });
+}
+
+/** A request's init for a signed delivery. */
+export function signed(
+  id: string,
+  body: string | Uint8Array,
+  clock: Clock,
+  { headers = {}, secret = testSecret(id) }: DeliverOptions = {},
+): RequestInit {
+  const { signature } = providerOf(id);
+  const bytes = typeof body === "string" ? Buffer.from(body) : Buffer.from(body);
+  return {
+    method: "POST",
+    body: bytes,
+    headers: {
+      "content-type": "application/json",
+      [signature.headers[0] ?? ""]: sign(signature, secret, bytes, clock.now()),
+      ...headers,
+    },
+  };
+}
+
+/** The JSON of an answer, for tests to look at. */
+export async function json(response: Response): Promise<Record<string, unknown>> {
+  const value: unknown = await response.json();
+  if (typeof value !== "object" || value === null) throw new Error("Not a JSON object");
+  return { ...value };
+}
+
+/** Waits until `condition` holds, by turns of the event loop; fails after `timeoutMs`. */
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 5_000) {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error("The condition did not come true in time");
+    await Bun.sleep(2);
+  }
+}

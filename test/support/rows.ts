@@ -1,0 +1,52 @@
+import type { StoredEvent } from "../../src/events/event.ts";
+import type { Notification } from "../../src/notifications/notification.ts";
+
+/** An event row to store; `number` makes it different from all others. */
+export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
+  const at = new Date(Date.UTC(2026, 10, 21) + number);
+  return {
+    id: `evt_${number.toString(16).padStart(32, "0")}`,
+    provider: "task_tracker",
+    type: "task.completed",
+    status: "accepted",
+    idempotencyKey: `task_tracker:${number}`,
+    occurredAt: at,
+    createdAt: at,
+    subject: null,
+    title: `Event ${number}`,
+    url: null,
+    actor: null,
+    data: { number, nothing: null },
+    headers: { host: "localhost" },
+    address: "127.0.0.1",
+    signedWith: "current",
+    bodyBytes: 2,
+    duplicates: 0,
+    bodyHash: null,
+    body: Buffer.from("{}"),
+    ...fields,
+  };
+}
+
+export function notificationRow(
+  number: number,
+  fields: Partial<Notification> = {},
+): Notification & { readonly leasedUntil: null } {
+  const at = new Date(Date.UTC(2026, 10, 21) + number);
+  return {
+    id: `ntf_${number.toString(16).padStart(32, "0")}`,
+    eventId: `evt_${number.toString(16).padStart(32, "0")}`,
+    createdAt: at,
+    title: `Notification ${number}`,
+    text: "",
+    url: null,
+    severity: "info",
+    status: "pending",
+    attemptCount: 0,
+    dueAt: at,
+    deliveredAt: null,
+    lastError: null,
+    ...fields,
+    leasedUntil: null,
+  };
+}
