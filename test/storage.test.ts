@@ -11,6 +11,7 @@ import { step } from "../src/storage/sql.ts";
 import { tables } from "../src/storage/sqlite/tables.ts";
 import { openStorage } from "../src/storage/storage.ts";
 import { storageSuite } from "./suites/storage.ts";
+import { failure } from "./support/failure.ts";
 import { eventRow } from "./support/rows.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-storage-"));
@@ -71,7 +72,7 @@ describe("sqlite: faults", () => {
 
     other.run("begin immediate");
     const refused = storage.atomically(step(insertEvent, eventRow(2)));
-    await expect(refused).rejects.toMatchObject({ code: "unavailable" });
+    expect(await failure(refused)).toMatchObject({ code: "unavailable" });
     other.run("rollback");
     expect((await storage.atomically(step(insertEvent, eventRow(3))))[0].touched).toBe(1);
     await storage.close();
