@@ -1,0 +1,107 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { readConfig } from "../src/config.ts";
+import { equalSecrets, secretStore, tokenKey } from "../src/secrets.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("configuration", () => {
+  test("has a default for all that needs one", () => {
+    expect(readConfig({})).toMatchObject({
+      host: "0.0.0.0",
+      port: 3111,
+      dataDir: "./data",
+      databaseUrl: "sqlite:data/skyhook.db",
+      secretsDir: "./secrets",
+      providers: ["task_tracker", "shared_inbox", "deploy_platform", "code_host"],
+      trustedProxyHops: 0,
+      jwtIssuer: "skyhook",
+      jwtAudience: "skyhook",
+    });
+  });
+
+  test("takes white space and emptiness as unset", () => {
+    expect(readConfig({ PORT: " ", JWT_SECRET: "" })).toMatchObject({
+      port: 3111,
+      jwtSecret: null,
+    });
+  });
+
+  test.each([
+    ["PORT", "http"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["WEBHOOK_PROVIDERS", "task_tracker,nobody"],
+    ["TRUSTED_PROXY_HOPS", "1.5"],
+    ["JWT_SECRET", "too short"],
+    ["DATABASE_URL", "mysql://localhost"],
+    ["DATABASE_URL", "sqlite:"],
+    ["OPERATOR_GATEWAY_URL", "ftp://x"],
+    ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
+    ["LOG_LEVEL", "loud"],
+    ["LOG_FORMAT", "xml"],
+  ])("%s=%s stops the start with one line that names the key", (key, value) => {
+    expect(() => readConfig({ [key]: value })).toThrow(new RegExp(`^${key} must be [^\\n]+$`));
+  });
+
+  test("never prints a secret that is wrong", () => {
+    expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
+    expect(() => readConfig({ OPERATOR_GATEWAY_SECRET: "hush" })).not.toThrow("hush");
+  });
+
+  test("needs the gateway's URL and secret together", () => {
+    expect(() => readConfig({ OPERATOR_GATEWAY_URL: "https://example.com" })).toThrow("together");
+  });
+});
+
+describe("webhook secrets", () => {
+  test("come from the environment before files, and files are trimmed", () => {
+    writeFileSync(join(folder, "task_tracker_webhook_secret"), "from the file\r\n");
+    writeFileSync(join(folder, "task_tracker_webhook_secret_previous"), " old ");
+    expect(secretStore({}, folder).webhookSecrets("task_tracker")).toEqual({
+      current: "from the file",
+      previous: "old",
+    });
+    const env = { TASK_TRACKER_WEBHOOK_SECRET: "from the environment" };
+    expect(secretStore(env, folder).webhookSecrets("task_tracker")?.current).toBe(
+      "from the environment",
+    );
+    expect(secretStore({}, folder).webhookSecrets("code_host")).toBeNull();
+  });
+
+  test("that are empty are an error, not a way in", () => {
+    writeFileSync(join(folder, "shared_inbox_webhook_secret"), " \n");
+    const store = secretStore({ CODE_HOST_WEBHOOK_SECRET: "" }, folder);
+    expect(() => store.webhookSecrets("shared_inbox")).toThrow("is empty");
+    expect(() => store.webhookSecrets("code_host")).toThrow("CODE_HOST_WEBHOOK_SECRET is empty");
+  });
+
+  test("that two providers share are found", () => {
+    const env = { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" };
+    const store = secretStore(env, "/nonexistent");
+    expect(equalSecrets(store, ["task_tracker", "code_host", "deploy_platform"])).toEqual([
+      ["code_host", "deploy_platform"],
+    ]);
+  });
+
+  test("are stored for their owner alone", () => {
+    const file = secretStore({}, folder).storeWebhookSecret("deploy_platform", "s3cret");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(secretStore({}, folder).webhookSecrets("deploy_platform")?.current).toBe("s3cret");
+  });
+});
+
+describe("the key for tokens", () => {
+  test("is made once, kept for its owner alone, and found again", () => {
+    const data = join(folder, "data");
+    const made = tokenKey(null, data);
+    expect(made.length).toBeGreaterThanOrEqual(32);
+    expect(tokenKey(null, data)).toEqual(made);
+    expect(statSync(join(data, "jwt_secret")).mode & 0o777).toBe(0o600);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+  });
+});
