@@ -69,7 +69,7 @@ for (const provider of catalogue) {
 
       test(`sample ${type} carries neutral headers and no signature`, () => {
         for (const name of Object.keys(sample(fresh()).headers)) {
-          expect(name).toMatch(/^(?:X-(?:TaskTracker|CodeHost)-[\w-]+|User-Agent)$/);
+          expect(name).not.toMatch(/todoist|front|vercel|github|hub|stripe/i);
           expect(provider.signature.headers).not.toContain(name.toLowerCase());
         }
       });

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dir, "..");
+const page = readFileSync(join(root, "docs/adding-a-provider.md"), "utf8");
+const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
+
+/** The code blocks of the page that name a file. */
+const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
+  ([, language = "", file = "", code = ""]) => ({ language, file, code }),
+);
+
+beforeAll(() => {
+  for (const entry of ["src", "test", "package.json", "tsconfig.json", "bunfig.toml"]) {
+    cpSync(join(root, entry), join(copy, entry), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const { language, file, code } of blocks) {
+    const path = join(copy, file);
+    writeFileSync(path, language === "diff" ? patched(readFileSync(path, "utf8"), code) : code);
+  }
+});
+afterAll(() => rmSync(copy, { recursive: true }));
+
+describe("docs/adding-a-provider.md", () => {
+  test("adds a provider by one file, one fixture and one line", () => {
+    expect(blocks.map(({ file }) => file)).toEqual([
+      "src/webhooks/providers/status_page.samples.ts",
+      "src/webhooks/providers/status_page.ts",
+      "src/webhooks/providers.ts",
+    ]);
+  });
+
+  test("gives code that type-checks", async () => {
+    expect(await run("check", "--no-script")).toContain("No type errors");
+  });
+
+  test("gets the whole signature suite and the provider tests, and passes them", async () => {
+    const output = await run(
+      "test",
+      "test/signature.test.ts",
+      "test/providers.test.ts",
+      "-t",
+      "status_page",
+    );
+    expect(output).toMatch(/^ 0 fail$/m);
+    const passed = Number(/^ (\d+) pass$/m.exec(output)?.[1]);
+    expect(passed).toBeGreaterThan(45);
+  });
+});
+
+/** A file with the added lines of a diff put in, each group after or before its context line. */
+function patched(text: string, diff: string): string {
+  const [importLine = "", context = "", entry = ""] = diff.trimEnd().split("\n");
+  const at = context.slice(1);
+  if (!text.includes(`${at}\n`)) throw new Error(`No line: ${at}`);
+  return `${importLine.slice(1)}\n${text.replace(`${at}\n`, `${at}\n${entry.slice(1)}\n`)}`;
+}
+
+async function run(...args: string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: copy,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return `${stdout}\n${stderr}`;
+}
