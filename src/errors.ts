@@ -8,15 +8,25 @@ export type ErrorCode =
   | "invalid-parameter"
   | "invalid-cursor"
   | "conflicting-parameters"
+  | "not-cancellable"
   | "authentication-required"
   | "invalid-token"
   | "invalid-signature"
   | "insufficient-scope"
   | "not-found"
+  | "flight-not-found"
+  | "booking-not-found"
   | "unknown-provider"
   | "method-not-allowed"
+  | "no-seats"
+  | "email-taken"
+  | "idempotency-in-flight"
+  | "quote-expired"
   | "body-too-large"
   | "unsupported-media-type"
+  | "validation-failed"
+  | "booking-closed"
+  | "idempotency-key-reused"
   | "too-many-auth-failures"
   | "internal"
   | "unavailable";
@@ -29,6 +39,8 @@ export type FieldError = { readonly code: string; readonly detail: string } & (
 interface ErrorExtras {
   /** The fields or parameters at fault. */
   readonly errors?: readonly FieldError[];
+  /** How many seats are left; for `no-seats`. */
+  readonly seatsAvailable?: number;
   /** Whole seconds after which trying again makes sense. */
   readonly retryAfterSeconds?: number;
   /** Methods the path does answer; for `method-not-allowed`. */

@@ -1,15 +1,46 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { ConfigError } from "./config.ts";
-import type { Secrets } from "./webhooks/signature.ts";
+import type { SecretRole, Secrets } from "./webhooks/signature.ts";
 
 /** Where webhook secrets come from: the environment first, then one file each. */
 export interface SecretStore {
   /** The provider's secrets; null when it has none yet. Throws a `ConfigError` on an empty one. */
   webhookSecrets(provider: string): Secrets | null;
-  /** Stores a provider's secret as a file of mode 0600 and returns its path. */
+  /**
+   * Stores a provider's secret as a file of mode 0600 and returns its path. A secret that the file
+   * held before is kept as the previous one, so that deliveries signed with it still verify.
+   */
   storeWebhookSecret(provider: string, secret: string): string;
+}
+
+/** Where a secret is looked for: the variable wins over the file. */
+export interface SecretPlace {
+  readonly variable: string;
+  readonly file: string;
+}
+
+/** The places of a provider's secret, by role. */
+export function secretPlaces(
+  provider: string,
+  secretsDir: string,
+): Readonly<Record<SecretRole, SecretPlace>> {
+  const place = (name: string) => ({
+    variable: name.toUpperCase(),
+    file: join(secretsDir, name),
+  });
+  const current = `${provider}_webhook_secret`;
+  return { current: place(current), previous: place(`${current}_previous`) };
 }
 
 /**
@@ -20,26 +51,28 @@ export function secretStore(
   env: Readonly<Record<string, string | undefined>>,
   secretsDir: string,
 ): SecretStore {
-  function read(name: string): string | null {
-    const key = name.toUpperCase();
-    const value = env[key];
-    if (value !== undefined) return notEmpty(value, `${key} is empty`);
-    const file = join(secretsDir, name);
+  function read({ variable, file }: SecretPlace): string | null {
+    const value = env[variable];
+    if (value !== undefined) return notEmpty(value, `${variable} is empty`);
     if (!existsSync(file)) return null;
     // Editors and `echo` end files with a newline that nobody means to be part of the secret.
     return notEmpty(readFileSync(file, "utf8").trim(), `The secret file ${file} is empty`);
   }
   return {
     webhookSecrets(provider) {
-      const current = read(`${provider}_webhook_secret`);
-      const previous = read(`${provider}_webhook_secret_previous`);
+      const places = secretPlaces(provider, secretsDir);
+      const current = read(places.current);
+      const previous = read(places.previous);
       return current === null ? null : { current, previous };
     },
     storeWebhookSecret(provider, secret) {
+      const { current, previous } = secretPlaces(provider, secretsDir);
       mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
-      const file = join(secretsDir, `${provider}_webhook_secret`);
-      writePrivately(file, secret);
-      return file;
+      const before = existsSync(current.file) ? readFileSync(current.file, "utf8").trim() : "";
+      // In this order a crash in between leaves the old secret in force.
+      if (before !== "" && before !== secret) writePrivately(previous.file, before);
+      writePrivately(current.file, secret);
+      return current.file;
     },
   };
 }
@@ -63,13 +96,18 @@ export function equalSecrets(
   );
 }
 
+/** Where the key for access tokens is kept when none is configured. */
+export function tokenKeyFile(dataDir: string): string {
+  return join(dataDir, "jwt_secret");
+}
+
 /** The key for access tokens: as configured, or made once and kept in the data folder. */
 export function tokenKey(configured: string | null, dataDir: string): Uint8Array {
   if (configured !== null) return Buffer.from(configured);
-  const file = join(dataDir, "jwt_secret");
+  const file = tokenKeyFile(dataDir);
   if (!existsSync(file)) {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"));
+    makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"));
   }
   const key = readFileSync(file, "utf8").trim();
   if (key.length < 32) throw new ConfigError(`${file} is too short to be a key: remove it`);
@@ -78,8 +116,28 @@ export function tokenKey(configured: string | null, dataDir: string): Uint8Array
 
 /** Writes whole or not at all, readable by the owner only. */
 function writePrivately(file: string, content: string): void {
+  renameSync(draftOf(file, content), file);
+}
+
+/**
+ * The same, but leaves a file alone that another process made in this moment: `skyhook serve` and
+ * `skyhook token` started together must end up with one key.
+ */
+function makePrivately(file: string, content: string): void {
+  const draft = draftOf(file, content);
+  try {
+    linkSync(draft, file);
+  } catch {
+    // It is there by now, or the file system has no links and a rename must do.
+    if (!existsSync(file)) renameSync(draft, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function draftOf(file: string, content: string): string {
   const draft = `${file}.${process.pid}.tmp`;
   writeFileSync(draft, content, { mode: 0o600 });
   chmodSync(draft, 0o600);
-  renameSync(draft, file);
+  return draft;
 }

@@ -35,6 +35,11 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "Conflicting parameters",
     explanation: "Page numbers and cursors are two styles: use one of them in a request.",
   },
+  "not-cancellable": {
+    status: 400,
+    title: "Not cancellable",
+    explanation: "The flight has departed, so the booking can no longer be cancelled.",
+  },
   "authentication-required": {
     status: 401,
     title: "Authentication required",
@@ -61,6 +66,16 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "Not found",
     explanation: "There is nothing at this address.",
   },
+  "flight-not-found": {
+    status: 404,
+    title: "Flight not found",
+    explanation: "There is no flight of this id.",
+  },
+  "booking-not-found": {
+    status: 404,
+    title: "Booking not found",
+    explanation: "There is no booking of this id, or it is not yours.",
+  },
   "unknown-provider": {
     status: 404,
     title: "Unknown provider",
@@ -71,6 +86,26 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "Method not allowed",
     explanation: "The address exists but not for this method; `Allow` lists those it takes.",
   },
+  "no-seats": {
+    status: 409,
+    title: "No seats available",
+    explanation: "Fewer seats are left than asked for; `seatsAvailable` says how many.",
+  },
+  "email-taken": {
+    status: 409,
+    title: "E-mail address taken",
+    explanation: "A user with this e-mail address exists, perhaps in other letter case.",
+  },
+  "idempotency-in-flight": {
+    status: 409,
+    title: "Request in flight",
+    explanation: "A request with this Idempotency-Key is still being carried out: try again soon.",
+  },
+  "quote-expired": {
+    status: 409,
+    title: "Quote expired",
+    explanation: "The terms have changed since they were quoted: ask for a new quote.",
+  },
   "body-too-large": {
     status: 413,
     title: "Body too large",
@@ -80,6 +115,22 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     status: 415,
     title: "Unsupported media type",
     explanation: "The body's type or coding is not taken here. Webhooks must be sent uncompressed.",
+  },
+  "validation-failed": {
+    status: 422,
+    title: "Validation failed",
+    explanation: "The body is well-formed but breaks a rule; `errors` points to each place.",
+  },
+  "booking-closed": {
+    status: 422,
+    title: "Booking closed",
+    explanation: "The flight leaves too soon, or has left, to be booked.",
+  },
+  "idempotency-key-reused": {
+    status: 422,
+    title: "Idempotency key reused",
+    explanation:
+      "This Idempotency-Key came with another request before: use a new key for a new request.",
   },
   "too-many-auth-failures": {
     status: 429,
@@ -109,6 +160,7 @@ interface ProblemBody {
   readonly code: ErrorCode;
   readonly requestId: string;
   readonly errors?: readonly FieldError[];
+  readonly seatsAvailable?: number;
 }
 
 /** The answer for a failure, with the headers that its status calls for. */
@@ -123,6 +175,9 @@ export function problemResponse(error: AppError, requestId: string): Response {
     code: error.code,
     requestId,
     ...(error.extras.errors && { errors: error.extras.errors }),
+    ...(error.extras.seatsAvailable !== undefined && {
+      seatsAvailable: error.extras.seatsAvailable,
+    }),
   };
   const headers = new Headers(headersOf(error));
   headers.set("content-type", "application/problem+json");

@@ -18,15 +18,17 @@ export interface Sql {
   delete(table: Table): { where(condition: SQL | undefined): Write };
 }
 
-type Fields = Record<string, Column | SQL>;
-type RowOfFields<F extends Fields> = {
+interface Fields {
+  readonly [name: string]: Column | SQL | Fields;
+}
+type RowOfFields<F> = {
   [K in keyof F]: F[K] extends SQL<infer Value>
     ? Value
     : F[K] extends { readonly _: { readonly data: infer Data; readonly notNull: infer NotNull } }
       ? NotNull extends true
         ? Data
         : Data | null
-      : never;
+      : RowOfFields<F[K]>;
 };
 type Assignments<T extends Table> = { [K in keyof RowOf<T>]?: RowOf<T>[K] | SQL | Placeholder };
 
@@ -49,10 +51,15 @@ interface Write extends Query<never> {
 }
 interface Insert extends Write {
   onConflictDoNothing(): Write;
+  onConflictDoUpdate(clash: {
+    readonly target: Column[];
+    readonly set: Record<string, SQL>;
+    readonly setWhere?: SQL;
+  }): Write;
 }
 
 /** `parameters.name` is the placeholder of `values.name`: a name that is not in `Values` does not compile. */
-type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholder };
+export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholder };
 
 /** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
 export interface Statement<Values, Row> {

@@ -1,6 +1,11 @@
 import type { Column, Table } from "drizzle-orm";
 
+import type { Client } from "../auth/client.ts";
+import type { Booking, Passenger } from "../bookings/booking.ts";
+import type { Disclosure } from "../bookings/disclosure.ts";
 import type { StoredEvent } from "../events/event.ts";
+import type { Flight } from "../flights/flight.ts";
+import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import type { Attempt, StoredNotification } from "../notifications/notification.ts";
 import type { User } from "../users/user.ts";
 import type { StoredRejection } from "../webhooks/rejection.ts";
@@ -34,4 +39,10 @@ export interface Tables {
   readonly attempts: TableOf<Attempt>;
   readonly rejections: TableOf<StoredRejection>;
   readonly users: TableOf<User>;
+  readonly flights: TableOf<Flight>;
+  readonly bookings: TableOf<Booking>;
+  readonly passengers: TableOf<Passenger>;
+  readonly idempotency: TableOf<IdempotencyRecord>;
+  readonly clients: TableOf<Client>;
+  readonly disclosures: TableOf<Disclosure>;
 }

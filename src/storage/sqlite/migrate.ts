@@ -1,10 +1,12 @@
 import type { Database } from "bun:sqlite";
 
+import bookings from "./migrations/0002_bookings.sql" with { type: "text" };
 import initial from "./migrations/0001_initial.sql" with { type: "text" };
 
 /** In order, never edited once released: a change is a new file and a new line. */
-const migrations: readonly { readonly name: string; readonly sql: string }[] = [
+export const migrations: readonly { readonly name: string; readonly sql: string }[] = [
   { name: "0001_initial", sql: initial },
+  { name: "0002_bookings", sql: bookings },
 ];
 
 /**

@@ -1,6 +1,10 @@
 import { blob, customType, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+import type { Client } from "../../auth/client.ts";
+import type { Booking, PaymentMethod } from "../../bookings/booking.ts";
+import type { Disclosure } from "../../bookings/disclosure.ts";
 import type { EventData, EventStatus, Receipt } from "../../events/event.ts";
+import type { CabinClass } from "../../flights/flight.ts";
 import type { NotificationStatus, Severity } from "../../notifications/notification.ts";
 import type { RejectionReason } from "../../webhooks/rejection.ts";
 import type { Tables } from "../tables.ts";
@@ -92,10 +96,85 @@ const users = sqliteTable("users", {
   createdAt: instant("created_at").notNull(),
 });
 
+const flights = sqliteTable("flights", {
+  id: integer("id").notNull(),
+  flightNumber: text("flight_number").notNull(),
+  airline: text("airline").notNull(),
+  origin: text("origin").notNull(),
+  destination: text("destination").notNull(),
+  departureTime: instant("departure_time").notNull(),
+  arrivalTime: instant("arrival_time").notNull(),
+  cabinClass: text("cabin_class").$type<CabinClass>().notNull(),
+  seats: integer("seats").notNull(),
+  seatsAvailable: integer("seats_available").notNull(),
+  priceMinor: integer("price_minor").notNull(),
+  currency: text("currency").notNull(),
+  createdAt: instant("created_at").notNull(),
+});
+
+const bookings = sqliteTable("bookings", {
+  id: text("id").$type<Booking["id"]>().notNull(),
+  reference: text("reference").notNull(),
+  userId: text("user_id").notNull(),
+  flightId: integer("flight_id").notNull(),
+  status: text("status").$type<Booking["status"]>().notNull(),
+  seats: integer("seats").notNull(),
+  totalMinor: integer("total_minor").notNull(),
+  currency: text("currency").notNull(),
+  contactEmail: text("contact_email").notNull(),
+  paymentMethod: text("payment_method").$type<PaymentMethod>().notNull(),
+  createdAt: instant("created_at").notNull(),
+  updatedAt: instant("updated_at").notNull(),
+  cancelledAt: instant("cancelled_at"),
+  refundMinor: integer("refund_minor"),
+  refundPercent: integer("refund_percent"),
+  refundReason: text("refund_reason"),
+});
+
+const passengers = sqliteTable("passengers", {
+  bookingId: text("booking_id").$type<Booking["id"]>().notNull(),
+  position: integer("position").notNull(),
+  firstName: text("first_name").notNull(),
+  lastName: text("last_name").notNull(),
+  email: text("email").notNull(),
+  sealed: bytes("sealed").notNull(),
+});
+
+const idempotency = sqliteTable("idempotency", {
+  scope: text("scope").notNull(),
+  key: text("key").notNull(),
+  requestHash: bytes("request_hash").notNull(),
+  resourceId: text("resource_id").notNull(),
+  createdAt: instant("created_at").notNull(),
+  expiresAt: instant("expires_at").notNull(),
+});
+
+const clients = sqliteTable("clients", {
+  id: text("id").$type<Client["id"]>().notNull(),
+  name: text("name").notNull(),
+  secretHash: text("secret_hash").notNull(),
+  roles: json("roles").$type<Client["roles"]>().notNull(),
+  createdAt: instant("created_at").notNull(),
+});
+
+const disclosures = sqliteTable("disclosures", {
+  id: text("id").$type<Disclosure["id"]>().notNull(),
+  bookingId: text("booking_id").$type<Booking["id"]>().notNull(),
+  actor: text("actor").notNull(),
+  reason: text("reason").notNull(),
+  createdAt: instant("created_at").notNull(),
+});
+
 export const tables = {
   events,
   notifications,
   attempts,
   rejections,
   users,
+  flights,
+  bookings,
+  passengers,
+  idempotency,
+  clients,
+  disclosures,
 } satisfies Tables;

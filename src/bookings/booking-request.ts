@@ -1,0 +1,122 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+
+import { emailSchema, nameSchema } from "../users/fields.ts";
+import { type Fault, faultsError, schemaFaults } from "../validation.ts";
+
+import { paymentMethods } from "./booking.ts";
+
+export const maxPassengers = 9;
+
+const passengerSchema = Type.Object({
+  firstName: nameSchema(60),
+  lastName: nameSchema(60),
+  email: emailSchema,
+  dateOfBirth: Type.String({
+    format: "date",
+    pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+    errorMessage: "A date as YYYY-MM-DD",
+    examples: ["1990-04-12"],
+  }),
+  passportNumber: Type.String({
+    pattern: "^\\s*[A-Za-z0-9]{6,9}\\s*$",
+    errorMessage: "6 to 9 letters and digits",
+    examples: ["X1234567"],
+  }),
+});
+
+/** What is asked for: the specification's fields. */
+export const bookingRequestSchema = Type.Object(
+  {
+    flightId: Type.Integer({ minimum: 1, examples: [1] }),
+    passengers: Type.Array(passengerSchema, { minItems: 1, maxItems: maxPassengers }),
+    contactEmail: emailSchema,
+    paymentMethod: Type.Union(
+      paymentMethods.map((method) => Type.Literal(method)),
+      { errorMessage: `One of: ${paymentMethods.join(", ")}` },
+    ),
+  },
+  { $id: "BookingRequest" },
+);
+
+export type BookingRequest = Static<typeof bookingRequestSchema>;
+
+const compiled = TypeCompiler.Compile(bookingRequestSchema);
+const oldestAgeYears = 120;
+
+/**
+ * Checks a request and puts it in its one form: names trimmed and composed (NFC), passports in upper
+ * case. Throws `invalid-body` for wrong types and `validation-failed` for broken rules.
+ */
+export function readBookingRequest(body: unknown, now: Date): BookingRequest {
+  const failure = compiled.Check(body)
+    ? faultsError(ruleFaults(body, now), "validation-failed")
+    : faultsError(schemaFaults(compiled.Errors(body)), "validation-failed");
+  if (failure !== null) throw failure;
+  return canonical(compiled.Decode(body));
+}
+
+function canonical({
+  flightId,
+  passengers,
+  contactEmail,
+  paymentMethod,
+}: BookingRequest): BookingRequest {
+  return {
+    flightId,
+    passengers: passengers.map((passenger) => ({
+      firstName: passenger.firstName.normalize("NFC").trim(),
+      lastName: passenger.lastName.normalize("NFC").trim(),
+      email: passenger.email.trim(),
+      dateOfBirth: passenger.dateOfBirth,
+      passportNumber: passportOf(passenger.passportNumber),
+    })),
+    contactEmail: contactEmail.trim(),
+    paymentMethod,
+  };
+}
+
+const passportOf = (text: string): string => text.trim().toUpperCase();
+
+/** The rules that a schema cannot say. */
+function ruleFaults({ passengers }: BookingRequest, now: Date): Fault[] {
+  const passports = passengers.map(({ passportNumber }) => passportOf(passportNumber));
+  return passengers.flatMap(({ dateOfBirth }, index) => {
+    const faults: Fault[] = [];
+    const birth = birthFault(dateOfBirth, now);
+    if (birth !== null) {
+      faults.push({ pointer: `/passengers/${index}/dateOfBirth`, kind: "rule", detail: birth });
+    }
+    if (passports.indexOf(passports[index] ?? "") < index) {
+      const pointer = `/passengers/${index}/passportNumber`;
+      faults.push({
+        pointer,
+        kind: "rule",
+        detail: "Each passenger needs a passport of their own",
+      });
+    }
+    return faults;
+  });
+}
+
+function birthFault(text: string, now: Date): string | null {
+  const birth = dateOf(text);
+  if (birth === null) return "There is no such day";
+  // A day somewhere on Earth has begun up to 14 hours before it does in UTC.
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(
+    "Etc/GMT-14",
+  );
+  if (Temporal.PlainDate.compare(birth, today.toPlainDate()) >= 0) return "Must be in the past";
+  const oldest = today.toPlainDate().subtract({ years: oldestAgeYears });
+  if (Temporal.PlainDate.compare(birth, oldest) <= 0)
+    return `Must be under ${oldestAgeYears} years ago`;
+  return null;
+}
+
+function dateOf(text: string): Temporal.PlainDate | null {
+  try {
+    return Temporal.PlainDate.from(text, { overflow: "reject" });
+  } catch {
+    return null;
+  }
+}

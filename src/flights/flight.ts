@@ -1,0 +1,57 @@
+import type { Money } from "../money.ts";
+
+export const cabinClasses = ["economy", "business", "first"] as const;
+export type CabinClass = (typeof cabinClasses)[number];
+
+/** What there is to know of a flight before it is in the database. */
+export interface FlightPlan {
+  /** Airline code and number, as `BA117`. */
+  readonly flightNumber: string;
+  readonly airline: string;
+  /** IATA code of the airport. */
+  readonly origin: string;
+  /** IATA code of the airport. */
+  readonly destination: string;
+  readonly departureTime: Date;
+  readonly arrivalTime: Date;
+  readonly cabinClass: CabinClass;
+  /** Seats there are to sell, sold ones included. */
+  readonly seats: number;
+  /** Price of one seat in minor units of its currency: cents, yen, fils. */
+  readonly priceMinor: number;
+  /** ISO 4217 code. */
+  readonly currency: string;
+}
+
+/** One bookable cabin of one departure. */
+export interface Flight extends FlightPlan {
+  /** A positive whole number. */
+  readonly id: number;
+  readonly seatsAvailable: number;
+  readonly createdAt: Date;
+}
+
+/** A flight as the world sees it: the specification's fields, and some more. */
+export interface FlightView
+  extends Pick<
+    Flight,
+    | "id"
+    | "flightNumber"
+    | "airline"
+    | "origin"
+    | "destination"
+    | "departureTime"
+    | "arrivalTime"
+    | "seatsAvailable"
+    | "cabinClass"
+    | "createdAt"
+  > {
+  /** Hours and minutes, as `7h 05m`. */
+  readonly duration: string;
+  readonly durationMinutes: number;
+  readonly price: Money;
+  /** Wall clock at the origin with its offset, as `2026-12-01T18:25:00-05:00`. */
+  readonly departureLocal: string;
+  /** Wall clock at the destination with its offset. */
+  readonly arrivalLocal: string;
+}

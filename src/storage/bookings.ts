@@ -1,0 +1,99 @@
+import { and, asc, eq } from "drizzle-orm";
+
+import type { Booking, Passenger } from "../bookings/booking.ts";
+import type { Disclosure } from "../bookings/disclosure.ts";
+import type { Flight } from "../flights/flight.ts";
+
+import { flightColumns } from "./flights.ts";
+import { keysetReader } from "./keyset.ts";
+import { allColumns, statement } from "./sql.ts";
+import type { Tables } from "./tables.ts";
+
+/** A booking with the flight it is on. */
+export interface BookingOnFlight extends Booking {
+  readonly flight: Flight;
+}
+
+function bookingColumns(tables: Tables) {
+  const { id, reference, userId, flightId, status, seats, totalMinor, currency } = tables.bookings;
+  const { contactEmail, paymentMethod, createdAt, updatedAt, cancelledAt } = tables.bookings;
+  const { refundMinor, refundPercent, refundReason } = tables.bookings;
+  return {
+    id,
+    reference,
+    userId,
+    flightId,
+    status,
+    seats,
+    totalMinor,
+    currency,
+    contactEmail,
+    paymentMethod,
+    createdAt,
+    updatedAt,
+    cancelledAt,
+    refundMinor,
+    refundPercent,
+    refundReason,
+    flight: flightColumns(tables),
+  } satisfies Record<keyof BookingOnFlight, unknown>;
+}
+
+/** Touches no row when the reference is taken. */
+export const insertBooking = statement<Booking>()((db, { bookings }) =>
+  db.insert(bookings).values(allColumns(bookings)).onConflictDoNothing(),
+);
+
+export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
+  db.insert(passengers).values(allColumns(passengers)),
+);
+
+export const bookingById = statement<Pick<Booking, "id">>()((db, t, p) =>
+  db
+    .select(bookingColumns(t))
+    .from(t.bookings)
+    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+    .where(eq(t.bookings.id, p.id))
+    .limit(1),
+);
+
+export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { passengers }, p) =>
+  db
+    .select()
+    .from(passengers)
+    .where(eq(passengers.bookingId, p.bookingId))
+    .orderBy(asc(passengers.position)),
+);
+
+/** Cancels a confirmed booking; touches no row when it is cancelled already. */
+export const cancelBooking = statement<
+  Pick<
+    Booking,
+    "id" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
+  >
+>()((db, { bookings }, p) =>
+  db
+    .update(bookings)
+    .set({
+      status: "cancelled",
+      updatedAt: p.updatedAt,
+      cancelledAt: p.cancelledAt,
+      refundMinor: p.refundMinor,
+      refundPercent: p.refundPercent,
+      refundReason: p.refundReason,
+    })
+    .where(and(eq(bookings.id, p.id), eq(bookings.status, "confirmed"))),
+);
+
+export const insertDisclosure = statement<Disclosure>()((db, { disclosures }) =>
+  db.insert(disclosures).values(allColumns(disclosures)),
+);
+
+export const bookingPages = keysetReader<BookingOnFlight, "userId">({
+  table: (t) => t.bookings,
+  select: (db, t) =>
+    db
+      .select(bookingColumns(t))
+      .from(t.bookings)
+      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
+});

@@ -1,0 +1,134 @@
+import { and, asc, eq, gt, gte, lt, sql, type SQL } from "drizzle-orm";
+
+import type { CabinClass, Flight, FlightPlan } from "../flights/flight.ts";
+
+import { allColumns, encoded, type Parameters, statement } from "./sql.ts";
+import type { Tables } from "./tables.ts";
+
+/** All that a flight's row holds. */
+export function flightColumns({ flights }: Tables) {
+  const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flights;
+  const { cabinClass, seats, seatsAvailable, priceMinor, currency, createdAt } = flights;
+  return {
+    id,
+    flightNumber,
+    airline,
+    origin,
+    destination,
+    departureTime,
+    arrivalTime,
+    cabinClass,
+    seats,
+    seatsAvailable,
+    priceMinor,
+    currency,
+    createdAt,
+  } satisfies Record<keyof Flight, unknown>;
+}
+
+export const flightById = statement<Pick<Flight, "id">>()((db, t, p) =>
+  db.select(flightColumns(t)).from(t.flights).where(eq(t.flights.id, p.id)).limit(1),
+);
+
+/**
+ * Adds a flight or, where the same cabin of the same departure is known, updates it and keeps the
+ * seats already sold. Touches no row when fewer seats would be left than are sold.
+ */
+export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()((
+  db,
+  { flights },
+  p,
+) => {
+  const excluded = (name: string) => sql.raw(`excluded.${name}`);
+  const sold = sql`(${flights.seats} - ${flights.seatsAvailable})`;
+  return db
+    .insert(flights)
+    .values({
+      ...allColumns(flights),
+      id: sql`(select coalesce(max(${flights.id}), 0) + 1 from ${flights})`,
+      seatsAvailable: p.seats,
+    })
+    .onConflictDoUpdate({
+      target: [flights.flightNumber, flights.departureTime, flights.cabinClass],
+      set: {
+        airline: excluded("airline"),
+        origin: excluded("origin"),
+        destination: excluded("destination"),
+        arrivalTime: excluded("arrival_time"),
+        seats: excluded("seats"),
+        seatsAvailable: sql`${excluded("seats")} - ${sold}`,
+        priceMinor: excluded("price_minor"),
+        currency: excluded("currency"),
+      },
+      setWhere: sql`${excluded("seats")} >= ${sold}`,
+    });
+});
+
+/** What to look for: departures of one route in a span of time, with seats enough. */
+export interface FlightQuery {
+  readonly origin: string;
+  readonly destination: string;
+  readonly from: Date;
+  readonly until: Date;
+  readonly now: Date;
+  readonly passengers: number;
+  readonly cabinClass: CabinClass | null;
+}
+
+function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefined {
+  const { departureTime } = flights;
+  return and(
+    eq(flights.origin, p.origin),
+    eq(flights.destination, p.destination),
+    gte(departureTime, encoded(p.from, departureTime)),
+    lt(departureTime, encoded(p.until, departureTime)),
+    gt(departureTime, encoded(p.now, departureTime)),
+    gte(flights.seatsAvailable, p.passengers),
+    // No cabin named: any cabin will do.
+    sql`coalesce(${p.cabinClass}, ${flights.cabinClass}) = ${flights.cabinClass}`,
+  );
+}
+
+/** Matching flights, soonest departure first, then by id. */
+export const searchFlights = statement<FlightQuery & { limit: number; offset: number }>()(
+  (db, t, p) =>
+    db
+      .select(flightColumns(t))
+      .from(t.flights)
+      .where(matching(t, p))
+      .orderBy(asc(t.flights.departureTime), asc(t.flights.id))
+      .limit(p.limit)
+      .offset(p.offset),
+);
+
+export const countFlights = statement<FlightQuery>()((db, t, p) =>
+  db
+    .select({ total: sql<number>`count(*)`.mapWith(Number) })
+    .from(t.flights)
+    .where(matching(t, p)),
+);
+
+/**
+ * Takes seats if there are enough and the flight still sells: one statement, so that the database
+ * decides every race. Touches no row otherwise.
+ */
+export const takeSeats = statement<{ id: number; seats: number; closesAfter: Date }>()(
+  (db, { flights }, p) =>
+    db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
+      .where(
+        and(
+          eq(flights.id, p.id),
+          gte(flights.seatsAvailable, p.seats),
+          gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
+        ),
+      ),
+);
+
+export const giveSeatsBack = statement<{ id: number; seats: number }>()((db, { flights }, p) =>
+  db
+    .update(flights)
+    .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
+    .where(eq(flights.id, p.id)),
+);
