@@ -1,7 +1,10 @@
 import { type AnyElysia, Elysia } from "elysia";
 
+import { authRest } from "./auth/auth.rest.ts";
+import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
+import { flightsRest } from "./flights/flights.rest.ts";
 import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
 import { healthRest } from "./http/health.rest.ts";
@@ -10,13 +13,14 @@ import { assignRequestId, requestIdOf } from "./http/request-id.ts";
 import { allowedMethods } from "./http/routes.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
+import { usersRest } from "./users/users.rest.ts";
 import { version } from "./version.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, config } = services;
-  const signedIn = authenticated(services.tokens);
+  const signedIn = authenticated(services.verify);
   const app = new Elysia({ strictPath: true })
     .onRequest(({ request, set }) => assignRequestId(request, set.headers, makeId, clock.now()))
     .onError(({ code, error, request, set }) => {
@@ -43,8 +47,18 @@ export function createApp(services: Services) {
         trustedProxyHops: config.trustedProxyHops,
       }),
     )
+    .use(usersRest(services.users, signedIn))
+    .use(flightsRest(services.flights))
+    .use(bookingsRest(services.bookings, signedIn))
+    .use(
+      authRest({
+        clients: services.clients,
+        limiter: services.limiter,
+        trustedProxyHops: config.trustedProxyHops,
+      }),
+    )
     .use(eventsRest(services.events, signedIn))
-    .use(notificationsRest(services.notifications, services.feed, signedIn));
+    .use(notificationsRest(services.notifications, services.feed, signedIn, clock));
   return app;
 }
 

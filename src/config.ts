@@ -66,6 +66,18 @@ export const settings = {
   ),
   jwtIssuer: setting("JWT_ISSUER", "skyhook", "`iss` of access tokens", text),
   jwtAudience: setting("JWT_AUDIENCE", "skyhook", "`aud` of access tokens", text),
+  jwksUrl: setting(
+    "JWKS_URL",
+    null,
+    "Keys of an external identity provider; then only its tokens are taken",
+    pattern(/^https?:\/\/[^\s]+$/, "an http or https URL"),
+  ),
+  usersAccess: setting(
+    "USERS_ACCESS",
+    "any",
+    "Who may list and make users: any (whoever has a token) or admin",
+    oneOf("any", "admin"),
+  ),
   operatorGatewayUrl: setting(
     "OPERATOR_GATEWAY_URL",
     null,
@@ -78,6 +90,24 @@ export const settings = {
     "Signs what is posted there (Standard Webhooks): `whsec_` and base64 of 24 to 64 bytes",
     standardWebhooksSecret,
     true,
+  ),
+  refundFreeWithinHours: setting(
+    "REFUND_FREE_WITHIN_HOURS",
+    "24",
+    "A booking cancelled this soon is paid back whole …",
+    integer(0, 8_760),
+  ),
+  refundFreeBeforeDays: setting(
+    "REFUND_FREE_BEFORE_DAYS",
+    "7",
+    "… when departure is at least this far off",
+    integer(0, 365),
+  ),
+  refundSteps: setting(
+    "REFUND_STEPS",
+    "72:90,24:50",
+    "Later: `hours:percent`, the first with more hours left than it says; else nothing",
+    refundSteps,
   ),
   logLevel: setting(
     "LOG_LEVEL",
@@ -133,8 +163,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     jwtSecret: read(settings.jwtSecret),
     jwtIssuer: read(settings.jwtIssuer),
     jwtAudience: read(settings.jwtAudience),
+    jwksUrl: read(settings.jwksUrl),
+    usersAccess: read(settings.usersAccess),
     operatorGatewayUrl: read(settings.operatorGatewayUrl),
     operatorGatewaySecret: read(settings.operatorGatewaySecret),
+    refundFreeWithinHours: read(settings.refundFreeWithinHours),
+    refundFreeBeforeDays: read(settings.refundFreeBeforeDays),
+    refundSteps: read(settings.refundSteps),
     logLevel: read(settings.logLevel),
     logFormat: read(settings.logFormat),
   };
@@ -197,4 +232,14 @@ function standardWebhooksSecret(value: string): Uint8Array {
     throw new Error("`whsec_` and the base64 of 24 to 64 bytes");
   }
   return key;
+}
+
+/** Refund steps, longest first. */
+function refundSteps(value: string): readonly { moreThanHours: number; percent: number }[] {
+  const steps = value.split(",").map((step) => {
+    const [, hours, percent] = /^\s*(\d{1,4}):(\d{1,3})\s*$/.exec(step) ?? [];
+    if (hours === undefined || Number(percent) > 100) throw new Error("like 72:90,24:50");
+    return { moreThanHours: Number(hours), percent: Number(percent) };
+  });
+  return steps.toSorted((one, other) => other.moreThanHours - one.moreThanHours);
 }

@@ -11,9 +11,17 @@ export interface Actor {
   readonly roles: readonly Role[];
 }
 
+/** A good token's bearer, and how long the token is good. */
+export interface Session {
+  readonly actor: Actor;
+  readonly expiresAt: Date;
+}
+
 /** What every verb is told about the request it serves. */
 export interface Context {
   readonly actor: Actor;
+  /** When the token that let them in ends; what goes on after that must stop. */
+  readonly expiresAt: Date;
   readonly requestId: string;
 }
 

@@ -47,6 +47,8 @@ interface ErrorExtras {
   readonly allow?: readonly string[];
   /** Media types or codings that would be taken; for `unsupported-media-type`. */
   readonly accept?: string;
+  /** The error's name in OAuth 2.0 (RFC 6749 section 5.2), for its libraries. */
+  readonly oauthError?: "invalid_client" | "invalid_request" | "unsupported_grant_type";
   /** The quota that was used up; for `too-many-auth-failures`. */
   readonly quota?: {
     readonly name: string;

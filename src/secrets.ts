@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import { ConfigError } from "./config.ts";
 import type { SecretRole, Secrets } from "./webhooks/signature.ts";
@@ -22,7 +22,16 @@ export interface SecretStore {
    * held before is kept as the previous one, so that deliveries signed with it still verify.
    */
   storeWebhookSecret(provider: string, secret: string): string;
+  /**
+   * The keys for personal data: `PERSONAL_DATA_KEY` or the file `personal_data_key`, and the ones before
+   * it, separated by commas, as `…_PREVIOUS`. Base64 of 32 bytes each. When there is none, one is made
+   * once and kept in `dataDir`.
+   */
+  personalDataKeys(dataDir: string): KeyRing;
 }
+
+/** The first key seals, all of them open. */
+export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Where a secret is looked for: the variable wins over the file. */
 export interface SecretPlace {
@@ -74,6 +83,16 @@ export function secretStore(
       writePrivately(current.file, secret);
       return current.file;
     },
+    personalDataKeys(dataDir) {
+      const place = (name: string) => ({
+        variable: name.toUpperCase(),
+        file: join(secretsDir, name),
+      });
+      const current =
+        read(place("personal_data_key")) ?? madeOnce(join(dataDir, "personal_data_key"), "base64");
+      const previous = read(place("personal_data_key_previous"))?.split(",") ?? [];
+      return [dataKey(current), ...previous.map(dataKey)];
+    },
   };
 }
 
@@ -96,6 +115,16 @@ export function equalSecrets(
   );
 }
 
+const personalDataKeyBytes = 32;
+
+function dataKey(text: string): Uint8Array {
+  const key = Buffer.from(text.trim(), "base64");
+  if (key.length === personalDataKeyBytes) return key;
+  throw new ConfigError(
+    `PERSONAL_DATA_KEY must be the base64 of ${personalDataKeyBytes} bytes: openssl rand -base64 32 makes one`,
+  );
+}
+
 /** Where the key for access tokens is kept when none is configured. */
 export function tokenKeyFile(dataDir: string): string {
   return join(dataDir, "jwt_secret");
@@ -105,13 +134,18 @@ export function tokenKeyFile(dataDir: string): string {
 export function tokenKey(configured: string | null, dataDir: string): Uint8Array {
   if (configured !== null) return Buffer.from(configured);
   const file = tokenKeyFile(dataDir);
-  if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("hex"));
-  }
-  const key = readFileSync(file, "utf8").trim();
+  const key = madeOnce(file, "hex");
   if (key.length < 32) throw new ConfigError(`${file} is too short to be a key: remove it`);
   return Buffer.from(key);
+}
+
+/** 32 random bytes as text, made on the first call and kept in `file`. */
+function madeOnce(file: string, encoding: "hex" | "base64"): string {
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding));
+  }
+  return readFileSync(file, "utf8").trim();
 }
 
 /** Writes whole or not at all, readable by the owner only. */

@@ -1,19 +1,32 @@
-import { type Tokens, tokens } from "./auth/token.ts";
+import { type Clients, clients } from "./auth/clients.ts";
+import { jwksVerifier } from "./auth/jwks.ts";
+import { rememberedSessions } from "./auth/remembered-sessions.ts";
+import { type Tokens, tokens, type Verify } from "./auth/token.ts";
+import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
+import { type Bookings, bookings } from "./bookings/bookings.ts";
+import { personalDataSeal } from "./bookings/personal-data.ts";
+import { makeReference } from "./bookings/reference.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import type { Event } from "./events/event.ts";
 import { type Events, events } from "./events/events.ts";
+import { type Flights, flights } from "./flights/flights.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Feed, feed, logFeed } from "./notifications/channels/feed.ts";
 import { gateway } from "./notifications/channels/gateway.ts";
+import type { Message } from "./notifications/notification.ts";
 import { type Notifications, notifications } from "./notifications/notifications.ts";
 import { type Notifier, notifier } from "./notifications/notifier.ts";
 import { outbox } from "./notifications/outbox.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
-import { newestSeq, undelivered } from "./storage/notifications.ts";
+import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
-import { failureLimiter } from "./webhooks/limiter.ts";
+import { type Users, users } from "./users/users.ts";
+import { messagesOf } from "./webhooks/interpret.ts";
+import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
+import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
 import { registry } from "./webhooks/registry.ts";
@@ -27,9 +40,16 @@ export interface Services {
   readonly metrics: Metrics;
   readonly storage: Storage;
   readonly tokens: Tokens;
+  /** Knows good tokens: our own, or an identity provider's where one is configured. */
+  readonly verify: Verify;
+  readonly clients: Clients;
+  readonly limiter: FailureLimiter;
   readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
   readonly rejections: Rejections;
   readonly events: Events;
+  readonly users: Users;
+  readonly flights: Flights;
+  readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
   /** Why the service cannot take traffic now; null when it can. */
@@ -71,10 +91,21 @@ export function createServices(
     () => storage.all(undelivered, {}),
     () => clock.now(),
   );
-  const following = feed(storage, clock, (count) => metrics.subscribers(count));
+  const logsFeed = config.logLevel === "debug" || config.logLevel === "info";
+  // The log follows too, but is nobody's client.
+  const following = feed(storage, clock, (count) => {
+    metrics.subscribers(Math.max(0, logsFeed ? count - 1 : count));
+  });
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const limiter = failureLimiter(clock);
+  const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
+  const minting = tokens(issuing, clock);
+  const verifying =
+    config.jwksUrl === null
+      ? (token: string) => minting.verify(token)
+      : jwksVerifier(config.jwksUrl, issuing, clock);
   let state: "starting" | "serving" | "draining" = "starting";
 
   function gatewayNotifier(): Notifier | null {
@@ -88,13 +119,21 @@ export function createServices(
     delivering?.wake();
   }
 
+  /** What operators are told of an event, whoever made it. */
+  function messagesFor(event: Event): readonly Message[] {
+    if (event.provider === bookingsProvider) return [bookingMessage(event)];
+    const provider = providerById(event.provider);
+    return provider === undefined ? [] : messagesOf(provider, event);
+  }
+
   async function unready(): Promise<string | null> {
     if (state !== "serving") return `The service is ${state}`;
     try {
-      await storage.all(newestSeq, {});
+      // No steps: succeeds exactly when other units would.
+      await storage.atomically();
       return null;
     } catch {
-      return "The database cannot be read";
+      return "The database cannot be written";
     }
   }
 
@@ -105,11 +144,14 @@ export function createServices(
     log,
     metrics,
     storage,
-    tokens: tokens({ key, issuer: config.jwtIssuer, audience: config.jwtAudience }, clock),
+    tokens: minting,
+    verify: rememberedSessions(verifying, clock),
+    limiter,
+    clients: clients(storage, minting, clock, newId),
     receive: receiver({
       storage,
       registry: providers,
-      limiter: failureLimiter(clock),
+      limiter,
       outbox: box,
       rejections: refused,
       metrics,
@@ -118,13 +160,28 @@ export function createServices(
       makeId: newId,
     }),
     rejections: refused,
-    events: events(storage, box),
+    events: events(storage, box, messagesFor),
+    users: users(storage, clock, config.usersAccess),
+    flights: flights(storage, clock),
+    bookings: bookings({
+      storage,
+      outbox: box,
+      seal: personalDataSeal(secrets.personalDataKeys(config.dataDir)),
+      refundPolicy: {
+        freeWithinHours: config.refundFreeWithinHours,
+        freeBeforeDays: config.refundFreeBeforeDays,
+        steps: config.refundSteps,
+      },
+      clock,
+      makeId: newId,
+      makeReference,
+    }),
     notifications: notifications(storage),
     feed: following,
     unready,
     async start() {
       await delivering?.start();
-      if (config.logLevel === "debug" || config.logLevel === "info") void logFeed(following, log);
+      if (logsFeed) void logFeed(following, log, clock);
       state = "serving";
     },
     drain() {

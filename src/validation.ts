@@ -56,7 +56,7 @@ function faultOf({ type, path, value, schema, message }: ValueError): Fault {
   if (type === ValueErrorType.ObjectRequiredProperty) {
     return { pointer: path, kind: "rule", detail: "Required" };
   }
-  // Unions are of words here: another word breaks a rule, anything else is of the wrong type.
+  // Literals and unions are words here: another word breaks a rule, anything else is of the wrong type.
   const isWrongType =
     typeErrors.has(type) || (type === ValueErrorType.Union && typeof value !== "string");
   const own: unknown = schema["errorMessage"];

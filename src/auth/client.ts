@@ -5,7 +5,10 @@ export interface Client {
   /** `cli_` and a UUIDv7: the `client_id`. */
   readonly id: `cli_${string}`;
   readonly name: string;
-  /** Argon2id, in its own text form; the secret itself is shown once and never stored. */
+  /**
+   * SHA-256 in hex. The secret is 32 random bytes, shown once and never stored: nothing can be guessed
+   * of it that a slow hash would have to slow down.
+   */
   readonly secretHash: string;
   readonly roles: readonly Role[];
   readonly createdAt: Date;

@@ -1,16 +1,18 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../clock.ts";
-import { type Actor, type Role, roles } from "../context.ts";
+import { type Actor, roles, type Session } from "../context.ts";
 import { AppError } from "../errors.ts";
 
 /** Mints and checks access tokens: JWTs of the profile for OAuth 2.0 (RFC 9068). */
 export interface Tokens {
   /** A signed token for `actor`, valid for `ttlSeconds` from now. */
   mint(actor: Actor, ttlSeconds: number): Promise<string>;
-  /** The bearer of a token. Throws `invalid-token` without telling what is wrong with it. */
-  verify(token: string): Promise<Actor>;
+  /** The session that a token opens. Throws `invalid-token` without telling what is wrong with it. */
+  readonly verify: Verify;
 }
+
+export type Verify = (token: string) => Promise<Session>;
 
 export interface TokenOptions {
   readonly key: Uint8Array;
@@ -20,9 +22,9 @@ export interface TokenOptions {
 
 const algorithm = "HS256";
 /** Clocks of two machines may differ by this much. */
-const skewSeconds = 30;
+export const skewSeconds = 30;
 /** Longer tokens are not ours: they are not even decoded. */
-const maxTokenLength = 4_096;
+export const maxTokenLength = 4_096;
 
 export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): Tokens {
   const signer = jwt({
@@ -49,20 +51,30 @@ export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): T
         clockTolerance: skewSeconds,
         currentDate: new Date(clock.now()),
       });
-      const actor = actorOf(claims);
-      if (actor === null) throw invalidToken();
-      return actor;
+      const session = sessionOf(claims);
+      if (session === null) throw invalidToken();
+      return session;
     },
   };
 }
 
-function actorOf(claims: unknown): Actor | null {
+/** The session that verified claims open; null when they do not say so in our way. */
+export function sessionOf(claims: unknown): Session | null {
   if (typeof claims !== "object" || claims === null) return null;
-  const { sub, roles: granted = [] }: { sub?: unknown; roles?: unknown } = claims;
-  if (typeof sub !== "string" || sub === "" || !Array.isArray(granted)) return null;
-  return { id: sub, roles: roles.filter((role: Role) => granted.includes(role)) };
+  const { sub, exp, roles: granted = [] }: Claims = claims;
+  if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
+  if (!Array.isArray(granted)) return null;
+  const actor = { id: sub, roles: roles.filter((role) => granted.includes(role)) };
+  return { actor, expiresAt: new Date(exp * 1_000) };
 }
 
-function invalidToken(): AppError {
+interface Claims {
+  readonly sub?: unknown;
+  readonly exp?: unknown;
+  readonly roles?: unknown;
+}
+
+/** Told of every bad token, whatever is wrong with it. */
+export function invalidToken(): AppError {
   return new AppError("invalid-token", "The access token is not valid; get a new one");
 }

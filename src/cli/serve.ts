@@ -1,35 +1,56 @@
 import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
-import { equalSecrets, secretStore } from "../secrets.ts";
+import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
 import { createServices } from "../services.ts";
+
+import { withDatabase } from "./database.ts";
+import { codeOf } from "./failures.ts";
 
 /** Requests larger than any provider may send are cut off by the server itself. */
 const maxRequestBytes = 64 * 1024 * 1024;
 /** A connection on which nothing moves for this long is closed; heartbeats keep feeds alive. */
 const idleTimeoutSeconds = 30;
+/** How long a stop waits for requests under way; what has not arrived by then is cut off. */
+const requestPatienceMs = 4_000;
 /** All of a stop fits in this; then the process ends whatever is left. */
 const stopTimeoutMs = 9_500;
 
-/** `skyhook serve`: runs until it is told to stop. Resolves when it serves. */
+/**
+ * `skyhook serve`: runs until it is told to stop. Resolves when it serves. Throws an error that says
+ * what to do when it cannot start.
+ */
 export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLog({ level: config.logLevel, format: config.logFormat });
   const secrets = secretStore(env, config.secretsDir);
-  const services = createServices(config, secrets, log);
+  const services = await withDatabase(config, () => createServices(config, secrets, log));
   const app = createApp(services);
-  app.listen({
-    hostname: config.host,
-    port: config.port,
-    maxRequestBodySize: maxRequestBytes,
-    idleTimeout: idleTimeoutSeconds,
-    development: false,
-  });
-  await services.start();
+  try {
+    app.listen({
+      hostname: config.host,
+      port: config.port,
+      maxRequestBodySize: maxRequestBytes,
+      idleTimeout: idleTimeoutSeconds,
+      development: false,
+      // The framework lets a second program share the port, and each would get some of the requests.
+      reusePort: false,
+    });
+  } catch (error) {
+    await services.stop();
+    throw listenFault(error, config);
+  }
+  try {
+    await services.start();
+  } catch (error) {
+    await app.server?.stop(true);
+    await services.stop();
+    throw error;
+  }
 
   const missing = config.providers.filter((id) => secrets.webhookSecrets(id) === null);
   for (const id of missing) {
     log.warn(
-      `${id} has no secret yet: set ${id.toUpperCase()}_WEBHOOK_SECRET; until then it answers 503`,
+      `${id} has no secret yet: set ${secretPlaces(id, config.secretsDir).current.variable}; until then it answers 503`,
     );
   }
   for (const [one, other] of equalSecrets(secrets, config.providers)) {
@@ -47,11 +68,27 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<voi
     log.info(`${signal}: stopping`);
     setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     services.drain();
-    await app.server?.stop();
+    await Promise.race([app.server?.stop(), Bun.sleep(requestPatienceMs)]);
+    await app.server?.stop(true);
     await services.stop();
     log.info("stopped");
     process.exit(0);
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+}
+
+/** A failure to listen, with what to do about it. */
+function listenFault(error: unknown, { host, port }: Config): unknown {
+  switch (codeOf(error)) {
+    case "EADDRINUSE":
+      return new Error(`Port ${port} is taken: stop the program that has it, or set another PORT`);
+    case "EACCES":
+      return new Error(`Port ${port} is not allowed to this user: set PORT to 1024 or more`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Error(`HOST ${host} is no address of this machine: set HOST=0.0.0.0 for all`);
+    default:
+      return new Error(`Cannot listen on ${host}:${port}: check HOST and PORT`, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { type Context, requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
-import type { Attempt, Notification } from "../notifications/notification.ts";
+import type { Attempt, Message, Notification } from "../notifications/notification.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
@@ -8,9 +8,8 @@ import { arrivalOf, eventById, eventPages, renormaliseEvent } from "../storage/e
 import { attemptsOfEvent, notificationsOfEvent } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
-import { interpret, messagesOf } from "../webhooks/interpret.ts";
-import type { Provider } from "../webhooks/provider.ts";
-import { catalogue } from "../webhooks/providers.ts";
+import { interpret } from "../webhooks/interpret.ts";
+import { providerById } from "../webhooks/providers.ts";
 
 import type { Event, EventStatus, Receipt, StoredEvent } from "./event.ts";
 
@@ -47,7 +46,11 @@ export interface Events {
   replay(ctx: Context, id: string): Promise<EventTimeline>;
 }
 
-export function events(storage: Storage, outbox: Outbox): Events {
+export function events(
+  storage: Storage,
+  outbox: Outbox,
+  messagesFor: (event: Event) => readonly Message[],
+): Events {
   async function find(id: string): Promise<Event> {
     const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
     if (event === undefined) throw new AppError("not-found", "There is no event of this id");
@@ -85,10 +88,11 @@ export function events(storage: Storage, outbox: Outbox): Events {
     async replay(ctx, id) {
       requireOperator(ctx);
       const stored = await find(id);
-      const provider = catalogue.find((candidate) => candidate.id === stored.provider);
-      const event = readAnew(provider, stored, await arrival(stored.id));
-      const messages = provider === undefined ? [] : messagesOf(provider, event);
-      await storage.atomically(step(renormaliseEvent, event), ...outbox.stepsFor(event, messages));
+      const event = readAnew(stored, await arrival(stored.id));
+      await storage.atomically(
+        step(renormaliseEvent, event),
+        ...outbox.stepsFor(event, messagesFor(event)),
+      );
       outbox.committed();
       return timeline(id);
     },
@@ -113,7 +117,8 @@ function isEventId(id: string): id is Event["id"] {
 }
 
 /** The event as this version of its provider reads the stored bytes; unchanged where they are gone. */
-function readAnew(provider: Provider | undefined, event: Event, { body, headers }: Arrival): Event {
+function readAnew(event: Event, { body, headers }: Arrival): Event {
+  const provider = providerById(event.provider);
   if (provider === undefined || body === null) return event;
   const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
   if (normalised === null) return event;

@@ -32,20 +32,19 @@ export interface Flight extends FlightPlan {
 }
 
 /** A flight as the world sees it: the specification's fields, and some more. */
-export interface FlightView
-  extends Pick<
-    Flight,
-    | "id"
-    | "flightNumber"
-    | "airline"
-    | "origin"
-    | "destination"
-    | "departureTime"
-    | "arrivalTime"
-    | "seatsAvailable"
-    | "cabinClass"
-    | "createdAt"
-  > {
+export interface FlightView extends Pick<
+  Flight,
+  | "id"
+  | "flightNumber"
+  | "airline"
+  | "origin"
+  | "destination"
+  | "departureTime"
+  | "arrivalTime"
+  | "seatsAvailable"
+  | "cabinClass"
+  | "createdAt"
+> {
   /** Hours and minutes, as `7h 05m`. */
   readonly duration: string;
   readonly durationMinutes: number;
@@ -54,4 +53,9 @@ export interface FlightView
   readonly departureLocal: string;
   /** Wall clock at the destination with its offset. */
   readonly arrivalLocal: string;
+}
+
+/** Whether a flight has left. */
+export function departed({ departureTime }: Pick<Flight, "departureTime">, now: Date): boolean {
+  return departureTime <= now;
 }

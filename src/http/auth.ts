@@ -1,15 +1,15 @@
-import type { Tokens } from "../auth/token.ts";
-import type { Actor } from "../context.ts";
+import type { Verify } from "../auth/token.ts";
+import type { Session } from "../context.ts";
 import { AppError } from "../errors.ts";
 
 /**
  * Who sent a request, by its bearer token (RFC 6750 section 2.1). Throws `authentication-required`
  * when there is none and `invalid-token` when it is not good.
  */
-export function authenticate(request: Request, tokens: Tokens): Promise<Actor> {
+export function authenticate(request: Request, verify: Verify): Promise<Session> {
   const header = request.headers.get("authorization");
   const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
-  if (token !== undefined) return tokens.verify(token);
+  if (token !== undefined) return verify(token);
   const detail =
     header === null
       ? "Send an access token: Authorization: Bearer <token>"

@@ -1,4 +1,4 @@
-import type { Tokens } from "../auth/token.ts";
+import type { Verify } from "../auth/token.ts";
 import type { Context } from "../context.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 
@@ -16,11 +16,11 @@ export interface Exchange {
 export type Authenticated = (exchange: Exchange) => Promise<Context>;
 
 /** The context of an authenticated request. What it is answered is not for any cache to keep. */
-export function authenticated(tokens: Tokens): Authenticated {
+export function authenticated(verify: Verify): Authenticated {
   return async ({ request, set }) => {
-    const actor = await authenticate(request, tokens);
+    const session = await authenticate(request, verify);
     set.headers["cache-control"] = "no-store";
-    return { actor, requestId: requestIdOf(set.headers) };
+    return { ...session, requestId: requestIdOf(set.headers) };
   };
 }
 

@@ -161,6 +161,8 @@ interface ProblemBody {
   readonly requestId: string;
   readonly errors?: readonly FieldError[];
   readonly seatsAvailable?: number;
+  /** As OAuth libraries look for it. */
+  readonly error?: string;
 }
 
 /** The answer for a failure, with the headers that its status calls for. */
@@ -175,6 +177,7 @@ export function problemResponse(error: AppError, requestId: string): Response {
     code: error.code,
     requestId,
     ...(error.extras.errors && { errors: error.extras.errors }),
+    ...(error.extras.oauthError && { error: error.extras.oauthError }),
     ...(error.extras.seatsAvailable !== undefined && {
       seatsAvailable: error.extras.seatsAvailable,
     }),

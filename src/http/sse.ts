@@ -1,3 +1,5 @@
+import type { Clock } from "../clock.ts";
+
 /** One message of a `text/event-stream` (HTML Living Standard, section 9.2). */
 export interface ServerSentEvent {
   readonly id: string;
@@ -10,31 +12,37 @@ const heartbeatMs = 15_000;
 
 /**
  * A stream of server-sent events. It reads on only as the client does, and ends when the events end.
- * `end` is called once when the client goes away.
+ * When the client goes away, `end` is called once and the events are finished.
  */
 export function eventStream(
+  clock: Clock,
   events: AsyncGenerator<ServerSentEvent, void>,
   end: () => void,
 ): Response {
   const encoder = new TextEncoder();
-  let next: Promise<IteratorResult<ServerSentEvent, void>> | undefined;
+  let gone = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       // Opens the stream at once, and tells the client when to come back after it broke.
       controller.enqueue(encoder.encode("retry: 2000\n\n"));
     },
     async pull(controller) {
-      next ??= events.next();
-      const result = await Promise.race([next, Bun.sleep(heartbeatMs)]);
-      if (result === undefined) {
-        controller.enqueue(encoder.encode(": still here\n\n"));
-        return;
-      }
-      next = undefined;
+      const stopBeating = heartbeat(clock, () => {
+        // A client that does not read finds no heap of heartbeats when it does.
+        if ((controller.desiredSize ?? 0) > 0)
+          controller.enqueue(encoder.encode(": still here\n\n"));
+      });
+      const result = await events.next().finally(stopBeating);
+      if (gone) return;
       if (result.done) controller.close();
       else controller.enqueue(encoder.encode(formatted(result.value)));
     },
-    cancel: end,
+    async cancel() {
+      gone = true;
+      end();
+      // Between two messages nothing would ask for the next one, and the events would never finish.
+      await events.return();
+    },
   });
   return new Response(body, {
     headers: {
@@ -43,6 +51,16 @@ export function eventStream(
       "x-accel-buffering": "no",
     },
   });
+}
+
+/** Calls `beat` at every interval until the returned function is called. */
+function heartbeat(clock: Clock, beat: () => void): () => void {
+  let cancel = clock.after(heartbeatMs, onTime);
+  function onTime(): void {
+    beat();
+    cancel = clock.after(heartbeatMs, onTime);
+  }
+  return () => cancel();
 }
 
 function formatted({ id, event, data }: ServerSentEvent): string {

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import type { Clock } from "../clock.ts";
 import { requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
 import { type Authenticated, servePage } from "../http/door.ts";
@@ -15,6 +16,7 @@ export const notificationsRest = (
   notifications: Notifications,
   feed: Feed,
   authenticated: Authenticated,
+  clock: Clock,
 ) =>
   new Elysia({ name: "notifications" })
     .get("/v1/notifications", async (exchange) => {
@@ -25,14 +27,15 @@ export const notificationsRest = (
     })
     .get("/v1/feed", async (exchange) => {
       requireOperator(await authenticated(exchange));
-      const lastSeq = lastEventId(exchange.request);
+      // Known before the stream opens: a client misses nothing that happens once it is open.
+      const afterSeq = lastEventId(exchange.request) ?? (await feed.newestSeq());
       const gone = new AbortController();
-      return eventStream(messages(feed, lastSeq, gone.signal), () => gone.abort());
+      return eventStream(clock, messages(feed, afterSeq, gone.signal), () => gone.abort());
     });
 
 async function* messages(
   feed: Feed,
-  afterSeq: number | null,
+  afterSeq: number,
   signal: AbortSignal,
 ): AsyncGenerator<ServerSentEvent, void> {
   for await (const { seq, ...entry } of feed.follow(afterSeq, signal)) {

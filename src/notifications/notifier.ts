@@ -51,6 +51,7 @@ export function notifier(parts: Parts): Notifier {
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
   let looking = false;
+  let looked = Promise.resolve();
   let lookAgain = false;
   let stopped = true;
   let cancelSleep: Cancel = () => {};
@@ -58,7 +59,7 @@ export function notifier(parts: Parts): Notifier {
   function wake(): void {
     if (stopped) return;
     if (looking) lookAgain = true;
-    else void look();
+    else looked = look();
   }
 
   /** One look at what is due; never two at a time. */
@@ -69,8 +70,8 @@ export function notifier(parts: Parts): Notifier {
       do {
         lookAgain = false;
         await claimAndSend();
+        await sleepUntilDue();
       } while (lookAgain && !stopped);
-      await sleepUntilDue();
     } catch (error) {
       log.error({ err: error }, "due notifications could not be read; trying again");
       sleep(1_000);
@@ -119,9 +120,11 @@ export function notifier(parts: Parts): Notifier {
     async stop(patienceMs) {
       stopped = true;
       cancelSleep();
-      const patience = setTimeout(() => stopping.abort(), patienceMs);
+      const cancelPatience = clock.after(patienceMs, () => stopping.abort());
+      // A claim under way may still bring deliveries.
+      await looked;
       await Promise.all(inFlight);
-      clearTimeout(patience);
+      cancelPatience();
     },
   };
 }
@@ -136,6 +139,8 @@ async function deliver(
     if (event === undefined) throw new Error(`Event ${notification.eventId} is gone`);
     const startedAt = new Date(clock.now());
     const result = await gateway.send(notification, event, signal);
+    // Cut off by our own stop: not the gateway's failure. The next start sends it again.
+    if (signal.aborted && !result.delivered) return;
     const outcome = outcomeOf(notification, result, clock.now(), random());
     const { delivered, responseStatus, error } = result;
     await storage.atomically(

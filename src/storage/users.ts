@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import type { User } from "../users/user.ts";
 
+import { keysetReader } from "./keyset.ts";
 import { allColumns, statement } from "./sql.ts";
 
 /** Touches no row when the e-mail address is taken, in whatever case. */
@@ -16,3 +17,12 @@ export const userByEmail = statement<Pick<User, "email">>()((db, { users }, p) =
     .where(eq(sql`lower(${users.email})`, sql`lower(${p.email})`))
     .limit(1),
 );
+
+export const userById = statement<Pick<User, "id">>()((db, { users }, p) =>
+  db.select().from(users).where(eq(users.id, p.id)).limit(1),
+);
+
+export const userPages = keysetReader<User, never>({
+  table: (t) => t.users,
+  select: (db, t) => db.select().from(t.users),
+});

@@ -1,17 +1,48 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+
 import type { Clock } from "../clock.ts";
+import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
+import { keyTaken, madeBefore, reserveKey } from "../idempotency/idempotent.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+import { paginate } from "../pagination/paginate.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
-import { insertUser, userByEmail } from "../storage/users.ts";
+import { insertUser, userByEmail, userById, userPages } from "../storage/users.ts";
+import { faultsError, schemaFaults } from "../validation.ts";
 
+import { emailSchema, nameSchema } from "./fields.ts";
 import type { User } from "./user.ts";
 
+/** Who may list and make users: whoever has a token, or admins only. */
+export type UsersAccess = "any" | "admin";
+
+export const createUserSchema = Type.Object(
+  { name: nameSchema(200), email: emailSchema },
+  { $id: "CreateUser" },
+);
+type CreateUser = Static<typeof createUserSchema>;
+
 export interface Users {
+  /** Newest first. Throws `insufficient-scope` where only admins may. */
+  list(ctx: Context, request: PageRequest): Promise<Page<User>>;
+  /** Throws `not-found`, `insufficient-scope`. */
+  read(ctx: Context, id: string): Promise<User>;
   /**
-   * The user of an e-mail address, whatever its case; made when there is none yet. Throws
-   * `invalid-parameter` for what cannot be an address or a name.
+   * With a key, a retry is told what the first request was (`replayed`). Throws `invalid-body`,
+   * `email-taken`, `insufficient-scope`, `idempotency-key-reused`.
    */
-  ensureUser(input: Pick<User, "email" | "name">): Promise<Ensured>;
+  create(
+    ctx: Context,
+    body: unknown,
+    idempotencyKey: string | null,
+  ): Promise<{ readonly user: User; readonly replayed: boolean }>;
+  /**
+   * The user of an e-mail address, whatever its case; made when there is none yet, with the name it is
+   * given then. For the command line. Throws `invalid-body`.
+   */
+  ensureUser(input: CreateUser): Promise<Ensured>;
 }
 
 export interface Ensured {
@@ -20,55 +51,75 @@ export interface Ensured {
   readonly isNew: boolean;
 }
 
-export function users(storage: Storage, clock: Clock): Users {
-  async function find(email: string): Promise<User | undefined> {
-    const [user] = await storage.all(userByEmail, { email });
+export function users(storage: Storage, clock: Clock, access: UsersAccess = "any"): Users {
+  function requireAccess({ actor }: Context): void {
+    if (access === "any" || actor.roles.includes("admin")) return;
+    throw new AppError("insufficient-scope", "This needs the role admin");
+  }
+
+  async function find(id: string): Promise<User> {
+    const [user] = await storage.all(userById, { id });
+    if (user === undefined) throw new AppError("not-found", "There is no user of this id");
     return user;
   }
+
+  async function ensure(input: CreateUser): Promise<Ensured> {
+    const user = newUser(input, clock.now());
+    const [inserted] = await storage.atomically(step(insertUser, user));
+    if (inserted.touched > 0) return { user, isNew: true };
+    const [found] = await storage.all(userByEmail, { email: user.email });
+    if (found === undefined) throw new AppError("unavailable", "Try again");
+    return { user: found, isNew: false };
+  }
+
   return {
-    async ensureUser({ email, name }) {
-      requireEmail(email);
-      requireName(name);
-      const found = await find(email);
-      if (found !== undefined) return { user: found, isNew: false };
-      const now = clock.now();
-      const user = { id: Bun.randomUUIDv7("hex", now), name, email, createdAt: new Date(now) };
-      const [inserted] = await storage.atomically(step(insertUser, user));
-      if (inserted.touched > 0) return { user, isNew: true };
-      // Someone else made it in this very moment.
-      const rival = await find(email);
-      if (rival === undefined) throw new AppError("unavailable", "Try again");
-      return { user: rival, isNew: false };
+    async list(ctx, request) {
+      requireAccess(ctx);
+      return paginate(userPages(storage, {}), request);
     },
+    async read(ctx, id) {
+      requireAccess(ctx);
+      return find(id);
+    },
+    async create(ctx, body, key) {
+      requireAccess(ctx);
+      const input = readCreateUser(body);
+      const now = clock.now();
+      const user = newUser(input, now);
+      const keyed =
+        key === null
+          ? null
+          : { actor: ctx.actor, operation: "user", key, input, now: new Date(now) };
+      const earlier = keyed && (await madeBefore(storage, keyed));
+      if (earlier !== null) return { user: await find(earlier), replayed: true };
+      try {
+        await storage.atomically(
+          step(insertUser, user, emailTaken),
+          ...(keyed === null ? [] : reserveKey(keyed, user.id)),
+        );
+        return { user, replayed: false };
+      } catch (error) {
+        // Of equal requests at once the others find the address taken, or the key.
+        const isRival = error === keyTaken || error === emailTaken;
+        const first = isRival && keyed && (await madeBefore(storage, keyed));
+        if (first) return { user: await find(first), replayed: true };
+        throw error;
+      }
+    },
+    ensureUser: (input) => ensure(readCreateUser(input)),
   };
 }
 
-/** The longest address that mail can be sent to (RFC 5321 section 4.5.3.1.3, erratum 1690). */
-const maxEmailLength = 254;
-const maxNameLength = 200;
+const emailTaken = new AppError("email-taken", "A user with this e-mail address exists");
 
-/** Plain enough for any real address: whether it is one, only a mail sent there can tell. */
-export function isEmail(text: string): boolean {
-  return text.length <= maxEmailLength && /^[^@\s\p{C}]+@[^@\s\p{C}]+$/u.test(text);
+const compiled = TypeCompiler.Compile(createUserSchema);
+
+function readCreateUser(body: unknown): CreateUser {
+  // The user API answers 400 to every fault of a body, a broken rule included.
+  if (compiled.Check(body)) return { name: body.name.normalize("NFC").trim(), email: body.email };
+  throw faultsError(schemaFaults(compiled.Errors(body)), "invalid-body") ?? new Error("No fault");
 }
 
-function requireEmail(email: string): void {
-  if (isEmail(email)) return;
-  throw invalid("email", `must be an address like ada@example.com, ${maxEmailLength} at most`);
-}
-
-function requireName(name: string): void {
-  const isFine = name.trim() === name && name.length <= maxNameLength && /^\P{Cc}+$/u.test(name);
-  if (isFine) return;
-  throw invalid(
-    "name",
-    `must have 1 to ${maxNameLength} characters, without white space around it`,
-  );
-}
-
-function invalid(parameter: string, fault: string): AppError {
-  const detail = `The ${parameter} ${fault}`;
-  return new AppError("invalid-parameter", detail, {
-    errors: [{ parameter, code: "invalid", detail }],
-  });
+function newUser({ name, email }: CreateUser, nowMs: number): User {
+  return { id: Bun.randomUUIDv7("hex", nowMs), name, email, createdAt: new Date(nowMs) };
 }

@@ -1,10 +1,19 @@
 import { isIPv6 } from "node:net";
 
 import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
 
 /** Authentication failures an address may make in one window; the specification's figures. */
 export const maxFailures = 20;
 export const windowSeconds = 60;
+
+/** What a blocked address is told. */
+export function tooManyFailures(retryAfterSeconds: number): AppError {
+  return new AppError("too-many-auth-failures", "Too many attempts of this address failed", {
+    retryAfterSeconds,
+    quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
+  });
+}
 
 /** Addresses remembered at once. A flood from more than these forgets the oldest first. */
 const maxAddresses = 50_000;

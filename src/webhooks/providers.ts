@@ -21,3 +21,8 @@ export const defaultProviders: readonly string[] = [
   deployPlatform.id,
   codeHost.id,
 ];
+
+/** A provider of the catalogue, registered or not. */
+export function providerById(id: string): Provider | undefined {
+  return catalogue.find((provider) => provider.id === id);
+}

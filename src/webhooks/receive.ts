@@ -11,7 +11,7 @@ import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
 import { interpret, messagesOf } from "./interpret.ts";
-import { type FailureLimiter, maxFailures, windowSeconds } from "./limiter.ts";
+import { type FailureLimiter, tooManyFailures, windowSeconds } from "./limiter.ts";
 import type { Normalised, Provider } from "./provider.ts";
 import type { RejectionReason } from "./rejection.ts";
 import type { Rejections } from "./rejections.ts";
@@ -104,13 +104,6 @@ function requirePost({ method }: Incoming): void {
 function requireFewFailures({ limiter }: ReceiveParts, { address }: Incoming): void {
   const retryAfterSeconds = limiter.blockedSeconds(address);
   if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
-}
-
-function tooManyFailures(retryAfterSeconds: number): AppError {
-  return new AppError("too-many-auth-failures", "Too many signatures of this address were wrong", {
-    retryAfterSeconds,
-    quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
-  });
 }
 
 async function readDelivery(

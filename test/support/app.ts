@@ -17,8 +17,8 @@ export interface TestApp {
   readonly clock: ManualClock;
   /** Sends a request through every hook and route. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The same with a token of a role. */
-  as(role: Role, path: string, init?: RequestInit): Promise<Response>;
+  /** The same with a token of a role, by default that of one and the same bearer of the role. */
+  as(role: Role, path: string, init?: RequestInit, bearer?: string): Promise<Response>;
   /** Signs a body as the provider would and posts it. */
   deliver(provider: string, body: string | Uint8Array, init?: DeliverOptions): Promise<Response>;
   /** Posts a fresh sample of a listed event. */
@@ -44,6 +44,7 @@ export async function startApp(
   const settings = {
     DATABASE_URL: "sqlite::memory:",
     DATA_DIR: "/nonexistent",
+    PERSONAL_DATA_KEY: Buffer.alloc(32, 7).toString("base64"),
     JWT_SECRET: "a test key of thirty-two bytes!!",
     WEBHOOK_PROVIDERS: everyProvider.join(","),
     LOG_LEVEL: "silent",
@@ -66,8 +67,8 @@ export async function startApp(
     services,
     clock,
     fetch: send,
-    async as(role, path, init = {}) {
-      const token = await services.tokens.mint({ id: `test-${role}`, roles: [role] }, 3_600);
+    async as(role, path, init = {}, bearer = `test-${role}`) {
+      const token = await services.tokens.mint({ id: bearer, roles: [role] }, 3_600);
       const headers = new Headers(init.headers);
       headers.set("authorization", `Bearer ${token}`);
       return send(path, { ...init, headers });
@@ -79,7 +80,10 @@ export async function startApp(
     },
     async stop() {
       services.drain();
-      await services.stop();
+      const stopped = services.stop();
+      // The patience for deliveries under way has passed.
+      clock.advance(5_000);
+      await stopped;
     },
   };
 }

@@ -21,6 +21,8 @@ export interface Feed {
    * one costs no memory and loses nothing.
    */
   follow(afterSeq: number | null, signal: AbortSignal): AsyncGenerator<FeedEntry, void>;
+  /** The place of the newest notification: to follow from there is to follow from now on. */
+  newestSeq(): Promise<number>;
   /** Tells followers that there is something new. */
   wake(): void;
   /** Ends all followers. */
@@ -30,70 +32,80 @@ export interface Feed {
 const pageSize = 100;
 /** Followers are woken at most this often, so that many of them do not outrun the writer. */
 const wakeIntervalMs = 20;
+/** The log comes back to the feed this long after reading it failed. */
+const logRetryMs = 1_000;
 
 export function feed(storage: Storage, clock: Clock, onFollowers: (count: number) => void): Feed {
-  const closing = new AbortController();
-  let changed = Promise.withResolvers<void>();
+  /** One function a follower, which wakes it. */
+  const followers = new Set<() => void>();
   let wakeDue = false;
-  let followers = 0;
+  let closed = false;
 
   function announce(): void {
     wakeDue = false;
-    changed.resolve();
-    changed = Promise.withResolvers<void>();
+    for (const wakeFollower of followers) wakeFollower();
   }
 
-  async function* entriesAfter(
-    afterSeq: number | null,
-    ended: AbortSignal,
-  ): AsyncGenerator<FeedEntry, void> {
-    let seq = afterSeq ?? (await storage.all(newestSeq, {}))[0]?.seq ?? 0;
-    while (!ended.aborted) {
-      // Taken before reading: what is committed while we read wakes us at once.
-      const next = changed.promise;
-      const entries = await storage.all(feedAfter, { seq, limit: pageSize });
-      for (const entry of entries) {
-        if (ended.aborted) return;
-        seq = entry.seq;
-        yield entry;
-      }
-      if (entries.length < pageSize) await Promise.race([next, aborted(ended)]);
-    }
+  async function newest(): Promise<number> {
+    const [row] = await storage.all(newestSeq, {});
+    return row?.seq ?? 0;
   }
 
   return {
     async *follow(afterSeq, signal) {
-      onFollowers(++followers);
+      let changed = Promise.withResolvers<void>();
+      const wakeUp = () => changed.resolve();
+      const isOver = () => closed || signal.aborted;
+      signal.addEventListener("abort", wakeUp, { once: true });
+      followers.add(wakeUp);
+      onFollowers(followers.size);
       try {
-        yield* entriesAfter(afterSeq, AbortSignal.any([signal, closing.signal]));
+        let seq = afterSeq;
+        while (!isOver()) {
+          // Renewed before reading: what is committed while we read wakes us at once.
+          changed = Promise.withResolvers<void>();
+          seq ??= await newest();
+          const entries = await storage.all(feedAfter, { seq, limit: pageSize });
+          for (const entry of entries) {
+            if (isOver()) return;
+            seq = entry.seq;
+            yield entry;
+          }
+          if (entries.length < pageSize) await changed.promise;
+        }
       } finally {
-        onFollowers(--followers);
+        signal.removeEventListener("abort", wakeUp);
+        followers.delete(wakeUp);
+        onFollowers(followers.size);
       }
     },
+    newestSeq: newest,
     wake() {
       if (wakeDue) return;
       wakeDue = true;
       clock.after(wakeIntervalMs, announce);
     },
-    close: () => closing.abort(),
+    close() {
+      closed = true;
+      announce();
+    },
   };
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}
-
 /** Writes each new notification as one readable line to the log, until the feed closes. */
-export async function logFeed(feed: Feed, log: Log): Promise<void> {
-  try {
-    for await (const entry of feed.follow(null, new AbortController().signal)) {
-      const { id, eventId, severity, url } = entry;
-      log.info({ id, eventId, severity, url }, `notification: ${entry.title}`);
+export async function logFeed(feed: Feed, log: Log, clock: Clock): Promise<void> {
+  let seq: number | null = null;
+  for (;;) {
+    try {
+      for await (const entry of feed.follow(seq, new AbortController().signal)) {
+        const { id, eventId, severity, url } = entry;
+        log.info({ id, eventId, severity, url }, `notification: ${entry.title}`);
+        seq = entry.seq;
+      }
+      return;
+    } catch (error) {
+      log.error({ err: error }, "notifications could not be read for the log; trying again");
+      await new Promise<void>((resolve) => void clock.after(logRetryMs, resolve));
     }
-  } catch (error) {
-    log.error({ err: error }, "notifications are no longer written to the log");
   }
 }

@@ -34,12 +34,14 @@ export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
     async send(notification, event, signal) {
       const body = JSON.stringify(cloudEvent(event, dataOf(notification, event)));
       const seconds = Math.floor(clock.now() / 1_000);
+      const tooLate = new AbortController();
+      const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
       try {
         const response = await fetch(url, {
           method: "POST",
           // A redirect could carry what we send to someone it is not meant for.
           redirect: "manual",
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+          signal: AbortSignal.any([signal, tooLate.signal]),
           headers: {
             "content-type": "application/cloudevents+json; charset=utf-8",
             "user-agent": "Skyhook",
@@ -54,9 +56,13 @@ export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
         return {
           delivered: false,
           responseStatus: null,
-          error: reasonOf(error),
+          error: tooLate.signal.aborted
+            ? `no answer within ${timeoutMs / 1_000} s`
+            : reasonOf(error),
           retryAfterMs: null,
         };
+      } finally {
+        cancelTimeout();
       }
     },
   };
@@ -105,11 +111,11 @@ async function excerptOf(response: Response): Promise<string> {
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
-  const at = Date.parse(header);
+  // `Date.parse` alone makes a date of "1.5" too; HTTP dates end in GMT.
+  const at = header.endsWith(" GMT") ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return "unknown error";
-  return error.name === "TimeoutError" ? `no answer within ${timeoutMs / 1_000} s` : error.message;
+  return error instanceof Error ? error.message : "unknown error";
 }

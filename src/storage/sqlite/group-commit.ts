@@ -31,16 +31,20 @@ const lockRetryMs = 20;
  * Commits units of work in groups: those that arrive in one turn of the event loop share one
  * transaction and one fsync, which is 5–6 times faster than one each. Units are data, so a group is
  * first run without savepoints; only if a unit fails half-way is it undone and run again with one
- * savepoint a unit, so that one failure undoes only itself.
+ * savepoint a unit, so that one failure undoes only itself. `requireInPlace` throws when what is
+ * committed would not be found again.
  */
 export function groupCommit(
   client: Database,
   compile: Compile,
+  requireInPlace: () => void,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: Unit[] = [];
   let scheduled = false;
   let closed = false;
   let lockedSince: number | null = null;
+  /** The last commit failed: units without steps, which ask how it stands, must not say all is well. */
+  let isFailing = false;
 
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
     if (closed || waiting.length >= maxWaitingUnits) {
@@ -72,12 +76,15 @@ export function groupCommit(
   /** Takes the write lock. Another process may hold it: tries again later, without holding the loop. */
   function beginOrWait(): boolean {
     try {
+      requireInPlace();
+      // Left open when a failing disk refused even to roll back.
+      if (client.inTransaction) client.run("rollback");
       client.run("begin immediate");
       lockedSince = null;
       return true;
     } catch (error) {
       lockedSince ??= performance.now();
-      if (isLocked(error) && !closed && performance.now() - lockedSince < lockPatienceMs) {
+      if (isLocked(error) && performance.now() - lockedSince < lockPatienceMs) {
         scheduled = true;
         setTimeout(flush, lockRetryMs);
       } else {
@@ -93,6 +100,8 @@ export function groupCommit(
   /** Runs and commits a group, inside the transaction that is open. */
   function commit(group: readonly Unit[]): Outcome[] {
     try {
+      // The least write there is: tells whether the disk takes any, though no unit may write.
+      if (isFailing) client.run("pragma user_version = 0");
       let outcomes = runAll(group);
       if (outcomes === "half-done") {
         client.run("rollback");
@@ -100,8 +109,10 @@ export function groupCommit(
         outcomes = group.map(runWithSavepoint);
       }
       client.run("commit");
+      isFailing = false;
       return outcomes;
     } catch (error) {
+      isFailing = true;
       rollback();
       return group.map(() => ({ error: unavailable(error) }));
     }
@@ -156,10 +167,12 @@ export function groupCommit(
     // Guarantee: enqueue resolves with one result for each step, made of that step's own rows.
     atomically: ((...steps: Step<unknown>[]) => enqueue(steps)) as Storage["atomically"],
     async close() {
-      while (waiting.length > 0) {
-        await new Promise((resolve) => setImmediate(resolve));
-      }
       closed = true;
+      if (waiting.length === 0) return;
+      // Settled after all that wait before it.
+      await new Promise<void>((resolve) => {
+        waiting.push({ steps: [], resolve: () => resolve(), reject: () => resolve() });
+      });
     },
   };
 }

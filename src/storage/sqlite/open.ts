@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { sql } from "drizzle-orm";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 
+import { AppError } from "../../errors.ts";
 import type { Sql, Statement } from "../sql.ts";
 import type { StepResult, Storage } from "../storage.ts";
 
@@ -18,6 +19,8 @@ import { tables } from "./tables.ts";
 export type Run = (values: object) => StepResult<unknown>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
+/** How long a start waits for another process's lock: nobody is served yet. */
+const startTimeoutMs = 5_000;
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
 const busyTimeoutMs = 25;
 
@@ -25,8 +28,9 @@ const busyTimeoutMs = 25;
 export function openSqlite(file: string): Storage {
   const client = connect(file);
   migrate(client);
+  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
   const compile = compiler(drizzle(client));
-  const commits = groupCommit(client, compile);
+  const commits = groupCommit(client, compile, inPlace(file));
   return {
     dialect: "sqlite",
     async all(statement, values) {
@@ -50,12 +54,37 @@ function connect(file: string): Database {
   if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const client = new Database(file, { create: true, strict: true });
   if (!inMemory) chmodSync(file, 0o600);
-  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
+  client.run(`pragma busy_timeout = ${startTimeoutMs}`);
   client.run("pragma journal_mode = wal");
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
   return client;
+}
+
+/**
+ * Throws `unavailable` once the file was removed or replaced. SQLite would go on writing to the one
+ * that it has open, and what we acknowledge would be gone with this process.
+ */
+function inPlace(file: string): () => void {
+  if (file === ":memory:") return () => {};
+  const opened = statSync(file);
+  return () => {
+    const found = statOf(file);
+    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    throw new AppError("unavailable", "The database cannot be used at the moment; try again", {
+      retryAfterSeconds: 60,
+      cause: new Error(`The database file ${file} was removed or replaced: start skyhook again`),
+    });
+  };
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Compiles each statement once, on its first use. */

@@ -1,0 +1,222 @@
+import { Database } from "bun:sqlite";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import type { DeliveryPlan } from "./deliveries.ts";
+import type { LoadPlan, LoadResult } from "./load.ts";
+import { median } from "./measure.ts";
+import { type PeerVersions, preparePeers } from "./peers.ts";
+import { onCore, pinning, type Server, startServer } from "./processes.ts";
+import { cells, environment, goalTable, table } from "./report.ts";
+import type { Options, Suite } from "./suite.ts";
+
+/** P1, P2 and P5: what a webhook costs that is verified, unique and on disk before it is answered. */
+export const ingest: Suite = {
+  name: "ingest",
+  about: "webhook ingest ÷ bare Bun.serve (P1, P5) and ÷ fastify + better-sqlite3 (P2)",
+  async run(options) {
+    const versions = await preparePeers();
+    const rounds: Round[] = [];
+    for (let round = 1; round <= options.rounds; round += 1) {
+      console.log(`Round ${round} of ${options.rounds}`);
+      rounds.push(await runRound(options));
+    }
+    return section(options, versions, rounds);
+  },
+};
+
+const delivery: DeliveryPlan = {
+  provider: "code_host",
+  event: "workflow_run.completed",
+  secret: "bench-secret-of-code-host",
+};
+
+/** A server that takes the same deliveries. `folder`: empty, its own, gone afterwards. */
+interface Contestant {
+  readonly name: string;
+  /** Requests to make ready for each second: more than it can answer, so that they do not run out. */
+  readonly requestsPerSecond: number;
+  start(folder: string): Promise<Server>;
+  /** The database it leaves in its folder; null when it stores nothing. */
+  readonly database: string | null;
+}
+
+const here = (path: string): string => join(import.meta.dir, path);
+
+const ceiling: Contestant = {
+  name: "bare Bun.serve, reads the body",
+  requestsPerSecond: 20_000,
+  start: () => startServer(["bun", here("servers/ceiling.ts")], {}),
+  database: null,
+};
+const skyhook: Contestant = {
+  name: "skyhook serve",
+  requestsPerSecond: 40_000,
+  start: (folder) =>
+    startServer(["bun", here("../src/main.ts"), "serve"], {
+      HOST: "127.0.0.1",
+      DATA_DIR: folder,
+      SECRETS_DIR: folder,
+      LOG_LEVEL: "warn",
+      WEBHOOK_PROVIDERS: delivery.provider,
+      CODE_HOST_WEBHOOK_SECRET: delivery.secret,
+    }),
+  database: "skyhook.db",
+};
+const peer: Contestant = {
+  name: "fastify + better-sqlite3",
+  requestsPerSecond: 10_000,
+  start: (folder) =>
+    startServer(["node", here("servers/fastify-sqlite.mjs")], {
+      DATABASE: join(folder, "peer.db"),
+      SECRET: delivery.secret,
+    }),
+  database: "peer.db",
+};
+
+interface Round {
+  readonly ceiling: LoadResult;
+  readonly skyhook: LoadResult;
+  readonly peer: LoadResult;
+}
+
+async function runRound(options: Options): Promise<Round> {
+  return {
+    ceiling: await measure(ceiling, options),
+    skyhook: await measure(skyhook, options),
+    peer: await measure(peer, options),
+  };
+}
+
+async function measure(contestant: Contestant, options: Options): Promise<LoadResult> {
+  // Beside this file, not in the system's folder for temporary files: that may be in memory.
+  mkdirSync(here("data"), { recursive: true });
+  const folder = mkdtempSync(here("data/ingest-"));
+  try {
+    const server = await contestant.start(folder);
+    try {
+      const result = await load(contestant, server, options);
+      console.log(`  ${contestant.name}: ${cells.perSecond(result.requestsPerSecond)} requests/s`);
+      await server.stop();
+      if (contestant.database !== null) checkStored(join(folder, contestant.database), result);
+      return result;
+    } finally {
+      await server.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function load(
+  { name, requestsPerSecond, database }: Contestant,
+  server: Server,
+  { connections, seconds, warmUpSeconds }: Options,
+): Promise<LoadResult> {
+  const plan: LoadPlan = {
+    ...delivery,
+    port: server.port,
+    serverPid: server.pid,
+    connections,
+    seconds,
+    warmUpSeconds,
+    requests: requestsPerSecond * (warmUpSeconds + seconds),
+    // Who stores nothing cannot tell a request it has had before.
+    repeats: database === null,
+  };
+  const command = onCore(1, ["bun", here("load.ts"), JSON.stringify(plan)]);
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const output = await child.stdout.text();
+  if ((await child.exited) !== 0) throw new Error(`The load on "${name}" failed; see above`);
+  const result: LoadResult = JSON.parse(output);
+  return result;
+}
+
+/** What was acknowledged must be there: one event and one notification each. */
+function checkStored(file: string, { acknowledged }: LoadResult): void {
+  const database = new Database(file, { readonly: true });
+  for (const name of ["events", "notifications"]) {
+    const query = database.query<{ stored: number }, []>(`select count(*) as stored from ${name}`);
+    const stored = query.get()?.stored;
+    if (stored !== acknowledged) {
+      throw new Error(`${acknowledged} deliveries were acknowledged, but ${stored} ${name} stored`);
+    }
+  }
+  database.close();
+}
+
+function section(options: Options, versions: PeerVersions, rounds: readonly Round[]): string {
+  const { connections, seconds, warmUpSeconds } = options;
+  const of = (contestant: keyof Round, figure: keyof LoadResult): number =>
+    median(rounds.map((round) => round[contestant][figure]));
+  const ratios = (figure: keyof LoadResult, one: keyof Round, other: keyof Round): number[] =>
+    rounds.map((round) => round[one][figure] / round[other][figure]);
+
+  const row = (name: string, contestant: keyof Round): string[] => [
+    name,
+    cells.perSecond(of(contestant, "requestsPerSecond")),
+    cells.decimals(of(contestant, "cpuMicros"), 1),
+    cells.decimals(of(contestant, "p50Ms"), 2),
+    cells.decimals(of(contestant, "p99Ms"), 2),
+    cells.percent(of(contestant, "serverBusy")),
+    cells.percent(of(contestant, "generatorBusy")),
+  ];
+  return [
+    `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
+    `in turn; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${of("ceiling", "bodyBytes")} bytes with an id, a body and a`,
+    `signature of its own. skyhook and the peer verify it, store event and notification in a database file`,
+    `on the same disk under \`synchronous=FULL\` and answer after the commit; what they acknowledged is`,
+    `counted in the database afterwards. skyhook runs with LOG_LEVEL=warn, the peer without a log.`,
+    "",
+    environment([
+      pinning,
+      `fastify ${versions.fastify}, better-sqlite3 ${versions.betterSqlite3} (SQLite ${versions.sqlite}) on Node ${versions.node}`,
+    ]),
+    "",
+    table(
+      [
+        "server",
+        "requests/s",
+        "CPU µs/request",
+        "p50 ms",
+        "p99 ms",
+        "core busy",
+        "load's core busy",
+      ],
+      [row(ceiling.name, "ceiling"), row(skyhook.name, "skyhook"), row(peer.name, "peer")],
+    ),
+    "",
+    goalTable([
+      {
+        goal: "P1 skyhook ÷ bare Bun.serve, requests/s",
+        ratios: ratios("requestsPerSecond", "skyhook", "ceiling"),
+        floor: 0.15,
+        target: 0.25,
+        better: "higher",
+      },
+      {
+        goal: "P1 by CPU time: bare Bun.serve ÷ skyhook",
+        ratios: ratios("cpuMicros", "ceiling", "skyhook"),
+        better: "higher",
+      },
+      {
+        goal: "P2 skyhook ÷ fastify + better-sqlite3, requests/s",
+        ratios: ratios("requestsPerSecond", "skyhook", "peer"),
+        floor: 3,
+        target: 5,
+        better: "higher",
+      },
+      {
+        goal: "P2 by CPU time: fastify + better-sqlite3 ÷ skyhook",
+        ratios: ratios("cpuMicros", "peer", "skyhook"),
+        better: "higher",
+      },
+      {
+        goal: "P5 skyhook ÷ bare Bun.serve, p99",
+        ratios: ratios("p99Ms", "skyhook", "ceiling"),
+        target: 3,
+        better: "lower",
+      },
+    ]),
+  ].join("\n");
+}

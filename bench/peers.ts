@@ -1,0 +1,42 @@
+import { join } from "node:path";
+
+/** The folder of what we compare with: a package of its own, so that nothing of it reaches the product. */
+export const peersFolder = join(import.meta.dir, "peers");
+
+export interface PeerVersions {
+  readonly node: string;
+  readonly fastify: string;
+  readonly betterSqlite3: string;
+  readonly sqlite: string;
+}
+
+const probe = `
+  const Database = require("better-sqlite3");
+  const sqlite = new Database(":memory:").prepare("select sqlite_version()").pluck().get();
+  const [fastify, betterSqlite3] = ["fastify", "better-sqlite3"].map((name) => require(name + "/package.json").version);
+  JSON.stringify({ node: process.version, fastify, betterSqlite3, sqlite });`;
+
+/** The peers' versions; installs them first where they are not there yet. Takes a minute then. */
+export async function preparePeers(): Promise<PeerVersions> {
+  const installed = readVersions();
+  if (installed !== null) return installed;
+  console.log(
+    "Installing the peers into bench/peers (better-sqlite3 is compiled: about a minute)…",
+  );
+  const install = Bun.spawn(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: peersFolder,
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  await install.exited;
+  const versions = readVersions();
+  if (versions === null) throw new Error("The peers could not be installed; see above");
+  return versions;
+}
+
+function readVersions(): PeerVersions | null {
+  const { success, stdout } = Bun.spawnSync(["node", "--print", probe], { cwd: peersFolder });
+  if (!success) return null;
+  const versions: PeerVersions = JSON.parse(stdout.toString());
+  return versions;
+}

@@ -1,0 +1,108 @@
+import { Database } from "bun:sqlite";
+import { cpus, platform, release } from "node:os";
+import { join } from "node:path";
+
+import { median } from "./measure.ts";
+
+/** How figures are written. */
+export const cells = {
+  perSecond: (value: number): string => Math.round(value).toLocaleString("en"),
+  decimals: (value: number, digits: number): string =>
+    Number.isFinite(value) ? value.toFixed(digits) : "–",
+  percent: (value: number): string =>
+    Number.isFinite(value) ? `${Math.round(value * 100)} %` : "–",
+};
+
+/** A Markdown table with aligned columns, readable as plain text too. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((title, column) =>
+    Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length),
+  );
+  const line = (row: readonly string[]): string => {
+    const padded = row.map((cell, column) => {
+      const width = widths[column] ?? 0;
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    });
+    return `| ${padded.join(" | ")} |`;
+  };
+  const rule = widths.map((width, column) =>
+    column === 0 ? "-".repeat(width) : `${"-".repeat(width - 1)}:`,
+  );
+  return [line(head), line(rule), ...rows.map(line)].join("\n");
+}
+
+/** A ratio that we aim at. Without `target`, it is told for comparison only. */
+export interface Goal {
+  readonly goal: string;
+  /** One for each round. */
+  readonly ratios: readonly number[];
+  readonly better: "higher" | "lower";
+  /** What must be reached, and what we want to reach. */
+  readonly floor?: number;
+  readonly target?: number;
+}
+
+export function goalTable(goals: readonly Goal[]): string {
+  return table(
+    ["goal", "median", "of rounds", "floor", "target", "result"],
+    goals.map((goal) => [
+      goal.goal,
+      ratio(median(goal.ratios)),
+      `${ratio(Math.min(...goal.ratios))} to ${ratio(Math.max(...goal.ratios))}`,
+      bound(goal, goal.floor),
+      bound(goal, goal.target),
+      resultOf(goal),
+    ]),
+  );
+}
+
+const ratio = (value: number): string => cells.decimals(value, value < 1 ? 3 : 2);
+
+function bound({ better }: Goal, value: number | undefined): string {
+  if (value === undefined) return "";
+  return `${better === "higher" ? "≥" : "≤"} ${value}`;
+}
+
+function resultOf(goal: Goal): string {
+  const reached = (value: number | undefined): boolean => {
+    if (value === undefined) return false;
+    const figure = median(goal.ratios);
+    return goal.better === "higher" ? figure >= value : figure <= value;
+  };
+  if (goal.target === undefined) return "";
+  if (reached(goal.target)) return "target met";
+  return reached(goal.floor) ? "floor met" : "missed";
+}
+
+/** What it was measured on, as a list. */
+export function environment(more: readonly string[]): string {
+  const sqlite = new Database(":memory:")
+    .query<{ version: string }, []>("select sqlite_version() as version")
+    .get();
+  const [cpu] = cpus();
+  const items = [
+    `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpu?.model}, ${platform()} ${release()}`,
+    `Bun ${Bun.version} (SQLite ${sqlite?.version})`,
+    ...more,
+  ];
+  return items.map((item) => `- ${item}`).join("\n");
+}
+
+const file = join(import.meta.dir, "RESULTS.md");
+const preface = `# Benchmark results
+
+What \`bun run bench <suite>\` measured last; each run rewrites its own section. Compare the ratios, never
+figures of different runs: machines are noisy, and differences under 15 % prove nothing.
+`;
+
+/** Puts a suite's section in RESULTS.md, in place of the one before; other sections stay. */
+export async function writeSection(suite: string, content: string): Promise<void> {
+  const results = Bun.file(file);
+  const before = (await results.exists()) ? await results.text() : preface;
+  const [head = preface, ...sections] = before.split(/^(?=## )/m);
+  const heading = `## ${suite}\n`;
+  const section = `${heading}\n${content}\n`;
+  const others = sections.filter((other) => !other.startsWith(heading));
+  const all = [...others.map((other) => `${other.trimEnd()}\n`), section].toSorted();
+  await Bun.write(file, `${head.trimEnd()}\n\n${all.join("\n")}`);
+}

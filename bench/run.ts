@@ -1,0 +1,62 @@
+import { parseArgs } from "node:util";
+
+import { ingest } from "./ingest.ts";
+import { writeSection } from "./report.ts";
+import type { Options, Suite } from "./suite.ts";
+
+const suites: readonly Suite[] = [ingest];
+
+const usage = `Usage: bun run bench <suite> [options]
+
+Suites
+${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
+
+Options
+  --rounds N         rounds, in which the contestants take turns (5)
+  --seconds N        length of one timed run (3)
+  --connections N    connections, with one request in flight each (64)
+  --quick            2 rounds of 1 s: shows that it works, proves nothing; RESULTS.md is left alone
+  --help             this text`;
+
+/** The bounds keep a slip of the finger from filling the disk. */
+function readOptions(given: Readonly<Record<string, string | boolean | undefined>>): Options {
+  const quick = given["quick"] === true;
+  const number = (name: string, fallback: number, most: number): number => {
+    const value = Number(given[name] ?? fallback);
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+    throw new Error(`--${name} must be a whole number from 1 to ${most}`);
+  };
+  return {
+    rounds: number("rounds", quick ? 2 : 5, 50),
+    seconds: number("seconds", quick ? 1 : 3, 30),
+    warmUpSeconds: quick ? 1 : 2,
+    connections: number("connections", 64, 1_024),
+  };
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      rounds: { type: "string" },
+      seconds: { type: "string" },
+      connections: { type: "string" },
+      quick: { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  const [name] = positionals;
+  const suite = suites.find((candidate) => candidate.name === name);
+  if (values.help === true || name === undefined) {
+    console.log(usage);
+  } else if (suite === undefined) {
+    throw new Error(`There is no suite "${name}". Try --help.`);
+  } else {
+    const section = await suite.run(readOptions(values));
+    console.log(`\n${section}`);
+    if (values.quick !== true) await writeSection(suite.name, section);
+  }
+} catch (error) {
+  console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,61 @@
+import type { Actor } from "../context.ts";
+import type { Event, StoredEvent } from "../events/event.ts";
+import type { MakeId } from "../ids.ts";
+import { moneyOf } from "../money.ts";
+import type { Message } from "../notifications/notification.ts";
+import type { BookingOnFlight } from "../storage/bookings.ts";
+
+/** The `provider` of the events that bookings make. */
+export const bookingsProvider = "bookings";
+
+/**
+ * The event that operators see of a booking. It carries nothing personal: no name, address, birth date
+ * or passport.
+ */
+export function bookingEvent(
+  type: "booking.confirmed" | "booking.cancelled",
+  { id, reference, seats, totalMinor, currency, flight }: BookingOnFlight,
+  actor: Actor,
+  makeId: MakeId,
+  now: Date,
+): StoredEvent {
+  const verb = type === "booking.confirmed" ? "confirmed" : "cancelled";
+  const places = seats === 1 ? "1 seat" : `${seats} seats`;
+  const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
+  const day = flight.departureTime.toISOString().slice(0, 10);
+  return {
+    id: makeId("evt", now.getTime()),
+    provider: bookingsProvider,
+    type,
+    status: "accepted",
+    idempotencyKey: `${bookingsProvider}:${id}:${verb}`,
+    occurredAt: now,
+    createdAt: now,
+    subject: `booking/${id}`,
+    title: `Booking ${reference} ${verb}: ${places} on ${route}, ${day}`,
+    url: null,
+    actor: actor.id,
+    data: {
+      bookingId: id,
+      reference,
+      seats,
+      flightId: flight.id,
+      flightNumber: flight.flightNumber,
+      total: moneyOf(totalMinor, currency).amount,
+      currency,
+    },
+    headers: null,
+    address: null,
+    signedWith: null,
+    bodyBytes: 0,
+    duplicates: 0,
+    body: null,
+    bodyHash: null,
+  };
+}
+
+/** What operators are told of it. */
+export function bookingMessage({ title, type, data, url }: Event): Message {
+  const text = `${String(data["total"])} ${String(data["currency"])}`;
+  return { title, text, url, severity: type === "booking.confirmed" ? "success" : "warning" };
+}

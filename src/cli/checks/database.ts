@@ -1,0 +1,97 @@
+import { existsSync, statSync } from "node:fs";
+
+import type { Config } from "../../config.ts";
+import { AppError } from "../../errors.ts";
+import { countDuplicate, lastEventOf } from "../../storage/events.ts";
+import { step } from "../../storage/sql.ts";
+import { pendingMigrations } from "../../storage/sqlite/inspect.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { insertUser } from "../../storage/users.ts";
+import { databaseFault, databaseFile, openDatabase } from "../database.ts";
+import { ago } from "../durations.ts";
+import { messageOf } from "../failures.ts";
+
+import { bad, type Finding, good, odd } from "./finding.ts";
+
+const about = "database";
+
+/** The database, whether it takes writes, and what it says of the past. Makes and changes nothing. */
+export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
+  const file = databaseFile(config);
+  if (file === null) return [odd(about, "in memory: all is lost when the server stops"), clock([])];
+  if (!existsSync(file)) {
+    const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
+    return [odd(about, detail), clock([])];
+  }
+  try {
+    const pending = pendingMigrations(file);
+    if (pending.length > 0) {
+      const detail = `${file} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
+      return [odd(about, detail), clock([])];
+    }
+    const storage = await openDatabase(config);
+    try {
+      return await checkOpen(storage, config, file);
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return [bad(about, messageOf(databaseFault(error, config))), clock([])];
+  }
+}
+
+async function checkOpen(
+  storage: Storage,
+  { providers }: Config,
+  file: string,
+): Promise<readonly Finding[]> {
+  const written = await tryWriting(storage);
+  const last = await Promise.all(
+    providers.map(async (provider) => {
+      const [event] = await storage.all(lastEventOf, { provider });
+      return { provider, event };
+    }),
+  );
+  const events = last.flatMap(({ event }) => event ?? []);
+  return [
+    written === null
+      ? good(about, `${file} has the current schema and takes writes`)
+      : bad(about, `${file} takes no writes (${written}): check the disk and the file's owner`),
+    clock(events.map(({ createdAt }) => createdAt.getTime())),
+    ...last.map(({ provider, event }) =>
+      good(
+        `last ${provider}`,
+        event ? `${ago(Date.now() - event.createdAt.getTime())}, ${event.type}` : "never",
+      ),
+    ),
+  ];
+}
+
+/** Writes a row in a unit of work that is undone on purpose. What went wrong, or null. */
+async function tryWriting(storage: Storage): Promise<string | null> {
+  const undo = new AppError("internal", "Undone on purpose");
+  const id = crypto.randomUUID();
+  const probe = { id, name: "skyhook doctor", email: `${id}@invalid`, createdAt: new Date() };
+  try {
+    await storage.atomically(step(insertUser, probe), step(countDuplicate, { id: "evt_" }, undo));
+    return "the probe was not undone";
+  } catch (error) {
+    return error === undo ? null : messageOf(error);
+  }
+}
+
+/** Clocks of two machines may differ by this much. */
+const skewMs = 60_000;
+
+/** Whether the clock can be right: not before the program was built, nor before what it has stored. */
+function clock(createdAtMs: readonly number[]): Finding {
+  const now = Date.now();
+  const shown = new Date(now).toISOString();
+  // The file that runs: the compiled program, or Bun. No clock was behind it when it was written.
+  const builtAtMs = statSync(process.execPath).mtimeMs;
+  if (now + skewMs < builtAtMs) return bad("clock", `${shown} is before this program was built`);
+  if (createdAtMs.some((ms) => ms > now + skewMs)) {
+    return bad("clock", `${shown} is before the newest event came: signed times will not verify`);
+  }
+  return good("clock", shown);
+}

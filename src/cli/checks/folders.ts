@@ -1,0 +1,52 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+import type { Config } from "../../config.ts";
+import { tokenKey, tokenKeyFile } from "../../secrets.ts";
+import { messageOf } from "../failures.ts";
+
+import { bad, type Finding, good, odd } from "./finding.ts";
+
+/** The data folder, and the key for access tokens that may lie in it. */
+export function checkFolders(config: Config): readonly Finding[] {
+  return [checkDataFolder(config), checkTokenKey(config)];
+}
+
+function checkDataFolder({ dataDir }: Config): Finding {
+  const about = "data folder";
+  const isThere = existsSync(dataDir);
+  try {
+    if (isThere && !statSync(dataDir).isDirectory()) return bad(about, `${dataDir} is no folder`);
+    accessSync(isThere ? dataDir : nearestFolder(dataDir), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    return bad(about, `${dataDir} cannot be written (${messageOf(error)}): set DATA_DIR`);
+  }
+  if (!isThere) return odd(about, `${dataDir} is not made yet: the first start makes it`);
+  return good(about, `${dataDir} can be written`);
+}
+
+/** The folder in which a missing one would be made. */
+function nearestFolder(path: string): string {
+  const parent = dirname(resolve(path));
+  return existsSync(parent) ? parent : nearestFolder(parent);
+}
+
+function checkTokenKey({ jwtSecret, dataDir }: Config): Finding {
+  const about = "token key";
+  if (jwtSecret !== null) return good(about, "JWT_SECRET is set");
+  const file = tokenKeyFile(dataDir);
+  if (!existsSync(file)) return good(about, "is made at the first start");
+  try {
+    tokenKey(null, dataDir);
+  } catch (error) {
+    return bad(about, messageOf(error));
+  }
+  return checkMode(about, file) ?? good(about, `${file} is there`);
+}
+
+/** A finding when others on this machine can read a secret file; null when all is well. */
+export function checkMode(about: string, file: string): Finding | null {
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & 0o004) === 0) return null;
+  return odd(about, `everyone on this machine can read ${file}: chmod 600 ${file}`);
+}

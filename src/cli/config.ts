@@ -1,0 +1,73 @@
+import { readConfig, settings } from "../config.ts";
+import { secretPlaces, secretStore } from "../secrets.ts";
+
+import { painter, table } from "./output.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** `skyhook config`: what is in force, and what each setting means. */
+export function config({ json }: { readonly json?: true }, env: Env): void {
+  const facts = factsOf(env);
+  if (json) {
+    console.log(JSON.stringify(facts, null, 2));
+    return;
+  }
+  const paint = painter(env);
+  const rows = facts.settings.map((setting) => [
+    setting.key,
+    setting.value ?? "-",
+    setting.default ?? "-",
+    setting.meaning,
+  ]);
+  console.log(table([["KEY", "VALUE", "DEFAULT", "MEANING"], ...rows]));
+  const secrets = facts.webhookSecrets.map(({ provider, variable, file, state }) => [
+    provider,
+    variable,
+    file,
+    state === "missing" ? paint("yellow", state) : state,
+  ]);
+  console.log(`\n${table([["PROVIDER", "SECRET VARIABLE", "OR FILE", "STATE"], ...secrets])}`);
+  console.log(
+    "\nDuring a rotation the old secret goes under the same names with _PREVIOUS or _previous.",
+  );
+}
+
+/** The same as data. Throws a `ConfigError` when a setting or a secret is wrong. */
+function factsOf(env: Env) {
+  const inForce = readConfig(env);
+  const store = secretStore(env, inForce.secretsDir);
+  return {
+    settings: Object.values(settings).map(({ key, default: fallback, doc, secret }) => ({
+      key,
+      value: shown(
+        key === settings.databaseUrl.key ? inForce.databaseUrl : given(env, key) || fallback,
+        secret === true,
+      ),
+      default: fallback,
+      meaning: doc,
+      secret: secret === true,
+    })),
+    webhookSecrets: inForce.providers.map((provider) => {
+      const { variable, file } = secretPlaces(provider, inForce.secretsDir).current;
+      const secrets = store.webhookSecrets(provider);
+      const source = env[variable] === undefined ? "set in the file" : "set in the environment";
+      return {
+        provider,
+        variable,
+        file,
+        state: secrets === null ? "missing" : source,
+        previous: secrets !== null && secrets.previous !== null,
+      };
+    }),
+  };
+}
+
+function given(env: Env, key: string): string {
+  return env[key]?.trim() ?? "";
+}
+
+/** A value fit to be seen: no secret, and no password inside a URL. */
+function shown(value: string | null, isSecret: boolean): string | null {
+  if (value === null) return null;
+  return isSecret ? "(set)" : value.replace(/(:\/\/)[^/@]*@/, "$1***@");
+}

@@ -1,0 +1,62 @@
+import type { Config } from "../config.ts";
+import { isLocked } from "../storage/sqlite/faults.ts";
+import { openStorage, type Storage } from "../storage/storage.ts";
+
+import { codeOf, messageOf } from "./failures.ts";
+
+/** How long a command waits for a lock that another process holds on the database. */
+const lockPatienceMs = 5_000;
+const lockRetryMs = 20;
+
+/** The file of the database; null when it lives in memory. */
+export function databaseFile({ databaseUrl }: Pick<Config, "databaseUrl">): string | null {
+  const file = databaseUrl.replace(/^sqlite:/, "");
+  return file === ":memory:" ? null : file;
+}
+
+/** Opens the configured database, also while a server uses it. Throws an error that says what to do. */
+export function openDatabase(config: Config): Promise<Storage> {
+  return withDatabase(config, () => openStorage(config.databaseUrl));
+}
+
+/**
+ * Runs `open`, which opens the configured database, again while another process has it locked. Throws
+ * an error that says what to do.
+ */
+export async function withDatabase<Opened>(config: Config, open: () => Opened): Promise<Opened> {
+  const deadlineMs = performance.now() + lockPatienceMs;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isLocked(error) || performance.now() > deadlineMs) throw databaseFault(error, config);
+      await Bun.sleep(lockRetryMs);
+    }
+  }
+}
+
+/** Codes by what they call for. */
+const unreadable = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
+const locked = ["SQLITE_BUSY", "SQLITE_LOCKED"];
+const diskFaults = ["SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EIO"];
+const inaccessible = ["SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"].concat(
+  ["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "EEXIST"], // folder or key file
+);
+
+/** A failure to open the database or its folder, with what to do about it; others as they are. */
+export function databaseFault(error: unknown, config: Config): unknown {
+  const code = codeOf(error) ?? "";
+  const is = (group: readonly string[]) => group.some((known) => code.startsWith(known));
+  const what = `The database ${databaseFile(config) ?? "in memory"}`;
+  const why = `(${messageOf(error)})`;
+  const advice = is(unreadable)
+    ? `${what} cannot be read ${why}: restore a backup, or set DATABASE_URL to another file`
+    : is(locked)
+      ? `${what} is locked by another program: try again when that is done`
+      : is(diskFaults)
+        ? `${what} cannot be used ${why}: check the disk and its free space`
+        : is(inaccessible)
+          ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set others`
+          : null;
+  return advice === null ? error : new Error(advice, { cause: error });
+}

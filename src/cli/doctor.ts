@@ -1,0 +1,39 @@
+import { type Config, ConfigError, readConfig } from "../config.ts";
+
+import { checkDatabase } from "./checks/database.ts";
+import { bad, type Finding, good } from "./checks/finding.ts";
+import { checkFolders } from "./checks/folders.ts";
+import { checkSecrets } from "./checks/secrets.ts";
+import { checkServer } from "./checks/server.ts";
+import { painter, table } from "./output.ts";
+
+/** `skyhook doctor`: looks at all that a start depends on, and changes nothing. */
+export async function doctor(env: NodeJS.ProcessEnv): Promise<void> {
+  const findings = await examine(env);
+  const paint = painter(env);
+  const marks = { good: paint("green", "✓"), odd: paint("yellow", "!"), bad: paint("red", "✗") };
+  console.log(table(findings.map(({ level, about, detail }) => [marks[level], about, detail])));
+  const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
+  if (count("bad") + count("odd") > 0) {
+    console.log(`\n${count("bad")} to repair (✗), ${count("odd")} to look at (!)`);
+  }
+  if (count("bad") > 0) process.exitCode = 1;
+}
+
+async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  let config: Config;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    // Where the rest is to be found is not known either.
+    if (error instanceof ConfigError) return [bad("configuration", error.message)];
+    throw error;
+  }
+  return [
+    good("configuration", "valid"),
+    ...checkFolders(config),
+    ...checkSecrets(config, env),
+    ...(await checkDatabase(config)),
+    ...(await checkServer(config)),
+  ];
+}

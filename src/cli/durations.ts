@@ -1,0 +1,25 @@
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** Tokens that live longer are as good as passwords. */
+const longestSeconds = 365 * unitSeconds.d;
+
+/** Seconds in a text like `30s`, `15m`, `1h` or `7d`. Throws an `Error` that says what to write. */
+export function parseDuration(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text.trim()) ?? [];
+  // Guarantee: the pattern lets only keys of unitSeconds through; "" stands for no match.
+  const factor = unit === "" ? 0 : unitSeconds[unit as keyof typeof unitSeconds];
+  const seconds = Number(digits) * factor;
+  if (seconds === 0) throw new Error("Write a number and a unit: 30s, 15m, 1h or 7d.");
+  if (seconds > longestSeconds) throw new Error("It may be 365d at most.");
+  return seconds;
+}
+
+/** How long ago a moment was, roughly, as people say it. `ageMs`: milliseconds since then. */
+export function ago(ageMs: number): string {
+  const seconds = Math.floor(ageMs / 1_000);
+  if (seconds < 5) return "just now";
+  if (seconds < 2 * unitSeconds.m) return `${seconds} s ago`;
+  if (seconds < 2 * unitSeconds.h) return `${Math.floor(seconds / unitSeconds.m)} min ago`;
+  if (seconds < 2 * unitSeconds.d) return `${Math.floor(seconds / unitSeconds.h)} h ago`;
+  return `${Math.floor(seconds / unitSeconds.d)} days ago`;
+}

@@ -1,0 +1,25 @@
+/** The command line was wrong: exit code 2. Its message is one line that says what to write instead. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const codes = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
+export type Paint = (colour: keyof typeof codes, text: string) => string;
+
+/** Colours text for a terminal, and leaves it alone elsewhere or with NO_COLOR (no-color.org). */
+export function painter(env: Env, stream: { readonly isTTY?: boolean } = process.stdout): Paint {
+  const isPlain = stream.isTTY !== true || (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
+  return (colour, text) => (isPlain ? text : `\u001b[${codes[colour]}m${text}\u001b[0m`);
+}
+
+/** Rows as aligned columns, two spaces apart; the last column is as long as it is. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? ""))),
+  );
+  const padded = (cell: string, column: number) =>
+    cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - Bun.stringWidth(cell)));
+  return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
+}

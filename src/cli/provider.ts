@@ -1,0 +1,35 @@
+import { secretPlaces, secretStore } from "../secrets.ts";
+import type { Provider } from "../webhooks/provider.ts";
+import { catalogue } from "../webhooks/providers.ts";
+import type { Secrets } from "../webhooks/signature.ts";
+
+import { UsageError } from "./output.ts";
+
+/** The provider of a name given on the command line. Throws a `UsageError` that lists them all. */
+export function findProvider(id: string | undefined): Provider {
+  const provider = catalogue.find((candidate) => candidate.id === id);
+  if (provider !== undefined) return provider;
+  const known = catalogue.map((candidate) => candidate.id).join(", ");
+  const fault = id === undefined ? "Name a provider" : `There is no provider "${id}"`;
+  throw new UsageError(`${fault}; there are: ${known}`);
+}
+
+/**
+ * A provider's secrets: the one given on the command line, else as the server would find them. Throws
+ * an error that says where to put one when there is none.
+ */
+export function secretsOf(
+  { id }: Provider,
+  given: string | undefined,
+  secretsDir: string,
+  env: NodeJS.ProcessEnv,
+): Secrets {
+  if (given === "") throw new UsageError("--secret is empty");
+  if (given !== undefined) return { current: given, previous: null };
+  const secrets = secretStore(env, secretsDir).webhookSecrets(id);
+  if (secrets !== null) return secrets;
+  const { variable, file } = secretPlaces(id, secretsDir).current;
+  throw new Error(
+    `${id} has no secret yet: set ${variable}, or write it to ${file}, or give it by --secret`,
+  );
+}

@@ -1,0 +1,97 @@
+import { readConfig } from "../config.ts";
+import { textAt } from "../webhooks/payload.ts";
+import type { Provider } from "../webhooks/provider.ts";
+import { catalogue } from "../webhooks/providers.ts";
+import { sign } from "../webhooks/signature.ts";
+
+import { type Paint, painter, UsageError } from "./output.ts";
+import { findProvider, secretsOf } from "./provider.ts";
+import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+
+export interface SendOptions {
+  readonly list?: true;
+  readonly tamper?: "signature" | "body" | "time";
+  readonly url?: string;
+  readonly secret?: string;
+  /** A UUID; the same again makes a duplicate. */
+  readonly id?: string;
+}
+
+/** Beyond every provider's tolerance. */
+const staleMs = 10 * 60_000;
+
+/** `skyhook send`: signs a sample delivery as the provider would and posts it. */
+export async function send(
+  providerId: string | undefined,
+  eventType: string | undefined,
+  options: SendOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  if (options.list) {
+    for (const { id, samples } of catalogue) {
+      for (const type of Object.keys(samples)) console.log(`${id} ${type}`);
+    }
+    return;
+  }
+  const provider = findProvider(providerId);
+  const config = readConfig(env);
+  const { current } = secretsOf(provider, options.secret, config.secretsDir, env);
+  const { headers, bytes } = signedSample(provider, eventType, options, current);
+  const url = `${options.url ?? localUrl(config)}/webhooks/${provider.id}`;
+  const answer = await request(url, { method: "POST", headers, body: bytes }, isItRunning);
+  print(answer, options, painter(env));
+  if (!answer.ok) process.exitCode = 1;
+}
+
+function signedSample(
+  { id, signature, samples }: Provider,
+  eventType: string | undefined,
+  { tamper, id: deliveryId = crypto.randomUUID() }: SendOptions,
+  secret: string,
+): { readonly headers: Record<string, string>; readonly bytes: Uint8Array<ArrayBuffer> } {
+  const sample = samples[eventType ?? ""];
+  if (sample === undefined) {
+    const fault = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
+    throw new UsageError(`${fault}; there are: ${Object.keys(samples).join(", ")}`);
+  }
+  if (tamper === "time" && signature.signed !== "timestamp-dot-raw") {
+    const timed = catalogue.filter((other) => other.signature.signed === "timestamp-dot-raw");
+    throw new UsageError(
+      `${id} signs no time, so none can be tampered with; ${timed.map((other) => other.id).join(", ")} does`,
+    );
+  }
+  const now = new Date();
+  const { headers, body } = sample({ id: deliveryId, now });
+  const bytes = Buffer.from(JSON.stringify(body));
+  const atMs = now.getTime() - (tamper === "time" ? staleMs : 0);
+  // Well-formed but wrong: as good as a forger's guess.
+  const key = tamper === "signature" ? `not ${secret}` : secret;
+  const signed = sign(signature, key, bytes, atMs);
+  if (tamper === "body") changeOneByte(bytes);
+  const [header = ""] = signature.headers;
+  return { headers: { "content-type": "application/json", ...headers, [header]: signed }, bytes };
+}
+
+/** Changes the case of the first letter: white space would not count where compact JSON is signed. */
+function changeOneByte(bytes: Buffer): void {
+  const index = bytes.findIndex((byte) => /[a-z]/i.test(String.fromCharCode(byte)));
+  bytes.writeUInt8(bytes.readUInt8(index) ^ 0x20, index);
+}
+
+function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
+  const { status, ok, json } = answer;
+  const facts = ["status", "id", "idempotencyKey"].map((name) => textAt(json, name));
+  const said = ok ? facts.filter((fact) => fact !== null).join(" ") : problemOf(answer);
+  console.log(`${paint(ok ? "green" : "red", String(status))} ${said}`);
+  if (json !== null) console.log(JSON.stringify(json, null, 2));
+  const hint = tamper === undefined ? hints[status] : undefined;
+  if (hint !== undefined) console.error(hint);
+}
+
+/** What to look at when an honest delivery is refused. */
+const hints: Readonly<Record<number, string>> = {
+  401: "The server has another secret for this provider, or a proxy changed the body",
+  404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
+  429: "Too many wrong signatures came from this machine: wait a minute",
+  503: "See what `skyhook doctor` says: most likely the server has no secret for this provider",
+};

@@ -1,0 +1,56 @@
+import { tokens } from "../auth/token.ts";
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import type { Role } from "../context.ts";
+import { tokenKey } from "../secrets.ts";
+import { type Ensured, users } from "../users/users.ts";
+
+import { databaseFile, openDatabase } from "./database.ts";
+
+export interface TokenOptions {
+  readonly email: string;
+  readonly name?: string;
+  readonly role: Role;
+  /** Seconds. */
+  readonly ttl: number;
+}
+
+/**
+ * `skyhook token`: prints an access token, and nothing else on standard output, so that a shell can
+ * take it. What it did it tells on standard error.
+ */
+export async function token(
+  { email, name, role, ttl }: TokenOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const storage = await openDatabase(config);
+  let ensured: Ensured;
+  try {
+    ensured = await users(storage, systemClock).ensureUser({
+      email: email.trim(),
+      name: name?.trim() ?? email.trim().replace(/@.*/, ""),
+    });
+  } finally {
+    await storage.close();
+  }
+  const { user, isNew } = ensured;
+  const key = tokenKey(config.jwtSecret, config.dataDir);
+  const { jwtIssuer: issuer, jwtAudience: audience } = config;
+  const actor = { id: user.id, roles: [role] };
+  const minted = await tokens({ key, issuer, audience }, systemClock).mint(actor, ttl);
+
+  if (databaseFile(config) === null) {
+    console.error(
+      `user ${user.id} is not kept: DATABASE_URL is sqlite::memory:, which only the server can reach. The token is good all the same`,
+    );
+  } else {
+    console.error(`${isNew ? "made" : "found"} user ${user.id} ${user.email} (${user.name})`);
+  }
+  if (!isNew && name !== undefined && name.trim() !== user.name) {
+    console.error("the user keeps its name; --name counts for new users only");
+  }
+  const end = new Date(systemClock.now() + ttl * 1_000).toISOString();
+  console.error(`role ${role}, valid until ${end}`);
+  console.log(minted);
+}

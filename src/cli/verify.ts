@@ -1,0 +1,110 @@
+import { readConfig } from "../config.ts";
+import { interpret } from "../webhooks/interpret.ts";
+import { idOf } from "../webhooks/payload.ts";
+import type { Provider } from "../webhooks/provider.ts";
+import type { RejectionReason } from "../webhooks/rejection.ts";
+import { type Secrets, type SignedRequest, verifier } from "../webhooks/signature.ts";
+
+import { messageOf } from "./failures.ts";
+import { painter, UsageError } from "./output.ts";
+import { findProvider, secretsOf } from "./provider.ts";
+import { advice, likelyCause } from "./verify-advice.ts";
+
+export interface VerifyOptions {
+  readonly header: readonly string[];
+  readonly headersFile?: string;
+  /** A file, or `-` for standard input. */
+  readonly body: string;
+  readonly secret?: string;
+  /** When the delivery came; now where it is not said. */
+  readonly at?: Date;
+}
+
+/** `skyhook verify`: whether a delivery that was kept would be accepted, and if not, why. */
+export async function verify(
+  providerId: string,
+  options: VerifyOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const provider = findProvider(providerId);
+  const secrets = secretsOf(provider, options.secret, readConfig(env).secretsDir, env);
+  const request: SignedRequest = {
+    headers: await readHeaders(options),
+    bytes: await readBody(options.body),
+    receivedAtMs: options.at?.getTime() ?? Date.now(),
+  };
+  const paint = painter(env);
+  const verdict = verdictOn(provider, secrets, request);
+  if ("signedWith" in verdict) {
+    console.log(`${paint("green", "✓")} verified with the ${verdict.signedWith} secret`);
+    printMeaning(provider, request);
+    return;
+  }
+  console.log(
+    `${paint("red", "✗")} ${verdict.reason}: ${advice(verdict.reason, provider, request)}`,
+  );
+  const cause = verdict.reason === "wrong-signature" && likelyCause(provider, secrets, request);
+  if (cause) console.log(`  ${paint("yellow", "Found:")} ${cause}`);
+  process.exitCode = 1;
+}
+
+/** The same checks in the same order as the receiving chain. */
+function verdictOn(
+  provider: Provider,
+  secrets: Secrets,
+  request: SignedRequest,
+): { readonly signedWith: string } | { readonly reason: RejectionReason } {
+  const { headers, bytes } = request;
+  const coding = headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") return { reason: "unsupported-encoding" };
+  if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
+  const verdict = verifier(provider.signature, secrets)(request);
+  if ("verified" in verdict) return { signedWith: verdict.verified.signedWith };
+  const isForeign = provider.foreignHeaders?.some((name) => headers.has(name)) === true;
+  return { reason: isForeign ? "unsupported-scheme" : verdict.fault };
+}
+
+/** What the event would be. */
+function printMeaning(provider: Provider, { headers, bytes }: SignedRequest): void {
+  const meaning = interpret(provider, { bytes }, (name) => headers.get(name));
+  if (meaning === null) {
+    console.log(
+      "  but no JSON object in UTF-8: the server answers 400 and keeps it for you to see",
+    );
+    return;
+  }
+  const deliveryId = idOf(meaning.deliveryId);
+  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+  const ignored = meaning.status === "ignored" ? " (ignored: operators are not told)" : "";
+  console.log(`  type   ${meaning.type}${ignored}`);
+  console.log(`  title  ${meaning.title}`);
+  console.log(`  key    ${provider.id}:${deliveryId ?? `sha256:${hash}`}`);
+}
+
+async function readHeaders({ header, headersFile }: VerifyOptions): Promise<Headers> {
+  const lines = headersFile === undefined ? [] : linesOf(await readBody(headersFile));
+  const headers = new Headers();
+  for (const line of [...lines, ...header]) {
+    const [, name = "", value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line.trim()) ?? [];
+    try {
+      headers.append(name, value);
+    } catch {
+      throw new UsageError(`A header is written as "name: value", not as "${line}"`);
+    }
+  }
+  return headers;
+}
+
+/** The lines of a file of headers that hold one: no empty ones, and no `POST / HTTP/1.1`. */
+function linesOf(bytes: Uint8Array): readonly string[] {
+  const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
+  return lines.filter((line) => line.trim() !== "" && !/^[A-Z]+ \S+ HTTP\/[\d.]+$/.test(line));
+}
+
+async function readBody(file: string): Promise<Uint8Array> {
+  try {
+    return await (file === "-" ? Bun.stdin : Bun.file(file)).bytes();
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import { countFlights, flightById, searchFlights } from "../storage/flights.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import { airport, localDay } from "./airports.ts";
+import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
+import type { FlightView } from "./flight.ts";
+import { flightView } from "./view.ts";
+
+export interface FlightSearchResult {
+  readonly flights: readonly FlightView[];
+  /** Exact. */
+  readonly totalResults: number;
+  readonly page: number;
+  readonly pageSize: number;
+}
+
+/** Public: nobody needs to say who they are. */
+export interface Flights {
+  /**
+   * Flights of one calendar day at the origin that have not left and have seats enough, soonest first.
+   * Throws `invalid-parameter`; an airport that nobody knows has no flights.
+   */
+  search(raw: RawFlightSearch): Promise<FlightSearchResult>;
+  /** Throws `flight-not-found`. */
+  read(id: number): Promise<FlightView>;
+}
+
+export function flights(storage: Storage, clock: Clock): Flights {
+  return {
+    async search(raw) {
+      const search = readFlightSearch(raw);
+      const { origin, destination, passengers, cabinClass, page, limit } = search;
+      const from = airport(origin);
+      const day = from === undefined ? null : localDay(from, search.departureDate);
+      if (day === null) return { flights: [], totalResults: 0, page, pageSize: limit };
+      const query = {
+        origin,
+        destination,
+        from: day.from,
+        until: day.to,
+        now: new Date(clock.now()),
+        passengers,
+        cabinClass,
+      };
+      const [found, [count]] = await Promise.all([
+        storage.all(searchFlights, { ...query, limit, offset: (page - 1) * limit }),
+        storage.all(countFlights, query),
+      ]);
+      return {
+        flights: found.map(flightView),
+        totalResults: count?.total ?? 0,
+        page,
+        pageSize: limit,
+      };
+    },
+    async read(id) {
+      const [flight] = await storage.all(flightById, { id });
+      if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
+      return flightView(flight);
+    },
+  };
+}

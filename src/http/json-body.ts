@@ -1,0 +1,44 @@
+import { AppError } from "../errors.ts";
+
+import { readBytes } from "./body.ts";
+
+/** The largest body that the API takes. */
+const maxBodyBytes = 256 * 1024;
+/** Deeper nesting is no request of ours. */
+const maxDepth = 32;
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The JSON of a request. Throws `unsupported-media-type` for anything but uncompressed
+ * `application/json`, `body-too-large`, and `invalid-body` for what is not JSON in UTF-8 (RFC 8259).
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
+  if (type.trim().toLowerCase() !== "application/json") {
+    const detail = "Send the body as application/json";
+    throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
+  }
+  if ((request.headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+    const detail = "Send the body as it is, without Content-Encoding";
+    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+  }
+  const value = parse(await readBytes(request, maxBodyBytes));
+  if (isDeeper(value, maxDepth)) {
+    throw new AppError("invalid-body", `The body is nested more than ${maxDepth} levels deep`);
+  }
+  return value;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch (error) {
+    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
+  }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
+}

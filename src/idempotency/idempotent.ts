@@ -1,0 +1,66 @@
+import type { Actor } from "../context.ts";
+import { AppError } from "../errors.ts";
+import { expireIdempotency, idempotencyByKey, insertIdempotency } from "../storage/idempotency.ts";
+import { type Step, step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { IdempotencyRecord } from "./idempotency.ts";
+
+/** How long the first answer to a key is kept. */
+const keptMs = 24 * 3_600_000;
+
+/** A request that carries a key. */
+export interface KeyedRequest {
+  readonly actor: Actor;
+  /** Keys of different operations never meet. */
+  readonly operation: string;
+  readonly key: string;
+  /** What was asked for, in its one form. */
+  readonly input: unknown;
+  readonly now: Date;
+}
+
+/** Another request with the key was first: look again for what it made. */
+export const keyTaken = new AppError("idempotency-in-flight", "The key is in use; try again", {
+  retryAfterSeconds: 1,
+});
+
+/**
+ * The id of what an earlier request with the same key made, or null when this one is the first.
+ * Throws `idempotency-key-reused` when that was another request.
+ */
+export async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
+  const [record] = await storage.all(idempotencyByKey, placeOf(request));
+  if (record === undefined || record.expiresAt <= request.now) return null;
+  if (Buffer.compare(record.requestHash, hashOf(request)) !== 0) {
+    throw new AppError("idempotency-key-reused", "This key came with another request before");
+  }
+  return record.resourceId;
+}
+
+/**
+ * The steps that reserve the key, to stand last in the unit of work: with `keyTaken` it is undone when
+ * an equal request is a moment earlier.
+ */
+export function reserveKey(request: KeyedRequest, resourceId: string): Step<never>[] {
+  const { now } = request;
+  const record: IdempotencyRecord = {
+    ...placeOf(request),
+    requestHash: hashOf(request),
+    resourceId,
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + keptMs),
+  };
+  return [
+    step(expireIdempotency, { ...placeOf(request), now }),
+    step(insertIdempotency, record, keyTaken),
+  ];
+}
+
+function placeOf({ actor, operation, key }: KeyedRequest) {
+  return { scope: `${operation}:${actor.id}`, key };
+}
+
+function hashOf({ input }: KeyedRequest): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(JSON.stringify(input)).digest();
+}

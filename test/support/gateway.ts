@@ -1,0 +1,56 @@
+/** One request that came to a test's operator gateway. */
+export interface Received {
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+/** An operator gateway on a port of its own, which answers as the test says. */
+export interface TestGateway {
+  readonly url: string;
+  /** In the order of arrival. */
+  readonly received: readonly Received[];
+  /** The most requests that were under way at once. */
+  readonly mostInFlight: () => number;
+  stop(): Promise<void>;
+}
+
+export const gatewaySecret = `whsec_${Buffer.from("a gateway key of thirty-two byte").toString("base64")}`;
+
+/** `answer` is asked for each request, with its number from 1. */
+export function testGateway(
+  answer: (number: number, received: Received) => Response | Promise<Response>,
+): TestGateway {
+  const received: Received[] = [];
+  let inFlight = 0;
+  let most = 0;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      try {
+        const headers = Object.fromEntries(request.headers);
+        const path = new URL(request.url).pathname;
+        const entry = { path, headers, body: await request.text() };
+        received.push(entry);
+        const gone = Promise.withResolvers<Response>();
+        request.signal.addEventListener("abort", () => gone.resolve(new Response()));
+        return await Promise.race([answer(received.length, entry), gone.promise]);
+      } finally {
+        inFlight -= 1;
+      }
+    },
+  });
+  return {
+    url: `${server.url.href}notify`,
+    received,
+    mostInFlight: () => most,
+    stop: () => server.stop(true),
+  };
+}
+
+/** Answers never; the client has to give up, or the gateway to stop. */
+export const never = (): Promise<Response> => new Promise(() => {});
