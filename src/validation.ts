@@ -56,9 +56,9 @@ function faultOf({ type, path, value, schema, message }: ValueError): Fault {
   if (type === ValueErrorType.ObjectRequiredProperty) {
     return { pointer: path, kind: "rule", detail: "Required" };
   }
-  // Literals and unions are words here: another word breaks a rule, anything else is of the wrong type.
-  const isWrongType =
-    typeErrors.has(type) || (type === ValueErrorType.Union && typeof value !== "string");
+  // Literals and unions are words here: another word breaks a rule, anything else is a wrong type.
+  const isWord = type === ValueErrorType.Union || type === ValueErrorType.Literal;
+  const isWrongType = typeErrors.has(type) || (isWord && typeof value !== "string");
   const own: unknown = schema["errorMessage"];
   const detail = typeof own === "string" ? own : message;
   return { pointer: path, kind: isWrongType ? "type" : "rule", detail };

@@ -142,9 +142,9 @@ describe("skyhook", () => {
     [["token", "--email", "a@b", "--ttl", "1w"], "30s, 15m, 1h or 7d"],
     [["token", "--email", "a@b", "--ttl", "366d"], "365d at most"],
     [["token", "--email", "a@b", "--role", "root"], "user, operator, admin"],
-    [["token", "--email", "a b@c"], "must be an address"],
-    [["token", "--email", `${"a".repeat(250)}@b.de`], "254 characters at most"],
-    [["token", "--email", "a@b", "--name", " "], "1 to 200 characters"],
+    [["token", "--email", "a b@c"], "--email is wrong: "],
+    [["token", "--email", `${"a".repeat(250)}@b.de`], "--email is wrong: "],
+    [["token", "--email", "a@b", "--name", " "], "--name is wrong: 1 to 200 characters"],
     [["send"], "task_tracker, shared_inbox"],
     [["send", "task_trakcer", "task.completed"], "task_tracker, shared_inbox"],
     [["send", "task_tracker"], "comment.added, task.completed, task.created"],
@@ -243,7 +243,8 @@ describe("skyhook config", () => {
       /^code_host +CODE_HOST_WEBHOOK_SECRET +secrets\/code_host_webhook_secret +set in/m,
     );
     expect(out).toMatch(/^task_tracker .* missing$/m);
-    expect(out).not.toMatch(/thirty-two bytes!!|hunter2|nobody sees|BwcHBwcH|\u001b/);
+    expect(out).not.toMatch(/thirty-two bytes!!|hunter2|nobody sees|BwcHBwcH/);
+    expect(out).not.toContain("\u001b");
     expect(code).toBe(0);
   });
 
@@ -652,7 +653,8 @@ describe("skyhook register", () => {
     answer = respond;
     const { out, err, code } = await register(cwd);
     expect(err).toContain(said);
-    expect(err).not.toMatch(/tkn_1|\u001b/);
+    expect(err).not.toContain("tkn_1");
+    expect(err).not.toContain("\u001b");
     expect([out, code]).toEqual(["", 1]);
     expect(existsSync(join(cwd, "secrets/deploy_platform_webhook_secret"))).toBe(false);
   });

@@ -6,17 +6,25 @@ import { UsageError } from "./output.ts";
 /** 0 done, 1 failed, 2 wrong usage or configuration. */
 export function exitCodeOf(error: unknown): 1 | 2 {
   const isUsage =
-    error instanceof UsageError ||
-    error instanceof ConfigError ||
-    (error instanceof AppError && error.code === "invalid-parameter");
+    error instanceof UsageError || error instanceof ConfigError || faultyOptions(error) !== null;
   return isUsage ? 2 : 1;
 }
 
 /** An error on one line, without a stack trace. */
 export function messageOf(error: unknown): string {
-  if (error instanceof AppError) return error.detail;
+  if (error instanceof AppError) return faultyOptions(error) ?? error.detail;
   const message = error instanceof Error ? error.message : String(error);
   return message.replaceAll(/\s*\n\s*/g, " ");
+}
+
+/** The fields that a verb found at fault, as the options they came from; null when there are none. */
+function faultyOptions(error: unknown): string | null {
+  if (!(error instanceof AppError) || error.extras.errors === undefined) return null;
+  const faults = error.extras.errors.map((fault) => {
+    const field = "pointer" in fault ? fault.pointer.replace(/^\//, "") : fault.parameter;
+    return `--${field} is wrong: ${fault.detail}`;
+  });
+  return faults.join("; ");
 }
 
 /** The system's or the database's own code for an error, as `EACCES`; null when it has none. */
