@@ -22,7 +22,7 @@ function faultyOptions(error: unknown): string | null {
   if (!(error instanceof AppError) || error.extras.errors === undefined) return null;
   const faults = error.extras.errors.map((fault) => {
     const field = "pointer" in fault ? fault.pointer.replace(/^\//, "") : fault.parameter;
-    return `--${field} is wrong: ${fault.detail}`;
+    return `--${field} is wrong; expected: ${fault.detail}`;
   });
   return faults.join("; ");
 }

@@ -2,7 +2,7 @@ import { readConfig } from "../config.ts";
 import { textAt } from "../webhooks/payload.ts";
 import type { Provider } from "../webhooks/provider.ts";
 import { catalogue } from "../webhooks/providers.ts";
-import { sign } from "../webhooks/signature.ts";
+import { type SignedSample, signedSample } from "../webhooks/signed-sample.ts";
 
 import { type Paint, painter, UsageError } from "./output.ts";
 import { findProvider, secretsOf } from "./provider.ts";
@@ -36,19 +36,20 @@ export async function send(
   const provider = findProvider(providerId);
   const config = readConfig(env);
   const { current } = secretsOf(provider, options.secret, config.secretsDir, env);
-  const { headers, bytes } = signedSample(provider, eventType, options, current);
+  const { headers, bytes } = prepared(provider, eventType, options, current);
   const url = `${options.url ?? localUrl(config)}/webhooks/${provider.id}`;
   const answer = await request(url, { method: "POST", headers, body: bytes }, isItRunning);
   print(answer, options, painter(env));
   if (!answer.ok) process.exitCode = 1;
 }
 
-function signedSample(
-  { id, signature, samples }: Provider,
+function prepared(
+  provider: Provider,
   eventType: string | undefined,
   { tamper, id: deliveryId = crypto.randomUUID() }: SendOptions,
   secret: string,
-): { readonly headers: Record<string, string>; readonly bytes: Uint8Array<ArrayBuffer> } {
+): SignedSample {
+  const { id, signature, samples } = provider;
   const sample = samples[eventType ?? ""];
   if (sample === undefined) {
     const fault = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
@@ -61,15 +62,12 @@ function signedSample(
     );
   }
   const now = new Date();
-  const { headers, body } = sample({ id: deliveryId, now });
-  const bytes = Buffer.from(JSON.stringify(body));
-  const atMs = now.getTime() - (tamper === "time" ? staleMs : 0);
+  const signedAtMs = now.getTime() - (tamper === "time" ? staleMs : 0);
   // Well-formed but wrong: as good as a forger's guess.
   const key = tamper === "signature" ? `not ${secret}` : secret;
-  const signed = sign(signature, key, bytes, atMs);
-  if (tamper === "body") changeOneByte(bytes);
-  const [header = ""] = signature.headers;
-  return { headers: { "content-type": "application/json", ...headers, [header]: signed }, bytes };
+  const delivery = signedSample(provider, sample, key, { id: deliveryId, now }, signedAtMs);
+  if (tamper === "body") changeOneByte(delivery.bytes);
+  return delivery;
 }
 
 /** Changes the case of the first letter: white space would not count where compact JSON is signed. */

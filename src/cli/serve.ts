@@ -2,7 +2,7 @@ import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
-import { createServices } from "../services.ts";
+import { createServices, type Services } from "../services.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
@@ -17,10 +17,10 @@ const requestPatienceMs = 4_000;
 const stopTimeoutMs = 9_500;
 
 /**
- * `skyhook serve`: runs until it is told to stop. Resolves when it serves. Throws an error that says
- * what to do when it cannot start.
+ * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the
+ * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
  */
-export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<void> {
+export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Serving> {
   const log = createLog({ level: config.logLevel, format: config.logFormat });
   const secrets = secretStore(env, config.secretsDir);
   const services = await withDatabase(config, () => createServices(config, secrets, log));
@@ -76,6 +76,13 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<voi
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
+}
+
+interface Serving {
+  readonly services: Services;
+  /** Ends with a slash. */
+  readonly url: string;
 }
 
 /** A failure to listen, with what to do about it. */

@@ -4,7 +4,13 @@ import type { Attempt, Message, Notification } from "../notifications/notificati
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
-import { arrivalOf, eventById, eventPages, renormaliseEvent } from "../storage/events.ts";
+import {
+  arrivalOf,
+  eventById,
+  eventPages,
+  eventsByIds,
+  renormaliseEvent,
+} from "../storage/events.ts";
 import { attemptsOfEvent, notificationsOfEvent } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -39,6 +45,8 @@ export interface Events {
   list(ctx: Context, request: PageRequest, filters: EventFilters): Promise<Page<Event>>;
   /** Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
+  /** Those of `ids` that there are, in any order. */
+  find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /**
    * Reads the stored bytes anew by this version's rules and notifies again, whatever happened before.
    * Throws `not-found`.
@@ -84,6 +92,10 @@ export function events(
     async read(ctx, id) {
       requireOperator(ctx);
       return timeline(id);
+    },
+    async find(ctx, ids) {
+      requireOperator(ctx);
+      return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
     },
     async replay(ctx, id) {
       requireOperator(ctx);

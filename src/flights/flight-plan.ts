@@ -68,10 +68,10 @@ function textOf(value: unknown): string {
   return text.trim();
 }
 
-/** IATA's two characters, one of them a letter at least, or ICAO's three; a number; perhaps a suffix. */
+/** IATA's two characters, not both digits, or ICAO's three letters; a number; perhaps a suffix. */
 function flightNumberOf(text: string): string {
   const code = text.replaceAll(" ", "").toUpperCase();
-  if (!/^(?=\d{0,2}[A-Z])[A-Z0-9]{2,3}\d{1,4}[A-Z]?$/.test(code)) {
+  if (!/^(?:(?!\d\d)[A-Z0-9]{2}|[A-Z]{3})\d{1,4}[A-Z]?$/.test(code)) {
     throw refusal("must be an airline code and a number, as BA117");
   }
   return code;

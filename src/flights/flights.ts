@@ -1,11 +1,19 @@
 import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
-import { countFlights, flightById, searchFlights } from "../storage/flights.ts";
+import type { Page, PageRequest } from "../pagination/page.ts";
+import { paginate } from "../pagination/paginate.ts";
+import {
+  countFlights,
+  flightById,
+  flightPages,
+  flightsByIds,
+  searchFlights,
+} from "../storage/flights.ts";
 import type { Storage } from "../storage/storage.ts";
 
 import { airport, localDay } from "./airports.ts";
 import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
-import type { FlightView } from "./flight.ts";
+import type { Flight, FlightView } from "./flight.ts";
 import { flightView } from "./view.ts";
 
 export interface FlightSearchResult {
@@ -24,7 +32,11 @@ export interface Flights {
    */
   search(raw: RawFlightSearch): Promise<FlightSearchResult>;
   /** Throws `flight-not-found`. */
-  read(id: number): Promise<FlightView>;
+  read(id: Flight["id"]): Promise<FlightView>;
+  /** Those of `ids` that there are, in any order. */
+  find(ids: readonly Flight["id"][]): Promise<FlightView[]>;
+  /** All there are, departed ones too; the newest in the list first. */
+  list(request: PageRequest<Flight["id"]>): Promise<Page<FlightView>>;
 }
 
 export function flights(storage: Storage, clock: Clock): Flights {
@@ -59,6 +71,13 @@ export function flights(storage: Storage, clock: Clock): Flights {
       const [flight] = await storage.all(flightById, { id });
       if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
       return flightView(flight);
+    },
+    async find(ids) {
+      return (await storage.all(flightsByIds, { ids })).map(flightView);
+    },
+    async list(request) {
+      const page = await paginate(flightPages(storage, {}), request);
+      return { ...page, data: page.data.map(flightView) };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { type Context, requireOperator } from "../context.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
-import { notificationPages } from "../storage/notifications.ts";
+import { notificationPages, notificationsOfEvents } from "../storage/notifications.ts";
 import type { Storage } from "../storage/storage.ts";
 
 import type { Notification, NotificationStatus } from "./notification.ts";
@@ -13,6 +13,8 @@ export interface Notifications {
     request: PageRequest,
     filters: { readonly status: NotificationStatus | undefined },
   ): Promise<Page<Notification>>;
+  /** Operators only. What was told of many events, in the order of its making. */
+  ofEvents(ctx: Context, eventIds: readonly Notification["eventId"][]): Promise<Notification[]>;
 }
 
 export function notifications(storage: Storage): Notifications {
@@ -20,6 +22,10 @@ export function notifications(storage: Storage): Notifications {
     list(ctx, request, filters) {
       requireOperator(ctx);
       return paginate(notificationPages(storage, filters), request);
+    },
+    async ofEvents(ctx, eventIds) {
+      requireOperator(ctx);
+      return storage.all(notificationsOfEvents, { eventIds });
     },
   };
 }

@@ -1,17 +1,20 @@
+/** What the items of a list are told apart by: most by a text, flights by a whole number. */
+export type ItemId = string | number;
+
 /** A place in a list: that of one item, by the list's order. */
-export interface Position {
+export interface Position<Id extends ItemId = string> {
   readonly createdAt: Date;
   /** Null in the simplified cursor that carries only a time. */
-  readonly id: string | null;
+  readonly id: Id | null;
 }
 
-/** Which page is asked for. `limit` is 1 to 100. */
-export type PageRequest = {
+/** Which page is asked for. `limit` is 0 to 100; 0 asks only whether there is more. */
+export type PageRequest<Id extends ItemId = string> = {
   readonly limit: number;
   /** Whether to count the whole list. */
   readonly withTotal: boolean;
 } & (
-  | { readonly direction: "forward" | "backward"; readonly cursor: Position | null }
+  | { readonly direction: "forward" | "backward"; readonly cursor: Position<Id> | null }
   | { readonly page: number }
 );
 

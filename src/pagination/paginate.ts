@@ -1,19 +1,19 @@
 import { AppError } from "../errors.ts";
 
 import { encodeCursor } from "./cursor.ts";
-import type { Page, PageRequest, Position } from "./page.ts";
+import type { ItemId, Page, PageRequest, Position } from "./page.ts";
 
 /** What to read of a list: `limit` rows from a position (exclusive) or after `offset` rows. */
-export interface Window {
+export interface Window<Id extends ItemId = string> {
   readonly order: "newest-first" | "oldest-first";
-  readonly from: Position | null;
+  readonly from: Position<Id> | null;
   readonly offset: number;
   readonly limit: number;
 }
 
 /** A list that can be read by window, ordered by (createdAt, id). */
-export interface Source<Item> {
-  read(window: Window): Promise<Item[]>;
+export interface Source<Item, Id extends ItemId = string> {
+  read(window: Window<Id>): Promise<Item[]>;
   count(): Promise<number>;
 }
 
@@ -22,10 +22,10 @@ export interface Source<Item> {
  * One row more than asked for is read, to know whether more follow. Backward reads ascend and are
  * turned around, so that every page is in the same order.
  */
-export async function paginate<Item extends { readonly createdAt: Date; readonly id: string }>(
-  source: Source<Item>,
-  request: PageRequest,
-): Promise<Page<Item>> {
+export async function paginate<
+  Item extends { readonly createdAt: Date; readonly id: Id },
+  Id extends ItemId = string,
+>(source: Source<Item, Id>, request: PageRequest<Id>): Promise<Page<Item>> {
   const window = windowOf(request);
   const rows = await source.read({ ...window, limit: request.limit + 1 });
   const hasMore = rows.length > request.limit;
@@ -43,7 +43,7 @@ export async function paginate<Item extends { readonly createdAt: Date; readonly
   };
 }
 
-function windowOf(request: PageRequest): Omit<Window, "limit"> {
+function windowOf<Id extends ItemId>(request: PageRequest<Id>): Omit<Window<Id>, "limit"> {
   if ("page" in request) {
     const offset = (request.page - 1) * request.limit;
     return { order: "newest-first", from: null, offset };

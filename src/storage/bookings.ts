@@ -1,4 +1,4 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 
 import type { Booking, Passenger } from "../bookings/booking.ts";
 import type { Disclosure } from "../bookings/disclosure.ts";
@@ -6,7 +6,7 @@ import type { Flight } from "../flights/flight.ts";
 
 import { flightColumns } from "./flights.ts";
 import { keysetReader } from "./keyset.ts";
-import { allColumns, statement } from "./sql.ts";
+import { allColumns, type Parameters, statement } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
 /** A booking with the flight it is on. */
@@ -56,6 +56,37 @@ export const bookingById = statement<Pick<Booking, "id">>()((db, t, p) =>
     .where(eq(t.bookings.id, p.id))
     .limit(1),
 );
+
+/** `userId`: whose bookings to look at; null: anyone's. */
+interface Whose {
+  readonly userId: Booking["userId"] | null;
+}
+
+export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose>()(
+  (db, t, p, dialect) =>
+    db
+      .select(bookingColumns(t))
+      .from(t.bookings)
+      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+      .where(and(dialect.among(t.bookings.id, p.ids), belongsTo(t, p))),
+);
+
+/** The passengers of many bookings at once. */
+export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & Whose>()(
+  (db, t, p, dialect) => {
+    const { bookingId, position, firstName, lastName, email, sealed } = t.passengers;
+    return db
+      .select({ bookingId, position, firstName, lastName, email, sealed })
+      .from(t.passengers)
+      .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
+      .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))
+      .orderBy(asc(bookingId), asc(position));
+  },
+);
+
+function belongsTo({ bookings }: Tables, { userId }: Parameters<Whose>) {
+  return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
+}
 
 export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { passengers }, p) =>
   db

@@ -67,6 +67,10 @@ export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
   db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
 );
 
+export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
+  db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
+);
+
 /** How an event came in, with the exact bytes. */
 export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db

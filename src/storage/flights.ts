@@ -2,6 +2,7 @@ import { and, asc, eq, gt, gte, lt, sql, type SQL } from "drizzle-orm";
 
 import type { CabinClass, Flight, FlightPlan } from "../flights/flight.ts";
 
+import { keysetReader } from "./keyset.ts";
 import { allColumns, encoded, type Parameters, statement } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
@@ -29,6 +30,15 @@ export function flightColumns({ flights }: Tables) {
 export const flightById = statement<Pick<Flight, "id">>()((db, t, p) =>
   db.select(flightColumns(t)).from(t.flights).where(eq(t.flights.id, p.id)).limit(1),
 );
+
+export const flightsByIds = statement<{ ids: readonly Flight["id"][] }>()((db, t, p, dialect) =>
+  db.select(flightColumns(t)).from(t.flights).where(dialect.among(t.flights.id, p.ids)),
+);
+
+export const flightPages = keysetReader<Flight, never, Flight["id"]>({
+  table: (t) => t.flights,
+  select: (db, t) => db.select(flightColumns(t)).from(t.flights),
+});
 
 /**
  * Adds a flight or, where the same cabin of the same departure is known, updates it and keeps the

@@ -1,5 +1,6 @@
 import { and, asc, type Column, desc, eq, type SQL, sql, type Table } from "drizzle-orm";
 
+import type { ItemId } from "../pagination/page.ts";
 import type { Source, Window } from "../pagination/paginate.ts";
 
 import { encoded, type Select, type Sql, type Statement, statement } from "./sql.ts";
@@ -27,11 +28,13 @@ type Values = Record<string, string | number | Date | null>;
  * kind of position that is really asked for; positions are compared as row values, which both
  * databases seek by index (the spelled-out OR form is 1,000 times slower on SQLite).
  */
-export function keysetReader<Item, Filter extends string>(list: List<Item, Filter>) {
+export function keysetReader<Item, Filter extends string, Id extends ItemId = string>(
+  list: List<Item, Filter>,
+) {
   const statements = new Map<string, Statement<Values, Item>>();
   const counts = new Map<string, Statement<Values, { total: number }>>();
 
-  return (storage: Storage, filters: Filters<Filter>): Source<Item> => {
+  return (storage: Storage, filters: Filters<Filter>): Source<Item, Id> => {
     const conditions = conditionsOf(list, filters);
     return {
       read({ order, from, limit, offset }) {

@@ -99,6 +99,17 @@ export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((
     .orderBy(asc(t.notifications.seq)),
 );
 
+/** Of many events at once, in the order of their making. */
+export const notificationsOfEvents = statement<{
+  eventIds: readonly Notification["eventId"][];
+}>()((db, t, p, dialect) =>
+  db
+    .select(notificationColumns(t))
+    .from(t.notifications)
+    .where(dialect.among(t.notifications.eventId, p.eventIds))
+    .orderBy(asc(t.notifications.seq)),
+);
+
 export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
   const { notificationId, startedAt, durationMs, delivered, responseStatus, error } = t.attempts;
   return db

@@ -61,9 +61,15 @@ interface Insert extends Write {
 /** `parameters.name` is the placeholder of `values.name`: a name that is not in `Values` does not compile. */
 export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholder };
 
+/** What the databases write each in their own way. */
+export interface Dialect {
+  /** That `column` is one of the values of the list that `list` stands for. */
+  among(column: Column, list: Placeholder): SQL;
+}
+
 /** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
 export interface Statement<Values, Row> {
-  build(sql: Sql, tables: Tables, parameters: Parameters<Values>): Query<Row>;
+  build(sql: Sql, tables: Tables, parameters: Parameters<Values>, dialect: Dialect): Query<Row>;
 }
 
 /**

@@ -22,6 +22,10 @@ export const userById = statement<Pick<User, "id">>()((db, { users }, p) =>
   db.select().from(users).where(eq(users.id, p.id)).limit(1),
 );
 
+export const usersByIds = statement<{ ids: readonly User["id"][] }>()((db, { users }, p, dialect) =>
+  db.select().from(users).where(dialect.among(users.id, p.ids)),
+);
+
 export const userPages = keysetReader<User, never>({
   table: (t) => t.users,
   select: (db, t) => db.select().from(t.users),

@@ -9,7 +9,7 @@ import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
-import { insertUser, userByEmail, userById, userPages } from "../storage/users.ts";
+import { insertUser, userByEmail, userById, userPages, usersByIds } from "../storage/users.ts";
 import { faultsError, schemaFaults } from "../validation.ts";
 
 import { emailSchema, nameSchema } from "./fields.ts";
@@ -29,6 +29,13 @@ export interface Users {
   list(ctx: Context, request: PageRequest): Promise<Page<User>>;
   /** Throws `not-found`, `insufficient-scope`. */
   read(ctx: Context, id: string): Promise<User>;
+  /** Who asks; null for programs and for people that only an identity provider knows. */
+  me(ctx: Context): Promise<User | null>;
+  /**
+   * Those of `ids` that there are, in any order. Where only admins may read users, others find
+   * themselves alone.
+   */
+  find(ctx: Context, ids: readonly User["id"][]): Promise<User[]>;
   /**
    * With a key, a retry is told what the first request was (`replayed`). Throws `invalid-body`,
    * `email-taken`, `insufficient-scope`, `idempotency-key-reused`.
@@ -80,6 +87,16 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
     async read(ctx, id) {
       requireAccess(ctx);
       return find(id);
+    },
+    async me({ actor }) {
+      const [user] = await storage.all(userById, { id: actor.id });
+      return user ?? null;
+    },
+    async find({ actor }, ids) {
+      const mayReadAll = access === "any" || actor.roles.includes("admin");
+      return storage.all(usersByIds, {
+        ids: mayReadAll ? ids : ids.filter((id) => id === actor.id),
+      });
     },
     async create(ctx, body, key) {
       requireAccess(ctx);

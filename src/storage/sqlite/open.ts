@@ -10,6 +10,7 @@ import type { Sql, Statement } from "../sql.ts";
 import type { StepResult, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
+import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
@@ -98,7 +99,7 @@ function compiler(database: BunSQLiteDatabase): Compile {
     let run = compiled.get(statement);
     if (run === undefined) {
       // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
-      const query = statement.build(shared, tables, parameters as never);
+      const query = statement.build(shared, tables, parameters as never, dialect);
       run = prepared(query as SqliteBuilder);
       compiled.set(statement, run);
     }

@@ -1,0 +1,39 @@
+import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import type { MakeId } from "../ids.ts";
+import { insertDisclosure, passengersOf } from "../storage/bookings.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { Booking, Passenger, PersonalData } from "./booking.ts";
+import type { Disclosure } from "./disclosure.ts";
+import type { PersonalDataSeal } from "./personal-data.ts";
+
+interface Parts {
+  readonly storage: Storage;
+  readonly seal: PersonalDataSeal;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/**
+ * The passengers of a booking with their birth dates and passports in clear. That it was shown, to whom
+ * and why, is on disk before anything is. Throws `booking-not-found`.
+ */
+export async function revealPassengers(
+  { storage, seal, clock, makeId }: Parts,
+  { bookingId, ...disclosed }: { bookingId: string } & Pick<Disclosure, "actor" | "reason">,
+): Promise<readonly (Passenger & PersonalData)[]> {
+  const id: Booking["id"] = `bk_${bookingId.replace(/^bk_/, "")}`;
+  const passengers = await storage.all(passengersOf, { bookingId: id });
+  if (passengers.length === 0) throw new AppError("booking-not-found", "There is no such booking");
+  const now = clock.now();
+  const disclosure: Disclosure = {
+    ...disclosed,
+    id: makeId("dis", now),
+    bookingId: id,
+    createdAt: new Date(now),
+  };
+  await storage.atomically(step(insertDisclosure, disclosure));
+  return passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
+}

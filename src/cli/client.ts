@@ -1,0 +1,65 @@
+import { clients } from "../auth/clients.ts";
+import { tokens } from "../auth/token.ts";
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import type { Role } from "../context.ts";
+import { makeId } from "../ids.ts";
+import { tokenKey } from "../secrets.ts";
+import { allClients, deleteClient } from "../storage/clients.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import { openDatabase } from "./database.ts";
+import { table } from "./output.ts";
+
+/** `skyhook client add`: makes a client for the client-credentials grant; its secret is shown once. */
+export async function addClient(
+  { name, role }: { readonly name: string; readonly role: Role },
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, dataDir } = readConfig(env);
+  await withStorage(env, async (storage) => {
+    const minting = tokens({ key: tokenKey(jwtSecret, dataDir), issuer, audience }, systemClock);
+    const made = await clients(storage, minting, systemClock, makeId).add(name, [role]);
+    console.log(`client_id=${made.client.id}`);
+    console.log(`client_secret=${made.secret}`);
+    console.error("Keep the secret now: it is not stored and cannot be shown again");
+  });
+}
+
+/** `skyhook client list`. */
+export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
+  await withStorage(env, async (storage) => {
+    const rows = await storage.all(allClients, {});
+    const head = ["client_id", "name", "roles", "made"];
+    const lines = rows.map(({ id, name, roles, createdAt }) => [
+      id,
+      name,
+      roles.join(","),
+      createdAt.toISOString(),
+    ]);
+    console.log(table([head, ...lines]));
+  });
+}
+
+/** `skyhook client remove`: it gets no more tokens; those it has are good until they end. */
+export async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await withStorage(env, async (storage) => {
+    if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
+    const [removed] = await storage.atomically(step(deleteClient, { id: `cli_${id.slice(4)}` }));
+    if (removed.touched === 0) throw new Error(`There is no client ${id}`);
+    console.log(`removed ${id}; tokens it holds are good for an hour at most`);
+  });
+}
+
+async function withStorage(
+  env: NodeJS.ProcessEnv,
+  use: (storage: Storage) => Promise<void>,
+): Promise<void> {
+  const storage = await openDatabase(readConfig(env));
+  try {
+    await use(storage);
+  } finally {
+    await storage.close();
+  }
+}

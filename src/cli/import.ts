@@ -1,0 +1,68 @@
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import type { FlightPlan } from "../flights/flight.ts";
+import { importFlights } from "../flights/import-flights.ts";
+import { type ImportFormat, readFlightPlans } from "../flights/import.ts";
+
+import { openDatabase } from "./database.ts";
+import { progress } from "./progress.ts";
+
+export interface ImportOptions {
+  readonly format?: ImportFormat;
+  readonly skipBad?: true;
+}
+
+/** More than these are counted, not printed. */
+const maxPrintedFaults = 20;
+
+/**
+ * `skyhook import`: reads every line first, then writes all flights at once. A bad line is named, and
+ * with one nothing is imported, unless it is to be skipped.
+ */
+export async function importCommand(
+  file: string,
+  { format = formatOf(file), skipBad }: ImportOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const { plans, faults } = await readAll(file, format);
+  if (faults > 0 && skipBad === undefined) {
+    throw new Error(
+      `${faults} bad lines: nothing was imported. Mend them, or leave them out with --skip-bad`,
+    );
+  }
+  const storage = await openDatabase(config);
+  try {
+    const count = await importFlights(storage, plans, new Date(systemClock.now()));
+    const skipped = faults > 0 ? `, ${faults} bad lines skipped` : "";
+    console.log(`${count} flights imported${skipped}`);
+  } finally {
+    await storage.close();
+  }
+}
+
+async function readAll(
+  file: string,
+  format: ImportFormat,
+): Promise<{ plans: FlightPlan[]; faults: number }> {
+  const source = file === "-" ? Bun.stdin : Bun.file(file);
+  if (file !== "-" && !(await source.exists())) throw new Error(`There is no file ${file}`);
+  const bar = progress("reading", file === "-" ? null : source.size);
+  const plans: FlightPlan[] = [];
+  let faults = 0;
+  for await (const line of readFlightPlans(source.stream(), format)) {
+    if ("plan" in line) {
+      plans.push(line.plan);
+    } else {
+      faults += 1;
+      if (faults <= maxPrintedFaults) bar.print(`line ${line.line}: ${line.fault}`);
+    }
+    bar.at(line.bytesRead, `${plans.length} flights`);
+  }
+  bar.end();
+  return { plans, faults };
+}
+
+function formatOf(file: string): ImportFormat {
+  return /\.(?:ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv";
+}

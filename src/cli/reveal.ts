@@ -1,0 +1,38 @@
+import { userInfo } from "node:os";
+
+import { personalDataSeal } from "../bookings/personal-data.ts";
+import { revealPassengers } from "../bookings/reveal.ts";
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import { makeId } from "../ids.ts";
+import { secretStore } from "../secrets.ts";
+
+import { openDatabase } from "./database.ts";
+import { table } from "./output.ts";
+
+/** `skyhook booking reveal`: shows what a booking's passengers are identified by, and records that it did. */
+export async function reveal(
+  bookingId: string,
+  { reason }: { readonly reason: string },
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const keys = secretStore(env, config.secretsDir).personalDataKeys(config.dataDir);
+  const storage = await openDatabase(config);
+  try {
+    const { username } = userInfo();
+    const passengers = await revealPassengers(
+      { storage, seal: personalDataSeal(keys), clock: systemClock, makeId },
+      { bookingId, actor: username, reason },
+    );
+    const rows = passengers.map(({ firstName, lastName, dateOfBirth, passportNumber }) => [
+      `${firstName} ${lastName}`,
+      dateOfBirth,
+      passportNumber,
+    ]);
+    console.log(table([["passenger", "date of birth", "passport"], ...rows]));
+    console.error(`recorded: shown to ${username}, because: ${reason}`);
+  } finally {
+    await storage.close();
+  }
+}
