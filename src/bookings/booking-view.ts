@@ -105,13 +105,22 @@ export function bookingDetails(
     ...bookingSummary(booking, now),
     contactEmail: booking.contactEmail,
     paymentMethod: booking.paymentMethod,
-    passengers: passengers.map(({ firstName, lastName, email, passportNumber }) => ({
-      firstName,
-      lastName,
-      email,
-      dateOfBirth: "****-**-**",
-      passportNumber: maskedPassport(passportNumber),
-    })),
+    passengers: passengers.map(passengerView),
+  };
+}
+
+export function passengerView({
+  firstName,
+  lastName,
+  email,
+  passportNumber,
+}: Passenger & PersonalData): PassengerView {
+  return {
+    firstName,
+    lastName,
+    email,
+    dateOfBirth: "****-**-**",
+    passportNumber: maskedPassport(passportNumber),
   };
 }
 

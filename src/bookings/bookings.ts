@@ -11,10 +11,12 @@ import {
   bookingById,
   type BookingOnFlight,
   bookingPages,
+  bookingsByIds,
   cancelBooking,
   insertBooking,
   insertPassenger,
   passengersOf,
+  passengersOfBookings,
 } from "../storage/bookings.ts";
 import { insertEvent } from "../storage/events.ts";
 import { flightById, giveSeatsBack, takeSeats } from "../storage/flights.ts";
@@ -34,6 +36,8 @@ import {
   cancellationOf,
   type CancellationQuote,
   cancellationQuote,
+  type PassengerView,
+  passengerView,
 } from "./booking-view.ts";
 import type { Booking, Passenger } from "./booking.ts";
 import type { PersonalDataSeal } from "./personal-data.ts";
@@ -52,6 +56,13 @@ export interface Bookings {
   ): Promise<{ readonly booking: BookingCreated; readonly replayed: boolean }>;
   /** The owner's, or anyone's for an admin. Throws `booking-not-found`. */
   read(ctx: Context, id: string): Promise<BookingDetails>;
+  /** Those of `ids` that the asker may read, in any order. */
+  find(ctx: Context, ids: readonly string[]): Promise<BookingSummary[]>;
+  /** The passengers of those of `ids` that the asker may read, in order of their seats. */
+  passengers(
+    ctx: Context,
+    ids: readonly string[],
+  ): Promise<readonly (PassengerView & Pick<Passenger, "bookingId">)[]>;
   /** Newest first: one's own; for an admin all, or those of `userId`. */
   list(
     ctx: Context,
@@ -75,6 +86,8 @@ interface Parts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly makeReference: () => string;
+  /** Told, after the commit, that a flight has more or fewer seats to sell. */
+  readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
 /** A flight sells until this long before its departure. */
@@ -122,6 +135,7 @@ export function bookings(parts: Parts): Bookings {
       try {
         const booking = await sell(parts, ctx, request, keyed, now);
         outbox.committed();
+        parts.seatsChanged(booking.flightId);
         return { booking: bookingCreated(booking), replayed: false };
       } catch (error) {
         const first = error === keyTaken && keyed && (await madeBefore(storage, keyed));
@@ -132,9 +146,26 @@ export function bookings(parts: Parts): Bookings {
     async read(ctx, id) {
       return details(await findOwn(ctx, id));
     },
-    async list({ actor }, request, { userId }) {
-      const isAdmin = actor.roles.includes("admin");
-      const source = bookingPages(storage, { userId: isAdmin ? userId : actor.id });
+    async find(ctx, ids) {
+      const found = await storage.all(bookingsByIds, {
+        ids: ids.filter(isBookingId),
+        userId: readableBy(ctx),
+      });
+      const now = new Date(clock.now());
+      return found.map((booking) => bookingSummary(booking, now));
+    },
+    async passengers(ctx, ids) {
+      const found = await storage.all(passengersOfBookings, {
+        ids: ids.filter(isBookingId),
+        userId: readableBy(ctx),
+      });
+      return found.map((passenger) => ({
+        bookingId: passenger.bookingId,
+        ...passengerView({ ...passenger, ...parts.seal.open(passenger) }),
+      }));
+    },
+    async list(ctx, request, { userId }) {
+      const source = bookingPages(storage, { userId: readableBy(ctx) ?? userId });
       const page = await paginate(source, request);
       const now = new Date(clock.now());
       return { ...page, data: page.data.map((booking) => bookingSummary(booking, now)) };
@@ -155,6 +186,7 @@ export function bookings(parts: Parts): Bookings {
       if (booking.status === "confirmed") {
         await refund(parts, ctx, booking);
         outbox.committed();
+        parts.seatsChanged(booking.flightId);
       }
       return cancellationOf(await find(booking.id));
     },
@@ -164,6 +196,11 @@ export function bookings(parts: Parts): Bookings {
     if (!isBookingId(id)) throw new Error(`${id} is no booking's id`);
     return { booking: bookingCreated(await find(id)), replayed: true };
   }
+}
+
+/** Whose bookings the asker may read; null: everyone's. */
+function readableBy({ actor }: Context): Booking["userId"] | null {
+  return actor.roles.includes("admin") ? null : actor.id;
 }
 
 function isBookingId(id: string): id is Booking["id"] {

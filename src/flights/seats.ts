@@ -1,0 +1,104 @@
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { flightsByIds } from "../storage/flights.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import type { Flight } from "./flight.ts";
+
+/** How many seats a flight has left, after a booking or a cancellation changed it. */
+export interface SeatsChange {
+  readonly flightId: Flight["id"];
+  readonly seatsAvailable: Flight["seatsAvailable"];
+}
+
+/** Tells who follows a flight when its seats are sold or given back. In this process only. */
+export interface Seats {
+  /** To be called after the commit. Costs nothing where nobody follows. */
+  changed(flightId: Flight["id"]): void;
+  /**
+   * Every new number of seats from now on, until the signal aborts or all followers are ended. A
+   * follower that reads slowly skips what is outdated: only the newest number waits for it, so it
+   * costs no memory.
+   */
+  follow(flightId: Flight["id"], signal: AbortSignal): AsyncGenerator<SeatsChange, void>;
+  /** Ends all followers. */
+  close(): void;
+}
+
+interface Follower {
+  latest: SeatsChange | null;
+  wake(): void;
+}
+
+/** Many bookings of one flight are told as one change. */
+const announceAfterMs = 20;
+
+export function seats(storage: Storage, clock: Clock, log: Log): Seats {
+  const followers = new Map<Flight["id"], Set<Follower>>();
+  const changed = new Set<Flight["id"]>();
+  let announceDue = false;
+  let closed = false;
+
+  /** One reading for all followers of all flights that changed. */
+  async function announce(): Promise<void> {
+    announceDue = false;
+    const ids = [...changed];
+    changed.clear();
+    try {
+      for (const { id, seatsAvailable } of await storage.all(flightsByIds, { ids })) {
+        for (const follower of followers.get(id) ?? []) {
+          follower.latest = { flightId: id, seatsAvailable };
+          follower.wake();
+        }
+      }
+    } catch (error) {
+      log.error({ err: error }, "seats could not be read for their followers");
+    }
+  }
+
+  function joined(flightId: Flight["id"], follower: Follower): () => void {
+    const others = followers.get(flightId) ?? new Set();
+    followers.set(flightId, others.add(follower));
+    return () => {
+      others.delete(follower);
+      if (others.size === 0) followers.delete(flightId);
+    };
+  }
+
+  async function* changes(follower: Follower, signal: AbortSignal, leave: () => void) {
+    let woken = Promise.withResolvers<void>();
+    follower.wake = () => woken.resolve();
+    signal.addEventListener("abort", follower.wake, { once: true });
+    try {
+      while (!closed && !signal.aborted) {
+        woken = Promise.withResolvers<void>();
+        const { latest } = follower;
+        follower.latest = null;
+        if (latest === null) await woken.promise;
+        else yield latest;
+      }
+    } finally {
+      signal.removeEventListener("abort", follower.wake);
+      leave();
+    }
+  }
+
+  return {
+    changed(flightId) {
+      if (!followers.has(flightId)) return;
+      changed.add(flightId);
+      if (announceDue) return;
+      announceDue = true;
+      clock.after(announceAfterMs, () => void announce());
+    },
+    follow(flightId, signal) {
+      // Joined before the first reading, so that nothing is missed between the two.
+      const follower: Follower = { latest: null, wake() {} };
+      return changes(follower, signal, joined(flightId, follower));
+    },
+    close() {
+      closed = true;
+      for (const others of followers.values()) for (const { wake } of others) wake();
+    },
+  };
+}
