@@ -11,6 +11,7 @@ import type { Config } from "./config.ts";
 import type { Event } from "./events/event.ts";
 import { type Events, events } from "./events/events.ts";
 import { type Flights, flights } from "./flights/flights.ts";
+import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -49,6 +50,7 @@ export interface Services {
   readonly events: Events;
   readonly users: Users;
   readonly flights: Flights;
+  readonly seats: Seats;
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
@@ -96,6 +98,7 @@ export function createServices(
   const following = feed(storage, clock, (count) => {
     metrics.subscribers(Math.max(0, logsFeed ? count - 1 : count));
   });
+  const sales = seats(storage, clock, log);
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
@@ -163,6 +166,7 @@ export function createServices(
     events: events(storage, box, messagesFor),
     users: users(storage, clock, config.usersAccess),
     flights: flights(storage, clock),
+    seats: sales,
     bookings: bookings({
       storage,
       outbox: box,
@@ -175,6 +179,7 @@ export function createServices(
       clock,
       makeId: newId,
       makeReference,
+      seatsChanged: (flightId) => sales.changed(flightId),
     }),
     notifications: notifications(storage),
     feed: following,
@@ -187,6 +192,7 @@ export function createServices(
     drain() {
       state = "draining";
       following.close();
+      sales.close();
     },
     async stop() {
       await delivering?.stop(deliveryPatienceMs);

@@ -11,8 +11,13 @@ import { catalogue } from "../src/webhooks/providers.ts";
 import { sign } from "../src/webhooks/signature.ts";
 
 import { providerOf } from "./support/app.ts";
+import {
+  type RunningServer,
+  runSkyhook,
+  startServer,
+  type Surroundings,
+} from "./support/program.ts";
 
-const main = join(import.meta.dir, "../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "skyhook-cli-"));
 const newFolder = () => mkdtempSync(join(folder, "run-"));
 
@@ -27,62 +32,24 @@ const everything = {
   WEBHOOK_PROVIDERS: catalogue.map(({ id }) => id).join(","),
 };
 
-interface Surroundings {
-  readonly cwd?: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly input?: string;
-}
-
-function spawn(args: readonly string[], { cwd = newFolder(), env = {}, input }: Surroundings = {}) {
-  return Bun.spawn([process.execPath, main, ...args], {
-    cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
-    stdin: input === undefined ? "ignore" : Buffer.from(input),
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-}
-
-/** Runs a command to its end. */
-async function skyhook(args: readonly string[], surroundings?: Surroundings) {
-  const child = spawn(args, surroundings);
-  const [out, err, code] = await Promise.all([
-    child.stdout.text(),
-    child.stderr.text(),
-    child.exited,
-  ]);
-  return { out, err, code };
-}
+/** Runs a command to its end, in a new folder where none is named. */
+const skyhook = (
+  args: readonly string[],
+  { cwd = newFolder(), ...rest }: Partial<Surroundings> = {},
+) => runSkyhook(args, { cwd, ...rest });
+const spawn = (
+  args: readonly string[],
+  { cwd = newFolder(), ...rest }: Partial<Surroundings> = {},
+) => spawnSkyhook(args, { cwd, ...rest });
 
 /** One line, without a stack trace. */
 const oneLine = (text: string) => `skyhook: ${text}\n`;
 
-/** A server of its own, in `cwd`; `env` is what commands need to find it. */
-async function serve(surroundings: Surroundings) {
-  const cwd = surroundings.cwd ?? newFolder();
-  const child = spawn(["serve"], { cwd, env: { ...surroundings.env, PORT: "0" } });
-  let log = "";
-  const decoder = new TextDecoder();
-  const reader = child.stdout.getReader();
-  while (!/serves on http/.test(log)) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error(`The server did not start: ${await child.stderr.text()}`);
-    log += decoder.decode(value, { stream: true });
-  }
-  reader.releaseLock();
-  const url = /serves on (http:\/\/[\d.]+:\d+)/.exec(log)?.[1] ?? "";
-  return {
-    url,
-    cwd,
-    env: { ...surroundings.env, PORT: new URL(url).port },
-    async stop() {
-      child.kill("SIGTERM");
-      return child.exited;
-    },
-  };
-}
+/** A server of its own, in a new folder where none is named. */
+const serve = ({ cwd = newFolder(), ...rest }: Partial<Surroundings>) =>
+  startServer({ cwd, ...rest });
 
-let server: Awaited<ReturnType<typeof serve>>;
+let server: RunningServer;
 
 beforeAll(async () => {
   server = await serve({ env: everything });

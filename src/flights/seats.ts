@@ -60,12 +60,15 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     const others = followers.get(flightId) ?? new Set();
     followers.set(flightId, others.add(follower));
     return () => {
-      others.delete(follower);
-      if (others.size === 0) followers.delete(flightId);
+      if (others.delete(follower) && others.size === 0) followers.delete(flightId);
     };
   }
 
-  async function* changes(follower: Follower, signal: AbortSignal, leave: () => void) {
+  async function* changes(
+    follower: Follower,
+    signal: AbortSignal,
+    leave: () => void,
+  ): AsyncGenerator<SeatsChange, void> {
     let woken = Promise.withResolvers<void>();
     follower.wake = () => woken.resolve();
     signal.addEventListener("abort", follower.wake, { once: true });
@@ -94,7 +97,10 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     follow(flightId, signal) {
       // Joined before the first reading, so that nothing is missed between the two.
       const follower: Follower = { latest: null, wake() {} };
-      return changes(follower, signal, joined(flightId, follower));
+      const leave = joined(flightId, follower);
+      // Also for one that is ended before its first reading.
+      signal.addEventListener("abort", leave, { once: true });
+      return changes(follower, signal, leave);
     },
     close() {
       closed = true;

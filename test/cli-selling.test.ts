@@ -1,0 +1,186 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { at, itemsAt } from "../src/webhooks/payload.ts";
+
+import { until } from "./support/app.ts";
+import { removeFolder, runSkyhook, startServer, temporaryFolder } from "./support/program.ts";
+
+const folders: string[] = [];
+let cwd = "";
+beforeEach(() => {
+  cwd = temporaryFolder();
+  folders.push(cwd);
+});
+afterAll(() => folders.forEach(removeFolder));
+
+const skyhook = (...args: string[]) => runSkyhook(args, { cwd });
+const departure = new Date(Date.now() + 30 * 86_400_000);
+const hoursLater = (hours: number) =>
+  new Date(departure.getTime() + hours * 3_600_000).toISOString();
+const header =
+  "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
+const line = (fields: { number?: string; seats?: number; cabin?: string } = {}) =>
+  [
+    fields.number ?? "SK100",
+    "Skyhook Air",
+    "JFK",
+    "LHR",
+    departure.toISOString(),
+    hoursLater(7),
+    fields.cabin ?? "economy",
+    fields.seats ?? 10,
+    "499.50",
+    "USD",
+  ].join();
+const write = (name: string, ...lines: string[]) => {
+  writeFileSync(join(cwd, name), `${lines.join("\n")}\n`);
+  return name;
+};
+const flights = () => {
+  using database = new Database(join(cwd, "data/skyhook.db"), { readonly: true });
+  return database
+    .query<{ flight_number: string; seats: number; seats_available: number }, []>(
+      "select flight_number, seats, seats_available from flights order by id",
+    )
+    .all();
+};
+
+describe("skyhook import", () => {
+  test("brings in CSV and NDJSON, and updates what it knows", async () => {
+    const csv = write("flights.csv", header, line(), line({ number: "SK200", cabin: "first" }));
+    expect(await skyhook("import", csv)).toEqual({ out: "2 flights imported\n", err: "", code: 0 });
+    const keys = header.split(",");
+    const values = line({ seats: 20 }).split(",");
+    const record = Object.fromEntries(keys.map((key, index) => [key, values[index]]));
+    const ndjson = write("flights.ndjson", JSON.stringify({ ...record, seats: 20 }));
+    expect((await skyhook("import", ndjson)).out).toBe("1 flights imported\n");
+    expect(flights()).toEqual([
+      { flight_number: "SK100", seats: 20, seats_available: 20 },
+      { flight_number: "SK200", seats: 10, seats_available: 10 },
+    ]);
+  });
+
+  test("names a bad line and brings in nothing, or all but it with --skip-bad", async () => {
+    const file = write("flights.csv", header, line(), line({ cabin: "roof" }), line({ seats: -1 }));
+    const refused = await skyhook("import", file);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/^line 3: .*cabinClass/m);
+    expect(refused.err).toMatch(/^line 4: .*seats/m);
+    expect(refused.err).toContain("2 bad lines: nothing was imported");
+    expect(existsSync(join(cwd, "data/skyhook.db"))).toBe(false);
+    const skipped = await skyhook("import", file, "--skip-bad");
+    expect(skipped.out).toBe("1 flights imported, 2 bad lines skipped\n");
+    expect(flights()).toHaveLength(1);
+  });
+
+  test("keeps seats that are sold, and refuses whole to have fewer", async () => {
+    await skyhook("import", write("a.csv", header, line()));
+    const database = new Database(join(cwd, "data/skyhook.db"));
+    database.run("update flights set seats_available = 4");
+    database.close();
+    expect((await skyhook("import", write("b.csv", header, line({ seats: 8 })))).code).toBe(0);
+    expect(flights()).toMatchObject([{ seats: 8, seats_available: 2 }]);
+    const file = write("c.csv", header, line({ number: "SK200" }), line({ seats: 5 }));
+    const refused = await skyhook("import", file);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toMatch(/SK100 of .*, economy: more than 5 seats are sold already/);
+    expect(flights()).toMatchObject([{ flight_number: "SK100", seats: 8 }]);
+  });
+
+  test.each([
+    [["import"], 2, "missing required argument"],
+    [["import", "none.csv"], 1, "There is no file none.csv"],
+    [["import", "x.csv", "--format", "xml"], 2, "csv, ndjson"],
+  ])("%j fails with %d", async (args, code, says) => {
+    const result = await skyhook(...args);
+    expect(result.code).toBe(code);
+    expect(result.err).toContain(says);
+  });
+});
+
+describe("skyhook client", () => {
+  test("makes, lists and removes a client that gets its own tokens", async () => {
+    const added = await skyhook("client", "add", "--name", "ci", "--role", "operator");
+    const [, id = "", secret = ""] =
+      /^client_id=(\S+)\nclient_secret=(\S+)\n$/.exec(added.out) ?? [];
+    expect((await skyhook("client", "list")).out).toContain(`${id}  ci    operator`);
+    const server = await startServer({ cwd });
+    const grant = () =>
+      fetch(`${server.url}/v1/auth/token`, {
+        method: "POST",
+        body: new URLSearchParams({
+          grant_type: "client_credentials",
+          client_id: id,
+          client_secret: secret,
+        }),
+      });
+    const granted: unknown = await (await grant()).json();
+    expect(granted).toMatchObject({ token_type: "Bearer", expires_in: 3_600 });
+    const headers = { authorization: `Bearer ${String(at(granted, "access_token"))}` };
+    expect((await fetch(`${server.url}/v1/events`, { headers })).status).toBe(200);
+    expect((await skyhook("client", "remove", id)).code).toBe(0);
+    expect((await grant()).status).toBe(401);
+    expect((await skyhook("client", "remove", id)).err).toContain("There is no client");
+    expect(server.log()).not.toContain(secret);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("skyhook booking reveal", () => {
+  test("shows what is sealed, and records who asked and why", async () => {
+    await skyhook("import", write("flights.csv", header, line()));
+    const server = await startServer({ cwd });
+    const token = (await skyhook("token", "--email", "ada@example.com")).out.trim();
+    const booked = await fetch(`${server.url}/v1/api/bookings`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        flightId: 1,
+        contactEmail: "ada@example.com",
+        paymentMethod: "card",
+        passengers: [
+          {
+            firstName: "Ada",
+            lastName: "Lovelace",
+            email: "ada@example.com",
+            dateOfBirth: "1990-04-12",
+            passportNumber: "X1234567",
+          },
+        ],
+      }),
+    });
+    const id = String(at(await booked.json(), "bookingId"));
+    const shown = await skyhook("booking", "reveal", id, "--reason", "visa check");
+    expect(shown.out).toContain("Ada Lovelace  1990-04-12     X1234567");
+    using database = new Database(join(cwd, "data/skyhook.db"), { readonly: true });
+    expect(database.query("select booking_id, reason from disclosures").all()).toEqual([
+      { booking_id: id, reason: "visa check" },
+    ]);
+    expect((await skyhook("booking", "reveal", id)).code).toBe(2);
+    const none = await skyhook("booking", "reveal", "bk_0", "--reason", "x");
+    expect([none.code, none.err]).toEqual([1, "skyhook: There is no such booking\n"]);
+    expect(server.log()).not.toContain("X1234567");
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+describe("skyhook demo", () => {
+  test("serves flights, tokens and webhooks, and leaves nothing behind", async () => {
+    const server = await startServer({ cwd }, "demo");
+    await until(() => server.log().includes("OPERATOR_TOKEN"));
+    const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
+    const search = /curl "http:\/\/localhost:\d+(\/v1\/api\/flights\?\S+)"/.exec(server.log())?.[1];
+    const found: unknown = await (await fetch(`${server.url}${search}`)).json();
+    expect(itemsAt(found, "flights").length).toBeGreaterThan(0);
+    const headers = { authorization: `Bearer ${token}` };
+    await until(async () => {
+      const events: unknown = await (await fetch(`${server.url}/v1/events`, { headers })).json();
+      return itemsAt(events, "data").length > 0;
+    }, 10_000);
+    expect(await server.stop()).toBe(0);
+    expect(readdirSync(cwd)).toEqual([]);
+  }, 20_000);
+});

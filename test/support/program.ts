@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const main = join(import.meta.dir, "../../src/main.ts");
+
+/** A new folder of one's own. */
+export function temporaryFolder(): string {
+  return mkdtempSync(join(tmpdir(), "skyhook-"));
+}
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** Starts the program as a process of its own, with nothing of our environment but what is given. */
+export function spawnSkyhook(args: readonly string[], { cwd, env = {}, input }: Surroundings) {
+  return Bun.spawn([process.execPath, main, ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
+    stdin: input === undefined ? "ignore" : Buffer.from(input),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+}
+
+/** Runs a command to its end. */
+export async function runSkyhook(args: readonly string[], surroundings: Surroundings) {
+  const child = spawnSkyhook(args, surroundings);
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  return { out, err, code };
+}
+
+/** A running server. `env` is what other commands need to find it. */
+export interface RunningServer extends Surroundings {
+  readonly url: string;
+  readonly env: Readonly<Record<string, string>> & { readonly PORT: string };
+  /** All it has printed so far. */
+  log(): string;
+  /** Ends it kindly; its exit code. */
+  stop(): Promise<number>;
+}
+
+/** Starts `skyhook serve` (or another command that serves) on a free port. */
+export async function startServer(
+  { cwd, env = {} }: Surroundings,
+  command = "serve",
+): Promise<RunningServer> {
+  const child = spawnSkyhook([command], { cwd, env: { ...env, PORT: "0" } });
+  let log = "";
+  const started = Promise.withResolvers<string>();
+  const collect = async () => {
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      const url = /serves on (http:\/\/[\d.]+:\d+)/.exec(log)?.[1];
+      if (url !== undefined) started.resolve(url);
+    }
+    started.reject(new Error(`The server did not start: ${await child.stderr.text()}`));
+  };
+  void collect();
+  const url = await started.promise;
+  return {
+    url,
+    cwd,
+    env: { ...env, PORT: new URL(url).port },
+    log: () => log,
+    async stop() {
+      child.kill("SIGTERM");
+      return child.exited;
+    },
+  };
+}
+
+/** Removes a folder and all that is in it. */
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+}
