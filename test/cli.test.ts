@@ -37,10 +37,6 @@ const skyhook = (
   args: readonly string[],
   { cwd = newFolder(), ...rest }: Partial<Surroundings> = {},
 ) => runSkyhook(args, { cwd, ...rest });
-const spawn = (
-  args: readonly string[],
-  { cwd = newFolder(), ...rest }: Partial<Surroundings> = {},
-) => spawnSkyhook(args, { cwd, ...rest });
 
 /** One line, without a stack trace. */
 const oneLine = (text: string) => `skyhook: ${text}\n`;
