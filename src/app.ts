@@ -1,13 +1,17 @@
-import { type AnyElysia, Elysia } from "elysia";
+import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { authRest } from "./auth/auth.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
+import { graphqlRest } from "./graphql/graphql.rest.ts";
+import { apiPageRest } from "./http/api-page.rest.ts";
+import { cors } from "./http/cors.ts";
 import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
 import { healthRest } from "./http/health.rest.ts";
+import { openApiDocument } from "./http/openapi.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
 import { allowedMethods } from "./http/routes.ts";
@@ -15,14 +19,25 @@ import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
 import { usersRest } from "./users/users.rest.ts";
 import { version } from "./version.ts";
+import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
+export interface AppOptions {
+  /** Whether plain GraphQL queries go around graphql-yoga; off only to compare the two ways. */
+  readonly graphqlFastPath?: boolean;
+}
+
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
-export function createApp(services: Services) {
+export function createApp(services: Services, { graphqlFastPath = true }: AppOptions = {}) {
   const { clock, makeId, log, metrics, config } = services;
   const signedIn = authenticated(services.verify);
+  const crossOrigin = cors(config.corsOrigins);
   const app = new Elysia({ strictPath: true })
-    .onRequest(({ request, set }) => assignRequestId(request, set.headers, makeId, clock.now()))
+    .onRequest(({ request, set }) => {
+      assignRequestId(request, set.headers, makeId, clock.now());
+      set.headers["x-content-type-options"] = "nosniff";
+      return crossOrigin(request, set.headers);
+    })
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);
@@ -58,9 +73,23 @@ export function createApp(services: Services) {
       }),
     )
     .use(eventsRest(services.events, signedIn))
-    .use(notificationsRest(services.notifications, services.feed, signedIn, clock));
+    .use(notificationsRest(services.notifications, services.feed, signedIn, clock))
+    .use(
+      graphqlRest({
+        verbs: services,
+        verify: services.verify,
+        clock,
+        log,
+        playground: config.graphiql === "on",
+        fastPath: graphqlFastPath,
+      }),
+    )
+    .use(apiPageRest((): unknown => openApiDocument(app, [acknowledgementSchema])));
   return app;
 }
+
+/** The routes with all they take and answer: what a typed client of Eden's is made from. */
+export type App = ReturnType<typeof createApp>;
 
 /** Every failure as one of ours: what is thrown, and what the framework reports in its own way. */
 function failureOf(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
@@ -71,5 +100,11 @@ function failureOf(code: unknown, error: unknown, request: Request, app: AnyElys
     const detail = `This address takes ${allow.join(", ")}`;
     return new AppError("method-not-allowed", detail, { allow });
   }
-  return new AppError("internal", "Something went wrong on our side", { cause: error });
+  // Requests are checked by us alone: what fails a schema here is an answer of ours. Its values are
+  // nobody's business, the log's included.
+  const cause =
+    error instanceof ValidationError
+      ? new Error(`The answer breaks its schema at ${error.valueError?.path || "/"}`)
+      : error;
+  return new AppError("internal", "Something went wrong on our side", { cause });
 }

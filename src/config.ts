@@ -72,6 +72,12 @@ export const settings = {
     "Keys of an external identity provider; then only its tokens are taken",
     pattern(/^https?:\/\/[^\s]+$/, "an http or https URL"),
   ),
+  corsOrigins: setting(
+    "CORS_ORIGINS",
+    "",
+    "Origins whose scripts may call, as `https://app.example.com`; empty: none",
+    origins,
+  ),
   usersAccess: setting(
     "USERS_ACCESS",
     "any",
@@ -109,6 +115,12 @@ export const settings = {
     "Later: `hours:percent`, the first with more hours left than it says; else nothing",
     refundSteps,
   ),
+  graphiql: setting(
+    "GRAPHIQL",
+    null,
+    "on or off: the GraphQL playground and introspection; unset: on, but off where NODE_ENV is production",
+    oneOf("on", "off"),
+  ),
   logLevel: setting(
     "LOG_LEVEL",
     "info",
@@ -129,9 +141,10 @@ type ValueOf<S> =
 
 /** What the environment says, checked and frozen. */
 export type Config = {
-  readonly [Name in Exclude<keyof Settings, "databaseUrl">]: ValueOf<Settings[Name]>;
+  readonly [Name in Exclude<keyof Settings, "databaseUrl" | "graphiql">]: ValueOf<Settings[Name]>;
 } & {
   readonly databaseUrl: string;
+  readonly graphiql: "on" | "off";
 };
 
 /** A setting whose text is wrong. Its message is one line that names the key. */
@@ -164,12 +177,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     jwtIssuer: read(settings.jwtIssuer),
     jwtAudience: read(settings.jwtAudience),
     jwksUrl: read(settings.jwksUrl),
+    corsOrigins: read(settings.corsOrigins),
     usersAccess: read(settings.usersAccess),
     operatorGatewayUrl: read(settings.operatorGatewayUrl),
     operatorGatewaySecret: read(settings.operatorGatewaySecret),
     refundFreeWithinHours: read(settings.refundFreeWithinHours),
     refundFreeBeforeDays: read(settings.refundFreeBeforeDays),
     refundSteps: read(settings.refundSteps),
+    graphiql: read(settings.graphiql) ?? (env["NODE_ENV"]?.trim() === "production" ? "off" : "on"),
     logLevel: read(settings.logLevel),
     logFormat: read(settings.logFormat),
   };
@@ -222,6 +237,18 @@ function providerIds(value: string): readonly string[] {
   const unknown = ids.find((id) => !known.includes(id));
   if (unknown !== undefined) throw new Error(`out of ${known.join(", ")}; "${unknown}" is unknown`);
   return ids;
+}
+
+/** Exact origins (RFC 6454 section 6.2). There is no way to allow all of them. */
+function origins(value: string): readonly string[] {
+  const listed = value.split(",").map((origin) => origin.trim());
+  return listed.filter((origin) => {
+    const isExact = URL.parse(origin)?.origin === origin && !origin.includes("*");
+    if (origin !== "" && !isExact) {
+      throw new Error(`exact origins, like https://app.example.com, not "${origin}"`);
+    }
+    return origin !== "";
+  });
 }
 
 /** The key bytes of a Standard Webhooks secret, by the form its specification gives. */

@@ -59,9 +59,18 @@ export function createMetrics(readOutbox: () => Promise<readonly Outbox[]>, now:
     registers,
   });
 
+  /** One counter a provider and verdict, so that a delivery hashes no labels. */
+  const receiptsOf = new Map<string, Counter.Internal>();
+
   return {
     received(provider: string, verdict: Verdict): void {
-      receipts.inc({ provider, verdict });
+      const key = `${provider} ${verdict}`;
+      let counter = receiptsOf.get(key);
+      if (counter === undefined) {
+        counter = receipts.labels({ provider, verdict });
+        receiptsOf.set(key, counter);
+      }
+      counter.inc();
     },
     acknowledged(seconds: number): void {
       ackSeconds.observe(seconds);

@@ -3,3 +3,13 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
+
+/** Files of the API pages are imported by path: the compiled program carries them and reads them late. */
+declare module "swagger-ui-dist/swagger-ui-bundle.js" {
+  const path: string;
+  export default path;
+}
+declare module "swagger-ui-dist/swagger-ui.css" {
+  const path: string;
+  export default path;
+}

@@ -3,8 +3,10 @@ import { Elysia } from "elysia";
 import { AppError } from "../errors.ts";
 import { readBytes } from "../http/body.ts";
 import { clientAddress } from "../http/client-address.ts";
+import { failures } from "../http/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../webhooks/limiter.ts";
 
+import { accessTokenSchema, tokenRequestSchema } from "./access-token.schema.ts";
 import type { AccessToken, Clients } from "./clients.ts";
 
 interface Parts {
@@ -35,7 +37,19 @@ export const authRest = ({ clients, limiter, trustedProxyHops }: Parts) =>
         throw error;
       }
     },
-    { parse: "none" },
+    {
+      parse: "none",
+      body: tokenRequestSchema,
+      response: { 200: accessTokenSchema, ...failures(400, 401, 413, 415, 429) },
+      detail: {
+        operationId: "issueToken",
+        tags: ["Authentication"],
+        security: [{}, { client: [] }],
+        summary: "Get an access token",
+        description:
+          "For clients made by `skyhook client add`. After 20 failures in a minute an address must wait.",
+      },
+    },
   );
 
 interface Credentials {

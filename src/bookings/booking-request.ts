@@ -8,35 +8,47 @@ import { paymentMethods } from "./booking.ts";
 
 export const maxPassengers = 9;
 
-const passengerSchema = Type.Object({
-  firstName: nameSchema(60),
-  lastName: nameSchema(60),
-  email: emailSchema,
-  dateOfBirth: Type.String({
-    format: "date",
-    pattern: "^\\d{4}-\\d{2}-\\d{2}$",
-    errorMessage: "A date as YYYY-MM-DD",
-    examples: ["1990-04-12"],
-  }),
-  passportNumber: Type.String({
-    pattern: "^\\s*[A-Za-z0-9]{6,9}\\s*$",
-    errorMessage: "6 to 9 letters and digits",
-    examples: ["X1234567"],
-  }),
-});
+const passengerSchema = Type.Object(
+  {
+    firstName: nameSchema(60, "Ada"),
+    lastName: nameSchema(60, "Lovelace"),
+    email: emailSchema,
+    dateOfBirth: Type.String({
+      format: "date",
+      pattern: "^\\d{4}-\\d{2}-\\d{2}$",
+      description: "In the past, less than 120 years ago. Never shown again.",
+      errorMessage: "A date as YYYY-MM-DD",
+      examples: ["1990-04-12"],
+    }),
+    passportNumber: Type.String({
+      pattern: "^\\s*[A-Za-z0-9]{6,9}\\s*$",
+      description: "Each passenger's own. Shown masked.",
+      errorMessage: "6 to 9 letters and digits",
+      examples: ["X1234567"],
+    }),
+  },
+  { $id: "PassengerRequest", description: "Who is to travel." },
+);
 
 /** What is asked for: the specification's fields. */
 export const bookingRequestSchema = Type.Object(
   {
-    flightId: Type.Integer({ minimum: 1, examples: [1] }),
-    passengers: Type.Array(passengerSchema, { minItems: 1, maxItems: maxPassengers }),
+    flightId: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
+    passengers: Type.Array(passengerSchema, {
+      minItems: 1,
+      maxItems: maxPassengers,
+      description: "One seat each.",
+    }),
     contactEmail: emailSchema,
     paymentMethod: Type.Union(
       paymentMethods.map((method) => Type.Literal(method)),
-      { errorMessage: `One of: ${paymentMethods.join(", ")}` },
+      {
+        description: "Recorded; no money moves here.",
+        errorMessage: `One of: ${paymentMethods.join(", ")}`,
+      },
     ),
   },
-  { $id: "BookingRequest" },
+  { $id: "BookingRequest", description: "Seats to book." },
 );
 
 export type BookingRequest = Static<typeof bookingRequestSchema>;

@@ -1,10 +1,23 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, servePage } from "../http/door.ts";
-import { readIdempotencyKey } from "../http/idempotency-key.ts";
+import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../http/door.ts";
+import { idempotencyHeaders, readIdempotencyKey } from "../http/idempotency-key.ts";
 import { readJson } from "../http/json-body.ts";
+import { failures } from "../http/problem.schema.ts";
 import { textFilter } from "../http/query.ts";
+import { documented } from "../schema.ts";
 
+import { bookingRequestSchema } from "./booking-request.ts";
+import {
+  bookingCreatedSchema,
+  bookingDetailsSchema,
+  bookingListQuery,
+  bookingPageSchema,
+  bookingParams,
+  cancellationQuoteSchema,
+  cancellationSchema,
+} from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 
 const path = "/v1/api/bookings";
@@ -24,22 +37,90 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         if (replayed) set.headers["idempotent-replayed"] = "true";
         return booking;
       },
-      { parse: "none" },
+      {
+        parse: "none",
+        body: documented(bookingRequestSchema),
+        headers: idempotencyHeaders,
+        response: {
+          201: documentedHeaders(bookingCreatedSchema, madeHeaders),
+          ...failures(400, 401, 404, 409, 413, 415, 422),
+        },
+        detail: {
+          operationId: "createBooking",
+          tags: ["Bookings"],
+          security: bearer,
+          summary: "Book seats on a flight",
+          description:
+            "One seat a passenger, all or none. Closes 60 minutes before departure. `no-seats` says how many are left.",
+        },
+      },
     )
-    .get("", async (exchange) => {
-      const ctx = await authenticated(exchange);
-      return servePage(exchange, "bk_", (page, query) =>
-        bookings.list(ctx, page, { userId: textFilter(query, "userId") }),
-      );
-    })
-    .get("/:id", async (exchange) =>
-      bookings.read(await authenticated(exchange), exchange.params.id),
+    .get(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "bk_", (page, query) =>
+          bookings.list(ctx, page, { userId: textFilter(query, "userId") }),
+        );
+      },
+      {
+        query: bookingListQuery,
+        response: {
+          200: documentedHeaders(bookingPageSchema, linkHeaders),
+          ...failures(400, 401),
+        },
+        detail: {
+          operationId: "listBookings",
+          tags: ["Bookings"],
+          security: bearer,
+          summary: "List bookings",
+          description: "One's own; for admins everyone's. Newest first.",
+        },
+      },
     )
-    .get("/:id/cancellation", async (exchange) =>
-      bookings.quote(await authenticated(exchange), exchange.params.id),
+    .get(
+      "/:id",
+      async (exchange) => bookings.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: bookingParams,
+        response: { 200: bookingDetailsSchema, ...failures(401, 404) },
+        detail: {
+          operationId: "getBooking",
+          tags: ["Bookings"],
+          security: bearer,
+          summary: "Read a booking",
+          description: "For its owner and admins; for all others it is not there.",
+        },
+      },
+    )
+    .get(
+      "/:id/cancellation",
+      async (exchange) => bookings.quote(await authenticated(exchange), exchange.params.id),
+      {
+        params: bookingParams,
+        response: { 200: cancellationQuoteSchema, ...failures(400, 401, 404) },
+        detail: {
+          operationId: "quoteCancellation",
+          tags: ["Bookings"],
+          security: bearer,
+          summary: "Ask what a cancellation would pay back",
+          description: "Changes nothing.",
+        },
+      },
     )
     .delete(
       "/:id",
       async (exchange) => bookings.cancel(await authenticated(exchange), exchange.params.id),
-      { parse: "none" },
+      {
+        parse: "none",
+        params: bookingParams,
+        response: { 200: cancellationSchema, ...failures(400, 401, 404) },
+        detail: {
+          operationId: "cancelBooking",
+          tags: ["Bookings"],
+          security: bearer,
+          summary: "Cancel a booking",
+          description: "Gives the seats back. Asked again, it answers the same.",
+        },
+      },
     );

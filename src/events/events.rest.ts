@@ -1,27 +1,77 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, servePage } from "../http/door.ts";
+import { documentedHeaders, linkHeaders } from "../http/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../http/door.ts";
+import { failures } from "../http/problem.schema.ts";
 import { choice, textFilter } from "../http/query.ts";
 
+import {
+  eventListQuery,
+  eventPageSchema,
+  eventParams,
+  eventTimelineSchema,
+} from "./event.schema.ts";
 import { eventStatuses } from "./event.ts";
 import type { Events } from "./events.ts";
 
 /** What came in, for operators. */
 export const eventsRest = (events: Events, authenticated: Authenticated) =>
   new Elysia({ name: "events", prefix: "/v1/events" })
-    .get("", async (exchange) => {
-      const ctx = await authenticated(exchange);
-      return servePage(exchange, "evt_", (page, query) =>
-        events.list(ctx, page, {
-          provider: textFilter(query, "provider"),
-          type: textFilter(query, "type"),
-          status: choice(query, "status", eventStatuses),
-        }),
-      );
-    })
-    .get("/:id", async (exchange) => events.read(await authenticated(exchange), exchange.params.id))
+    .get(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "evt_", (page, query) =>
+          events.list(ctx, page, {
+            provider: textFilter(query, "provider"),
+            type: textFilter(query, "type"),
+            status: choice(query, "status", eventStatuses),
+          }),
+        );
+      },
+      {
+        query: eventListQuery,
+        response: {
+          200: documentedHeaders(eventPageSchema, linkHeaders),
+          ...failures(400, 401, 403),
+        },
+        detail: {
+          operationId: "listEvents",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "List events",
+          description: "What came in, newest first. Needs the role operator or admin.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async (exchange) => events.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: eventParams,
+        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "getEvent",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Read an event and all that happened to it",
+          description: "Needs the role operator or admin.",
+        },
+      },
+    )
     .post(
       "/:id/replay",
       async (exchange) => events.replay(await authenticated(exchange), exchange.params.id),
-      { parse: "none" },
+      {
+        parse: "none",
+        params: eventParams,
+        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "replayEvent",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Read an event anew and notify again",
+          description: "Needs the role operator or admin.",
+        },
+      },
     );

@@ -23,7 +23,11 @@ export function currencySchema() {
 const airportSchema = (description: string, example: string) =>
   Type.String({ pattern: "^[A-Za-z]{3}$", description, examples: [example] });
 
-const flightIdSchema = Type.Integer({ minimum: 1, examples: [1] });
+const flightIdSchema = Type.Integer({
+  minimum: 1,
+  description: "The flight's id.",
+  examples: [1],
+});
 
 export const flightSchema = schemaOf<FlightView>()(
   "Flight",
@@ -96,6 +100,4 @@ export const flightSearchQuery = documented(
 );
 
 /** As text at run time: what is no number is refused by our own 400. */
-export const flightParams = documented(
-  Type.Object({ id: Type.Unsafe<string>({ ...flightIdSchema, description: "The flight's id." }) }),
-);
+export const flightParams = documented(Type.Object({ id: Type.Unsafe<string>(flightIdSchema) }));

@@ -1,23 +1,63 @@
 import { Elysia } from "elysia";
 
+import { documentedHeaders } from "../http/documented-headers.ts";
 import { withETag } from "../http/etag.ts";
+import { failures } from "../http/problem.schema.ts";
 import { invalidParameter } from "../http/query.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";
+import {
+  flightParams,
+  flightSchema,
+  flightSearchQuery,
+  flightSearchResultSchema,
+} from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
 /** Public: looking for flights needs no token. */
 export const flightsRest = (flights: Flights) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
-    .get("", ({ request, set }) => {
-      // Seats sell by the second: an answer kept would mislead.
-      set.headers["cache-control"] = "no-cache";
-      return flights.search(rawSearch(new URL(request.url).searchParams));
-    })
-    .get("/:id", async ({ params, request }) => {
-      if (!/^\d{1,15}$/.test(params.id)) throw invalidParameter("id", "A whole number");
-      return withETag(request, await flights.read(Number(params.id)));
-    });
+    .get(
+      "",
+      ({ request, set }) => {
+        // Seats sell by the second: an answer kept would mislead.
+        set.headers["cache-control"] = "no-cache";
+        return flights.search(rawSearch(new URL(request.url).searchParams));
+      },
+      {
+        query: flightSearchQuery,
+        response: { 200: flightSearchResultSchema, ...failures(400) },
+        detail: {
+          operationId: "searchFlights",
+          tags: ["Flights"],
+          summary: "Search flights",
+          description:
+            "Flights that leave on one calendar day at the origin, have not left and have seats enough, soonest first. Public.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      ({ params }) => {
+        if (!/^\d{1,15}$/.test(params.id)) throw invalidParameter("id", "A whole number");
+        return flights.read(Number(params.id));
+      },
+      {
+        params: flightParams,
+        mapResponse: withETag,
+        response: {
+          200: documentedHeaders(flightSchema, { ETag: "Changes as the flight does." }),
+          ...failures(400, 404),
+        },
+        detail: {
+          operationId: "getFlight",
+          tags: ["Flights"],
+          summary: "Read a flight",
+          description: "Public. With `If-None-Match`, 304 when it has not changed.",
+          responses: { 304: { description: "The flight is as it was." } },
+        },
+      },
+    );
 
 function rawSearch(query: URLSearchParams): RawFlightSearch {
   return {
@@ -37,7 +77,9 @@ function textOf(query: URLSearchParams, name: string): unknown {
   return values.length > 1 ? values : values[0];
 }
 
+/** A parameter's whole number, or its text where it is none. Larger than 2⁵³ reads as 2⁵³. */
 function numberOf(query: URLSearchParams, name: string): unknown {
   const value = textOf(query, name);
-  return typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
+  if (typeof value !== "string" || !/^\d+$/.test(value)) return value;
+  return Math.min(Number(value), Number.MAX_SAFE_INTEGER);
 }

@@ -42,8 +42,9 @@ function tooLarge(maxBytes: number): AppError {
 function timeLimit(limitMs: number): { passed: Promise<never>; cancel(): void } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const passed = new Promise<never>((_, reject) => {
-    const late = new AppError("bad-request", `The body took longer than ${limitMs / 1_000} s`);
-    timer = setTimeout(() => reject(late), limitMs);
+    timer = setTimeout(() => {
+      reject(new AppError("bad-request", `The body took longer than ${limitMs / 1_000} s`));
+    }, limitMs);
   });
   return { passed, cancel: () => clearTimeout(timer) };
 }

@@ -24,6 +24,9 @@ export function authenticated(verify: Verify): Authenticated {
   };
 }
 
+/** In the API documents: an operation that needs a token. */
+export const bearer = [{ bearer: [] }];
+
 /** Serves a list: reads the page request, calls the verb, adds the `Link` header. */
 export async function servePage<Item>(
   { request, set }: Exchange,

@@ -150,8 +150,13 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   },
 };
 
+/** Whether `text` is one of our codes. */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(problems, text);
+}
+
 /** The body of every error (RFC 9457, section 3). */
-interface ProblemBody {
+export interface ProblemBody {
   readonly type: string;
   readonly title: string;
   readonly status: number;
@@ -189,7 +194,8 @@ export function problemResponse(error: AppError, requestId: string): Response {
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-function headersOf({ code, extras }: AppError): Record<string, string> {
+/** The headers that an error calls for, whatever the form of its body. */
+export function headersOf({ code, extras }: AppError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (code === "authentication-required") headers["www-authenticate"] = "Bearer";
   if (code === "invalid-token") headers["www-authenticate"] = 'Bearer error="invalid_token"';

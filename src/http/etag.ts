@@ -1,9 +1,17 @@
+/** What Elysia knows of an answer when it is about to become bytes. */
+interface Answer {
+  readonly request: Request;
+  /** A fitting value, or the answer to a failure. */
+  readonly responseValue: unknown;
+}
+
 /**
- * A JSON answer with a validator, or 304 when the client has it already (RFC 9110 sections 8.8.3 and
- * 13.1.2).
+ * Gives a JSON answer a validator, or answers 304 when the client has it already (RFC 9110 sections
+ * 8.8.3 and 13.1.2).
  */
-export function withETag(request: Request, value: object): Response {
-  const body = JSON.stringify(value);
+export function withETag({ request, responseValue }: Answer): Response | undefined {
+  if (responseValue instanceof Response) return undefined;
+  const body = JSON.stringify(responseValue);
   const etag = `"${Bun.hash(body).toString(36)}"`;
   const headers = { etag, "cache-control": "no-cache" };
   if (isKnown(request.headers.get("if-none-match"), etag)) {
@@ -12,6 +20,8 @@ export function withETag(request: Request, value: object): Response {
   return new Response(body, { headers: { ...headers, "content-type": "application/json" } });
 }
 
+/** Whether a client that sends `If-None-Match` has what `etag` names. */
+export /** Whether `If-None-Match` names what we would send; by weak comparison, as RFC 9110 wants it there. */
 function isKnown(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   const known = ifNoneMatch.split(",").map((item) => item.trim().replace(/^W\//, ""));

@@ -1,7 +1,11 @@
+import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
 import { AppError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
+import { count, listOf, schemaOf, text, word } from "../schema.ts";
+
+import { failureReferences, failures } from "./problem.schema.ts";
 
 interface Parts {
   readonly version: string;
@@ -14,20 +18,92 @@ interface Parts {
 /** What load balancers, monitors and curious people ask first. Public, and tells no secret. */
 export const healthRest = ({ version, providers, metrics, unready }: Parts) =>
   new Elysia({ name: "health" })
-    .get("/", () => ({
-      service: "skyhook",
-      version,
-      status: "ok",
-      uptimeSeconds: Math.floor(process.uptime()),
-      webhooks: { endpoint: "/webhooks/:provider", providers },
-    }))
-    .get("/livez", () => ({ status: "ok" }))
-    .get("/readyz", async () => {
-      const reason = await unready();
-      if (reason !== null) throw new AppError("unavailable", reason, { retryAfterSeconds: 5 });
-      return { status: "ok" };
+    .get(
+      "/",
+      (): ServiceStatus => ({
+        service: "skyhook",
+        version,
+        status: "ok",
+        uptimeSeconds: Math.floor(process.uptime()),
+        webhooks: { endpoint: "/webhooks/:provider", providers },
+      }),
+      {
+        response: { 200: serviceStatusSchema, ...failures() },
+        detail: {
+          operationId: "getService",
+          tags: ["Service"],
+          summary: "What this is, and which providers may post",
+        },
+      },
+    )
+    .get("/livez", () => ok, {
+      response: { 200: healthSchema, ...failures() },
+      detail: { operationId: "getLiveness", tags: ["Service"], summary: "Whether it runs" },
     })
-    .get("/metrics", async ({ set }) => {
-      set.headers["content-type"] = metrics.contentType;
-      return metrics.scrape();
-    });
+    .get(
+      "/readyz",
+      async () => {
+        const reason = await unready();
+        if (reason !== null) throw new AppError("unavailable", reason, { retryAfterSeconds: 5 });
+        return ok;
+      },
+      {
+        response: { 200: healthSchema, ...failures() },
+        detail: {
+          operationId: "getReadiness",
+          tags: ["Service"],
+          summary: "Whether it takes traffic",
+          description: "503 while it starts or drains, and when the database cannot be written.",
+        },
+      },
+    )
+    .get(
+      "/metrics",
+      async ({ set }) => {
+        set.headers["content-type"] = metrics.contentType;
+        return metrics.scrape();
+      },
+      {
+        detail: {
+          operationId: "getMetrics",
+          tags: ["Service"],
+          summary: "Counters for Prometheus",
+          responses: {
+            200: {
+              description: "Prometheus' text format.",
+              content: { "text/plain": { schema: { type: "string" } } },
+            },
+            ...failureReferences(),
+          },
+        },
+      },
+    );
+
+interface Health {
+  readonly status: "ok";
+}
+
+interface ServiceStatus extends Health {
+  readonly service: "skyhook";
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly webhooks: { readonly endpoint: string; readonly providers: readonly string[] };
+}
+
+const ok: Health = { status: "ok" };
+
+const healthSchema = schemaOf<Health>()("Health", "All is well.", { status: word(["ok"]) });
+
+const serviceStatusSchema = schemaOf<ServiceStatus>()("ServiceStatus", "What this is.", {
+  service: word(["skyhook"]),
+  version: text("The program's version.", "0.1.0"),
+  status: word(["ok"]),
+  uptimeSeconds: count("Whole seconds since the program started.", 3600),
+  webhooks: Type.Object(
+    {
+      endpoint: text("Where providers post.", "/webhooks/:provider"),
+      providers: listOf(Type.String(), { description: "Those that are registered." }),
+    },
+    { description: "Who may post, and where." },
+  ),
+});

@@ -1,6 +1,22 @@
+import { Type } from "@sinclair/typebox";
+
 import { AppError } from "../errors.ts";
+import { documented } from "../schema.ts";
 
 const header = "Idempotency-Key";
+
+/** The headers of an operation that `readIdempotencyKey` makes safe to try again. */
+export const idempotencyHeaders = documented(
+  Type.Object({
+    "idempotency-key": Type.Optional(
+      Type.String({
+        pattern: "^[\\u0021-\\u007e]{1,255}$",
+        description: "Your own id for this request: a retry with it is carried out once.",
+        examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+      }),
+    ),
+  }),
+);
 
 /**
  * The key of a request that must be carried out once; null when it has none. The draft writes it as a
@@ -10,10 +26,18 @@ const header = "Idempotency-Key";
 export function readIdempotencyKey(request: Request): string | null {
   const value = request.headers.get(header);
   if (value === null) return null;
-  const key = /^"([^"\\]*)"$/.exec(value)?.[1] ?? value;
+  return checkedIdempotencyKey(/^"([^"\\]*)"$/.exec(value)?.[1] ?? value, header);
+}
+
+/** A key that was given under the name `parameter`, if any. Throws `invalid-parameter` for no key. */
+export function checkedIdempotencyKey(
+  key: string | null | undefined,
+  parameter: string,
+): string | null {
+  if (key === null || key === undefined) return null;
   if (/^[\u0021-\u007e]{1,255}$/.test(key)) return key;
   const detail = "1 to 255 visible ASCII characters";
-  throw new AppError("invalid-parameter", `${header}: ${detail}`, {
-    errors: [{ parameter: header, code: "invalid-parameter", detail }],
+  throw new AppError("invalid-parameter", `${parameter}: ${detail}`, {
+    errors: [{ parameter, code: "invalid-parameter", detail }],
   });
 }

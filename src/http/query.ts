@@ -23,8 +23,12 @@ export function single(query: URLSearchParams, name: string): string | undefined
 
 /** A free text to filter by; undefined when it is missing. */
 export function textFilter(query: URLSearchParams, name: string): string | undefined {
-  const value = single(query, name);
-  if (value === undefined) return undefined;
+  return checkedFilter(name, single(query, name));
+}
+
+/** The same for one that did not come in a query string. */
+export function checkedFilter(name: string, value: string | null | undefined): string | undefined {
+  if (value === undefined || value === null) return undefined;
   if (value === "" || value.length > 200) throw invalidParameter(name, "1 to 200 characters");
   return value;
 }

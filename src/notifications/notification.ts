@@ -2,7 +2,8 @@
 export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
-export type Severity = "info" | "success" | "warning" | "error";
+export const severities = ["info", "success", "warning", "error"] as const;
+export type Severity = (typeof severities)[number];
 
 /** What a provider's notify function says; the rest of a notification is made on storing it. */
 export interface Message {

@@ -3,11 +3,14 @@ import { Elysia } from "elysia";
 import type { Clock } from "../clock.ts";
 import { requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
-import { type Authenticated, servePage } from "../http/door.ts";
+import { documentedHeaders, linkHeaders } from "../http/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../http/door.ts";
+import { failureReferences, failures } from "../http/problem.schema.ts";
 import { choice } from "../http/query.ts";
 import { eventStream, type ServerSentEvent } from "../http/sse.ts";
 
 import type { Feed } from "./channels/feed.ts";
+import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
 import { notificationStatuses } from "./notification.ts";
 import type { Notifications } from "./notifications.ts";
 
@@ -19,19 +22,63 @@ export const notificationsRest = (
   clock: Clock,
 ) =>
   new Elysia({ name: "notifications" })
-    .get("/v1/notifications", async (exchange) => {
-      const ctx = await authenticated(exchange);
-      return servePage(exchange, "ntf_", (page, query) =>
-        notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
-      );
-    })
-    .get("/v1/feed", async (exchange) => {
-      requireOperator(await authenticated(exchange));
-      // Known before the stream opens: a client misses nothing that happens once it is open.
-      const afterSeq = lastEventId(exchange.request) ?? (await feed.newestSeq());
-      const gone = new AbortController();
-      return eventStream(clock, messages(feed, afterSeq, gone.signal), () => gone.abort());
-    });
+    .get(
+      "/v1/notifications",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "ntf_", (page, query) =>
+          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+        );
+      },
+      {
+        query: notificationListQuery,
+        response: {
+          200: documentedHeaders(notificationPageSchema, linkHeaders),
+          ...failures(400, 401, 403),
+        },
+        detail: {
+          operationId: "listNotifications",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "List notifications",
+          description: "What operators were told, newest first. Needs the role operator or admin.",
+        },
+      },
+    )
+    .get(
+      "/v1/feed",
+      async (exchange) => {
+        requireOperator(await authenticated(exchange));
+        // Known before the stream opens: a client misses nothing that happens once it is open.
+        const afterSeq = lastEventId(exchange.request) ?? (await feed.newestSeq());
+        const gone = new AbortController();
+        return eventStream(clock, messages(feed, afterSeq, gone.signal), () => gone.abort());
+      },
+      {
+        detail: {
+          operationId: "followNotifications",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Follow notifications as they happen",
+          description: "Needs the role operator or admin.",
+          parameters: [
+            {
+              name: "Last-Event-ID",
+              in: "header",
+              description: "Goes on after this message; left out, from now on.",
+              schema: { type: "string", pattern: "^\\d{1,15}$" },
+            },
+          ],
+          responses: {
+            200: {
+              description: "Messages named `notification`, with JSON as their data.",
+              content: { "text/event-stream": { schema: { type: "string" } } },
+            },
+            ...failureReferences(400, 401, 403),
+          },
+        },
+      },
+    );
 
 async function* messages(
   feed: Feed,

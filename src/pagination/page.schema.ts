@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
-import { count, listOf, nullable, schemaOf, text, word } from "../schema.ts";
+import { count, documented, listOf, nullable, schemaOf, text, word } from "../schema.ts";
 
 import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "./page.ts";
 
@@ -38,7 +38,8 @@ export const pageParameters = {
   cursor: Type.Optional(text("Where to go on: `nextCursor` or `prevCursor` of an earlier page.")),
   direction: Type.Optional(
     word(["forward", "backward"], {
-      description: "`forward` to older items, `backward` to newer ones; without a cursor the last page.",
+      description:
+        "`forward` to older items, `backward` to newer ones; without a cursor the last page.",
     }),
   ),
   page: Type.Optional(
@@ -47,5 +48,9 @@ export const pageParameters = {
       description: `Which page, from 1, instead of a cursor; page × limit goes to ${maxOffsetRows}.`,
     }),
   ),
-  include: Type.Optional(word(["total"], { description: "Counts the list, which takes its time." })),
+  include: Type.Optional(
+    word(["total"], { description: "Counts the list, which takes its time." }),
+  ),
 };
+
+export const pageQuery = documented(Type.Object(pageParameters));

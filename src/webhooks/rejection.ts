@@ -1,14 +1,16 @@
 /** Why a delivery was refused; for operators, never for the sender. */
-export type RejectionReason =
-  | "missing-signature"
-  | "several-signatures"
-  | "malformed-signature"
-  | "wrong-signature"
-  | "missing-timestamp"
-  | "stale-timestamp"
-  | "unsupported-scheme"
-  | "body-too-large"
-  | "unsupported-encoding";
+export const rejectionReasons = [
+  "missing-signature",
+  "several-signatures",
+  "malformed-signature",
+  "wrong-signature",
+  "missing-timestamp",
+  "stale-timestamp",
+  "unsupported-scheme",
+  "body-too-large",
+  "unsupported-encoding",
+] as const;
+export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** A delivery that was refused, kept so that an operator can find out why. */
 export interface Rejection {

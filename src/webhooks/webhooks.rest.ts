@@ -1,13 +1,16 @@
 import { Elysia } from "elysia";
 
 import { readBytes } from "../http/body.ts";
-import { clientAddress } from "../http/client-address.ts";
-import { type Authenticated, servePage } from "../http/door.ts";
+import { clientAddress, type SocketAddresses } from "../http/client-address.ts";
+import { documentedHeaders, linkHeaders } from "../http/documented-headers.ts";
+import { type Authenticated, bearer, type Exchange, servePage } from "../http/door.ts";
+import { failureReferences, failures } from "../http/problem.schema.ts";
 import { textFilter } from "../http/query.ts";
 import { requestIdOf } from "../http/request-id.ts";
 
 import type { Acknowledgement, Incoming } from "./receive.ts";
 import type { Rejections } from "./rejections.ts";
+import { rejectionListQuery, rejectionPageSchema } from "./webhook.schema.ts";
 
 interface Parts {
   readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
@@ -17,25 +20,82 @@ interface Parts {
 }
 
 /** POST /webhooks/{provider}, for providers; GET /v1/rejections, for operators. */
-export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) =>
-  new Elysia({ name: "webhooks" })
-    .all(
-      "/webhooks/:provider",
-      ({ params, request, server, set }) =>
-        receive({
-          providerId: params.provider,
-          method: request.method,
-          headers: request.headers,
-          address: clientAddress(request, server, trustedProxyHops),
-          requestId: requestIdOf(set.headers),
-          readBody: (maxBytes) => readBytes(request, maxBytes),
-        }),
-      // The signature is over the raw bytes: nothing may read the body before the chain does.
-      { parse: "none" },
-    )
-    .get("/v1/rejections", async (exchange) => {
-      const ctx = await authenticated(exchange);
-      return servePage(exchange, "rej_", (page, query) =>
-        rejections.list(ctx, page, { provider: textFilter(query, "provider") }),
-      );
+export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) => {
+  const deliver = ({ params, request, server, set }: Delivery) =>
+    receive({
+      providerId: params.provider,
+      method: request.method,
+      headers: request.headers,
+      address: clientAddress(request, server, trustedProxyHops),
+      requestId: requestIdOf(set.headers),
+      readBody: (maxBytes) => readBytes(request, maxBytes),
     });
+  return (
+    new Elysia({ name: "webhooks" })
+      // The signature is over the raw bytes: nothing may read the body before the chain does. Nor is
+      // the answer checked against a schema: this is the path that has to be fast.
+      .post("/webhooks/:provider", deliver, { parse: "none", detail: deliveryDetail })
+      // The chain knows what to say to other methods: that the provider is unknown, for one.
+      .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
+      .get(
+        "/v1/rejections",
+        async (exchange) => {
+          const ctx = await authenticated(exchange);
+          return servePage(exchange, "rej_", (page, query) =>
+            rejections.list(ctx, page, { provider: textFilter(query, "provider") }),
+          );
+        },
+        {
+          query: rejectionListQuery,
+          response: {
+            200: documentedHeaders(rejectionPageSchema, linkHeaders),
+            ...failures(400, 401, 403),
+          },
+          detail: {
+            operationId: "listRejections",
+            tags: ["Operators"],
+            security: bearer,
+            summary: "List refused deliveries",
+            description: "The last 200 of each provider. Needs the role operator or admin.",
+          },
+        },
+      )
+  );
+};
+
+interface Delivery extends Exchange {
+  readonly params: { readonly provider: string };
+  readonly server: SocketAddresses | null;
+}
+
+const deliveryDetail = {
+  operationId: "receiveWebhook",
+  tags: ["Webhooks"],
+  summary: "Deliver a webhook",
+  description:
+    "For providers, which sign the exact bytes of the body. 200 means that the event is on disk.",
+  parameters: [
+    {
+      name: "provider",
+      in: "path" as const,
+      required: true,
+      description: "One that `GET /` lists.",
+      schema: { type: "string" as const },
+      example: "code_host",
+    },
+  ],
+  requestBody: {
+    required: true,
+    description: "Whatever the provider sends, uncompressed; 5 MiB at most, of code_host 25 MiB.",
+    content: { "application/json": { schema: {} } },
+  },
+  responses: {
+    200: {
+      description: "The event is on disk, this time or since the first delivery.",
+      content: {
+        "application/json": { schema: { $ref: "#/components/schemas/Acknowledgement" } },
+      },
+    },
+    ...failureReferences(400, 401, 404, 413, 415, 429),
+  },
+};

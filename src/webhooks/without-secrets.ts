@@ -1,6 +1,19 @@
 /** Header names whose values may let someone in, or let a delivery be forged. */
 const secretNames = /authorization|cookie|token|secret|signature|hmac|password|api-?key|credential/;
 
+/** What was found of names seen before: services send the same few again and again. */
+const knownNames = new Map<string, boolean>();
+const maxKnownNames = 1_000;
+
+function isSecret(name: string): boolean {
+  let secret = knownNames.get(name);
+  if (secret === undefined) {
+    secret = secretNames.test(name);
+    if (knownNames.size < maxKnownNames) knownNames.set(name, secret);
+  }
+  return secret;
+}
+
 const maxHeaders = 64;
 const maxValueLength = 512;
 
@@ -13,8 +26,8 @@ export function withoutSecrets(
   let count = 0;
   for (const [name, value] of headers) {
     if (count === maxHeaders) break;
-    if (secretNames.test(name) || except.includes(name)) continue;
-    kept[name] = value.slice(0, maxValueLength);
+    if (isSecret(name) || except.includes(name)) continue;
+    kept[name] = value.length > maxValueLength ? value.slice(0, maxValueLength) : value;
     count += 1;
   }
   return kept;

@@ -1,4 +1,4 @@
-import { createApp } from "../../src/app.ts";
+import { type App, type AppOptions, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Role } from "../../src/context.ts";
@@ -13,6 +13,7 @@ import { type ManualClock, manualClock } from "./clock.ts";
 
 /** The whole service in this process: real storage in memory, real routes, no socket. */
 export interface TestApp {
+  readonly app: App;
   readonly services: Services;
   readonly clock: ManualClock;
   /** Sends a request through every hook and route. */
@@ -39,6 +40,7 @@ const everyProvider = catalogue.map(({ id }) => id);
 export async function startApp(
   env: Record<string, string | undefined> = {},
   clock: ManualClock = manualClock(),
+  options: AppOptions = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
   const settings = {
@@ -58,12 +60,13 @@ export async function startApp(
     makeId,
     random: () => 0,
   });
-  const app = createApp(services);
+  const app = createApp(services, options);
   await services.start();
 
   const send = (path: string, init: RequestInit = {}) =>
     app.handle(new Request(`http://localhost${path}`, init));
   return {
+    app,
     services,
     clock,
     fetch: send,

@@ -1,0 +1,136 @@
+import { Type } from "@sinclair/typebox";
+
+import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
+import { pageOf, pageParameters } from "../pagination/page.schema.ts";
+import {
+  count,
+  documented,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  schemaOf,
+  text,
+  word,
+} from "../schema.ts";
+
+import {
+  type BookingCreated,
+  type BookingDetails,
+  type BookingSummary,
+  type Cancellation,
+  type CancellationQuote,
+  type PassengerView,
+  type RefundView,
+} from "./booking-view.ts";
+import { type Booking, bookingStatuses, paymentMethods } from "./booking.ts";
+
+const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
+
+const createdFields = {
+  bookingId,
+  totalPrice: Type.Number({
+    minimum: 0,
+    description: "For all passengers, in major units of the currency.",
+    examples: [999],
+  }),
+  currency: currencySchema(),
+  confirmationSentTo: text("The contact's e-mail address.", "ada@example.com"),
+  createdAt: instant({ description: "When it was booked." }),
+  reference: text("Six letters that people can read out.", "KXQWZA"),
+};
+
+export const bookingCreatedSchema = schemaOf<BookingCreated>()(
+  "BookingCreated",
+  "A booking that was just made.",
+  { ...createdFields, status: word(["confirmed"]) },
+);
+
+const refundSchema = schemaOf<RefundView>()("Refund", "What is paid back, and why.", {
+  amount: Type.Number({
+    minimum: 0,
+    description: "In major units of the currency.",
+    examples: [899.1],
+  }),
+  currency: currencySchema(),
+  percent: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description: "Percent of the total price.",
+    examples: [90],
+  }),
+  fee: Type.Number({
+    minimum: 0,
+    description: "What is kept, in major units of the currency.",
+    examples: [99.9],
+  }),
+  method: word(["original_payment_method"]),
+  status: word(["pending"]),
+  reason: text("The rule that applied."),
+});
+
+export const cancellationSchema = schemaOf<Cancellation>()(
+  "Cancellation",
+  "A booking that was cancelled.",
+  {
+    bookingId,
+    status: word(["cancelled"]),
+    cancelledAt: instant({ description: "When it was cancelled." }),
+    refund: refundSchema,
+  },
+);
+
+export const cancellationQuoteSchema = schemaOf<CancellationQuote>()(
+  "CancellationQuote",
+  "What a cancellation would pay back at the time it was asked.",
+  { bookingId, quotedAt: instant({ description: "When it was asked." }), refund: refundSchema },
+);
+
+const summaryFields = {
+  ...createdFields,
+  id: prefixedId<Booking["id"]>("bk_", { description: "The same as `bookingId`." }),
+  status: word(bookingStatuses, {
+    description: "`flown`: confirmed, and the flight has departed.",
+  }),
+  userId: text("Whose booking it is.", "019377b0-7d40-7000-8000-000000000001"),
+  seats: count("Seats sold: one a passenger.", 2),
+  flight: flightSchema,
+  updatedAt: instant({ description: "When it last changed." }),
+  cancellation: nullable(cancellationSchema, { description: "Null unless cancelled." }),
+};
+
+export const bookingSummarySchema = schemaOf<BookingSummary>()(
+  "BookingSummary",
+  "A booking in a list.",
+  summaryFields,
+);
+
+const passengerSchema = schemaOf<PassengerView>()("Passenger", "One traveller of a booking.", {
+  firstName: text("Given name.", "Ada"),
+  lastName: text("Family name.", "Lovelace"),
+  email: text("E-mail address.", "ada@example.com"),
+  dateOfBirth: text("Masked whole.", "****-**-**"),
+  passportNumber: text("Masked but for the last four characters.", "****4567"),
+});
+
+export const bookingDetailsSchema = schemaOf<BookingDetails>()(
+  "Booking",
+  "A booking with its passengers.",
+  {
+    ...summaryFields,
+    contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
+    paymentMethod: word(paymentMethods),
+    passengers: listOf(passengerSchema, { description: "In the order of the request." }),
+  },
+);
+
+export const bookingPageSchema = pageOf(bookingSummarySchema);
+
+export const bookingParams = documented(Type.Object({ id: text("The booking's id.") }));
+
+export const bookingListQuery = documented(
+  Type.Object({
+    ...pageParameters,
+    userId: Type.Optional(text("Only this user's; only admins may ask for others'.")),
+  }),
+);

@@ -1,0 +1,171 @@
+import {
+  type DocumentNode,
+  execute,
+  type ExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  subscribe,
+  validate,
+} from "graphql";
+
+import type { Log } from "../log.ts";
+
+import type { GraphqlContext } from "./context.ts";
+import { type Cost, costOf } from "./cost.ts";
+import { shown } from "./errors.ts";
+import { limitFaults, limits, overLimit } from "./limits.ts";
+import { schema } from "./schema.ts";
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** One of a document's operations, ready to run. */
+export interface Operation {
+  readonly kind: OperationDefinitionNode["operation"];
+  /** Never throws; errors are as the client may see them. A result without `data` did not begin. */
+  run(ctx: GraphqlContext, variables: Variables): ExecutionResult | Promise<ExecutionResult>;
+  follow(
+    ctx: GraphqlContext,
+    variables: Variables,
+  ): Promise<ExecutionResult | AsyncIterable<ExecutionResult>>;
+}
+
+/** Everything between a query's text and its result, limits included; the same for every way in. */
+export interface Engine {
+  /** Throws a `GraphQLError` for what cannot be parsed. */
+  parse(query: string): DocumentNode;
+  /** What stands against running a document; empty when nothing does. */
+  validate(document: DocumentNode): readonly GraphQLError[];
+  /** Of a valid document; null when `name` is none of its operations, or is needed to choose one. */
+  operation(document: DocumentNode, name: string | null): Operation | null;
+}
+
+/** Texts longer than this are not remembered, so that the memory has a bound. */
+const longestRemembered = 8_192;
+const mostRemembered = 500;
+
+export function createEngine(log: Log, introspection: boolean): Engine {
+  const rules = introspection
+    ? specifiedRules
+    : [...specifiedRules, NoSchemaIntrospectionCustomRule];
+  const documents = new Map<string, DocumentNode>();
+  const faults = new WeakMap<DocumentNode, readonly GraphQLError[]>();
+  const operations = new WeakMap<DocumentNode, Map<string | null, Operation>>();
+
+  function check(document: DocumentNode): readonly GraphQLError[] {
+    const broken = limitFaults(document);
+    if (broken.length > 0) return broken;
+    const found = validate(schema, document, rules);
+    return introspection ? found : found.map(withoutSuggestion);
+  }
+
+  function prepare(document: DocumentNode, node: OperationDefinitionNode): Operation {
+    const cost = costOf(schema, document, node);
+    const argsFor = (contextValue: GraphqlContext, variableValues: Variables) => ({
+      schema,
+      document,
+      operationName: node.name?.value ?? null,
+      contextValue,
+      variableValues,
+    });
+    return {
+      kind: node.operation,
+      async run(ctx, variables) {
+        const refusal = tooComplex(cost, variables);
+        return refusal ?? clean(await execute(argsFor(ctx, variables)), ctx, log);
+      },
+      async follow(ctx, variables) {
+        const refusal = tooComplex(cost, variables);
+        if (refusal !== null) return refusal;
+        const result = await subscribe(argsFor(ctx, variables));
+        return Symbol.asyncIterator in result
+          ? mapped(result, (item) => clean(item, ctx, log))
+          : clean(result, ctx, log);
+      },
+    };
+  }
+
+  return {
+    parse(query) {
+      const known = documents.get(query);
+      if (known !== undefined) return known;
+      const document = parse(query, { maxTokens: limits.tokens });
+      if (query.length <= longestRemembered) {
+        const [oldest] = documents.keys();
+        if (documents.size >= mostRemembered && oldest !== undefined) documents.delete(oldest);
+        documents.set(query, document);
+      }
+      return document;
+    },
+    validate(document) {
+      let found = faults.get(document);
+      if (found === undefined) {
+        found = check(document);
+        faults.set(document, found);
+      }
+      return found;
+    },
+    operation(document, name) {
+      const known = operations.get(document) ?? new Map<string | null, Operation>();
+      operations.set(document, known);
+      const node = getOperationAST(document, name);
+      if (!node) return null;
+      const operation = known.get(name) ?? prepare(document, node);
+      known.set(name, operation);
+      return operation;
+    },
+  };
+}
+
+function tooComplex(cost: Cost, variables: Variables): ExecutionResult | null {
+  const found = cost(variables);
+  if (found <= limits.complexity) return null;
+  return { errors: [overLimit("complexity", `up to ${found} fields in its answer`)] };
+}
+
+/** A result whose errors are as the client may see them. */
+function clean(result: ExecutionResult, { requestId }: GraphqlContext, log: Log): ExecutionResult {
+  if (result.errors === undefined) return result;
+  const errors = result.errors.map((error) =>
+    shown(error, (cause) => log.error({ requestId, err: cause }, `graphql: ${error.message}`)),
+  );
+  // Without data nothing was begun: the request itself is at fault, in its variables mostly.
+  return "data" in result ? { ...result, errors } : { errors: errors.map(asInput) };
+}
+
+function asInput(error: GraphQLError): GraphQLError {
+  Object.assign(error.extensions, { code: "BAD_USER_INPUT", status: 400, ...error.extensions });
+  return error;
+}
+
+/** Where the schema is not told, neither are names that nearly fit. */
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const message = error.message.replace(/ ?Did you mean [^?]*\?/, "");
+  return new GraphQLError(message, {
+    nodes: error.nodes ?? null,
+    extensions: error.extensions,
+  });
+}
+
+/** Ends the source as soon as it is ended itself, also between two items. */
+function mapped<Item>(
+  source: AsyncIterable<Item>,
+  map: (item: Item) => Item,
+): AsyncIterableIterator<Item> {
+  const items = source[Symbol.asyncIterator]();
+  const iterator: AsyncIterableIterator<Item> = {
+    async next() {
+      const result = await items.next();
+      return result.done === true ? result : { done: false, value: map(result.value) };
+    },
+    async return() {
+      await items.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}

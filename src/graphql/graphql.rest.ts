@@ -1,0 +1,55 @@
+import { Elysia } from "elysia";
+
+import type { Verify } from "../auth/token.ts";
+import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
+import type { Exchange } from "../http/door.ts";
+import { requestIdOf } from "../http/request-id.ts";
+import type { Log } from "../log.ts";
+
+import type { Verbs } from "./context.ts";
+
+/** What the GraphQL door needs. */
+export interface GraphqlParts {
+  readonly verbs: Verbs;
+  readonly verify: Verify;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the playground is served and the schema told. */
+  readonly playground: boolean;
+  /** Whether plain queries may go around graphql-yoga; a test turns it off to compare. */
+  readonly fastPath: boolean;
+}
+
+const path = "/graphql";
+
+/** The same system through one typed schema. What it needs is loaded when it is first asked. */
+export const graphqlRest = (parts: GraphqlParts) => {
+  const handler = once(async () => (await import("./handler.ts")).createHandler(parts));
+  const playground = once(async () => (await import("./playground.ts")).playground());
+
+  async function answer({ request, set }: Exchange): Promise<Response> {
+    if (parts.playground && isForPeople(request)) return (await playground()).page(request);
+    set.headers["cache-control"] = "no-store";
+    return (await handler())(request, requestIdOf(set.headers));
+  }
+
+  return new Elysia({ name: "graphql" })
+    .all(path, answer, { parse: "none" })
+    .get(`${path}/playground/:file`, async ({ request, params }) => {
+      const file = parts.playground && (await playground()).file(request, params.file);
+      if (file) return file;
+      throw new AppError("not-found", "There is nothing at this address");
+    });
+};
+
+/** A browser's address bar asks for a page; programs ask for JSON. */
+function isForPeople({ method, headers }: Request): boolean {
+  return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
+}
+
+/** Makes a thing when it is first asked for. */
+function once<Thing>(make: () => Promise<Thing>): () => Promise<Thing> {
+  let made: Promise<Thing> | undefined;
+  return () => (made ??= make());
+}

@@ -1,0 +1,151 @@
+import { readBytes } from "../http/body.ts";
+import { authenticate } from "../http/auth.ts";
+import { headersOf, problems } from "../http/errors.ts";
+import { AppError } from "../errors.ts";
+import type { Context, Session } from "../context.ts";
+
+import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
+import type { GraphqlContext } from "./context.ts";
+import { createEngine } from "./engine.ts";
+import { extensionsOf, notAcceptable } from "./errors.ts";
+import { fastPath } from "./fast-path.ts";
+import type { GraphqlParts } from "./graphql.rest.ts";
+import { limits } from "./limits.ts";
+import { loaders } from "./loaders.ts";
+import { createServer } from "./yoga.ts";
+
+/** Answers what comes to /graphql, but for the playground. */
+export type Handler = (request: Request, requestId: string) => Promise<Response>;
+
+/**
+ * Checks a request's form, size and token, then hands it to the fast path or, if that does not take
+ * it, to graphql-yoga. What is refused here is told as GraphQL tells errors, with its HTTP status.
+ */
+export function createHandler(parts: GraphqlParts): Handler {
+  const engine = createEngine(parts.log, parts.playground);
+  const server = createServer(engine, parts.log);
+  const fast = parts.fastPath ? fastPath(engine) : null;
+
+  return async (request, requestId) => {
+    const accepted = acceptedTypes(request.headers.get("accept"));
+    if (!canBeAnswered(accepted)) return refusedType();
+    try {
+      requireForm(request);
+      const session = await sessionOf(request, parts);
+      const graphql = contextFor(parts, session, requestId);
+      if (request.method === "GET") return await server.fetch(ordered(request, null), { graphql });
+      const body = textOf(await readBytes(request, limits.maxBodyBytes));
+      const parameters = parsed(body);
+      const answer = fast?.(parameters, accepted, graphql) ?? null;
+      return (await answer) ?? (await server.fetch(ordered(request, body), { graphql }));
+    } catch (error) {
+      if (error instanceof AppError) return refusal(error, jsonTypeFor(accepted));
+      throw error;
+    }
+  };
+
+  /** The request for yoga, which takes the first media type it knows: so the best stands first. */
+  function ordered(request: Request, body: string | null): Request {
+    const headers = new Headers(request.headers);
+    headers.set("accept", acceptedTypes(headers.get("accept")).join(", "));
+    // Yoga compares it letter by letter.
+    if (body !== null) headers.set("content-type", "application/json");
+    const { url, method, signal } = request;
+    return new Request(url, { method, headers, signal, body });
+  }
+}
+
+/**
+ * Mutations by GET are refused by yoga. A POST must say that it is JSON: no form of another site's
+ * page can, so a browser asks us first, and we say no (cross-site request forgery).
+ */
+function requireForm(request: Request): void {
+  const { method, headers } = request;
+  if (method !== "GET" && method !== "POST") {
+    const allow = ["GET", "POST"];
+    throw new AppError("method-not-allowed", "This address takes GET, POST", { allow });
+  }
+  if (method === "GET") return requireJsonParameters(new URL(request.url).searchParams);
+  const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
+  const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
+  if (type.trim() !== "application/json" || !isUtf8) {
+    const detail = "Send the body as application/json in UTF-8";
+    throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
+  }
+  if ((headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
+    const detail = "Send the body as it is, without Content-Encoding";
+    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+  }
+}
+
+function requireJsonParameters(query: URLSearchParams): void {
+  for (const name of ["variables", "extensions"]) {
+    try {
+      JSON.parse(query.get(name) || "null");
+    } catch {
+      throw new AppError("bad-request", `${name} is not JSON`);
+    }
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
+  }
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
+  }
+}
+
+/** Null for someone without a token; "Bearer" with none behind it is what a playground begins with. */
+async function sessionOf(request: Request, { verify }: GraphqlParts): Promise<Session | null> {
+  const header = request.headers.get("authorization");
+  if (header === null || /^bearer\s*$/i.test(header)) return null;
+  return authenticate(request, verify);
+}
+
+function contextFor(
+  { verbs, clock }: GraphqlParts,
+  session: Session | null,
+  requestId: string,
+): GraphqlContext {
+  const signedIn = (): Context => {
+    if (session !== null) return { ...session, requestId };
+    const detail = "Send an access token: Authorization: Bearer <token>";
+    throw new AppError("authentication-required", detail);
+  };
+  return { verbs, clock, requestId, signedIn, load: loaders(verbs, signedIn) };
+}
+
+/** Told before a mutation is carried out whose answer could not be sent. */
+function refusedType(): Response {
+  const { message, extensions } = notAcceptable(answerTypes.join(" or "));
+  const { http: _, ...shownExtensions } = extensions;
+  return new Response(JSON.stringify({ errors: [{ message, extensions: shownExtensions }] }), {
+    status: 406,
+    headers: { "content-type": "application/json; charset=utf-8", accept: answerTypes.join(", ") },
+  });
+}
+
+function canBeAnswered(accepted: readonly string[]): boolean {
+  return accepted.some(
+    (type) => ["*/*", "application/*", "text/*"].includes(type) || answerTypes.includes(type),
+  );
+}
+
+const answerTypes: readonly string[] = [...jsonTypes, "text/event-stream"];
+
+function refusal(error: AppError, type: string | null): Response {
+  const body = { errors: [{ message: error.detail, extensions: extensionsOf(error) }] };
+  const headers = new Headers(headersOf(error));
+  headers.set("content-type", `${type ?? "application/json"}; charset=utf-8`);
+  return new Response(JSON.stringify(body), { status: problems[error.code].status, headers });
+}

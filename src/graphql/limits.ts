@@ -1,0 +1,107 @@
+import {
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  Kind,
+  type SelectionSetNode,
+  visit,
+} from "graphql";
+
+/** What one request may ask for, so that none costs many times what another does. */
+export const limits = {
+  /** Levels of fields, leaves included. Introspection is bounded by a rule of its own. */
+  depth: 10,
+  /** Renamed fields, fragments written out. */
+  aliases: 15,
+  /** Lexical tokens; also bounds how deep values are nested. */
+  tokens: 2_000,
+  directives: 20,
+  /** Fields of the answer, if every page is full; see `cost.ts`. */
+  complexity: 10_000,
+  /** Of a request's body, and of its query string. */
+  maxBodyBytes: 100 * 1024,
+} as const;
+
+export function overLimit(limit: keyof typeof limits, found: string): GraphQLError {
+  const message = `The query has ${found}; ${limits[limit]} is the limit. Split it into smaller ones`;
+  return new GraphQLError(message, {
+    extensions: { code: "LIMIT_EXCEEDED", status: 400, limit, max: limits[limit] },
+  });
+}
+
+/** The limits that a document breaks. Takes linear time: to be asked before GraphQL's own rules. */
+export function limitFaults(document: DocumentNode): GraphQLError[] {
+  const measured = measure(document);
+  const faults: GraphQLError[] = [];
+  for (const limit of ["depth", "aliases", "directives"] as const) {
+    if (measured[limit] > limits[limit]) faults.push(overLimit(limit, words[limit]));
+  }
+  return faults;
+}
+
+const words = {
+  depth: "too many levels of fields",
+  aliases: "too many aliases",
+  directives: "too many directives",
+} as const;
+
+interface Measure {
+  readonly depth: number;
+  readonly aliases: number;
+  readonly directives: number;
+}
+const nothing: Measure = { depth: 0, aliases: 0, directives: 0 };
+
+function measure(document: DocumentNode): Measure {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of document.definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
+      fragments.set(definition.name.value, definition);
+    }
+  }
+  // Each fragment is measured once, however often it is spread; one that spreads itself counts
+  // nothing there, since another rule refuses it.
+  const known = new Map<string, Measure>();
+  const ofFragment = (name: string): Measure => {
+    const found = known.get(name);
+    if (found !== undefined) return found;
+    known.set(name, nothing);
+    const set = fragments.get(name)?.selectionSet;
+    const measured = set === undefined ? nothing : ofSet(set);
+    known.set(name, measured);
+    return measured;
+  };
+  const ofSet = ({ selections }: SelectionSetNode): Measure => {
+    let { depth, aliases } = nothing;
+    for (const selection of selections) {
+      if (selection.kind === Kind.FIELD) {
+        if (selection.name.value.startsWith("__")) continue;
+        const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
+        depth = Math.max(depth, 1 + below.depth);
+        aliases += below.aliases + (selection.alias === undefined ? 0 : 1);
+      } else {
+        const below =
+          selection.kind === Kind.FRAGMENT_SPREAD
+            ? ofFragment(selection.name.value)
+            : ofSet(selection.selectionSet);
+        depth = Math.max(depth, below.depth);
+        aliases += below.aliases;
+      }
+    }
+    return { depth, aliases, directives: 0 };
+  };
+  let { depth, aliases } = nothing;
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+    const measured = ofSet(definition.selectionSet);
+    depth = Math.max(depth, measured.depth);
+    aliases = Math.max(aliases, measured.aliases);
+  }
+  return { depth, aliases, directives: directivesIn(document) };
+}
+
+function directivesIn(document: DocumentNode): number {
+  let count = 0;
+  visit(document, { Directive: () => void (count += 1) });
+  return count;
+}

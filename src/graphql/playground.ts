@@ -1,0 +1,115 @@
+import {
+  css,
+  editorWorkerService,
+  graphqlWorker,
+  js,
+  jsonWorker,
+} from "@graphql-yoga/render-graphiql/graphiql";
+
+import { type Asset, asset, pageHeaders } from "../http/asset.ts";
+
+/** What the playground is made of: its page, and all that the page loads, out of this program. */
+export interface Playground {
+  readonly page: Asset;
+  /** Null for a name that is none of its files. */
+  file(request: Request, name: string): Promise<Response> | null;
+}
+
+const exampleQuery = `# Flights are public. For the rest, put a token behind "Bearer " under Headers below:
+# skyhook token --email you@example.com
+query Example {
+  flights(first: 5) {
+    totalCount
+    nodes {
+      flightId
+      flightNumber
+      origin
+      destination
+      departureLocal
+      price {
+        amount
+        currency
+      }
+      seatsAvailable
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+`;
+
+const exampleHeaders = JSON.stringify({ authorization: "Bearer " }, null, 2);
+
+const options = {
+  title: "Skyhook GraphiQL",
+  endpoint: "/graphql",
+  defaultQuery: exampleQuery,
+  defaultHeaders: exampleHeaders,
+  headers: exampleHeaders,
+  subscriptionsProtocol: "SSE",
+};
+
+/** Starts the editor, with its workers out of the files below. */
+const start = `
+const workers = { editorWorkerService: "editor", json: "json", graphql: "graphql" };
+self.MonacoEnvironment = {
+  globalAPI: false,
+  getWorker: (_, label) => new Worker("/graphql/playground/" + (workers[label] ?? "editor") + ".worker.js"),
+};
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), ${JSON.stringify(options)});
+`;
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Skyhook GraphiQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/graphql/playground/graphiql.css">
+</head>
+<body class="no-focus-outline">
+<noscript>The playground needs JavaScript.</noscript>
+<div id="root"></div>
+<script src="/graphql/playground/graphiql.js"></script>
+<script src="/graphql/playground/start.js"></script>
+</body>
+</html>
+`;
+
+/** Only what this program serves; the editor sets styles in place and draws its own fonts and images. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const headers = { ...pageHeaders, "content-security-policy": contentSecurityPolicy };
+
+const script = (text: string): Asset =>
+  asset("text/javascript; charset=utf-8", async () => text, headers);
+
+export function playground(): Playground {
+  const files: Readonly<Record<string, Asset>> = {
+    "graphiql.css": asset("text/css; charset=utf-8", async () => css, headers),
+    "graphiql.js": script(js),
+    "start.js": script(start),
+    "editor.worker.js": script(editorWorkerService),
+    "json.worker.js": script(jsonWorker),
+    "graphql.worker.js": script(graphqlWorker),
+  };
+  const index = asset("text/html; charset=utf-8", async () => page, headers);
+  return {
+    page: index,
+    file: (request, name) => (Object.hasOwn(files, name) ? files[name]?.(request) : null) ?? null,
+  };
+}

@@ -1,0 +1,48 @@
+import type { Builder } from "./builder.ts";
+
+/**
+ * The schema's own scalars. They write values as REST does. What a client sends in is judged by the
+ * verb that uses it, so that a fault has the same code and names the same field at both doors.
+ */
+export function scalars(builder: Builder): void {
+  builder.scalarType("DateTime", {
+    description: "A point in time: ISO 8601 in UTC with milliseconds, as 2026-11-21T09:12:44.120Z.",
+    serialize: (time) => time.toISOString(),
+    parseValue: refuse("DateTime"),
+  });
+  builder.scalarType("Date", {
+    description: "A calendar day: YYYY-MM-DD.",
+    serialize: (day) => day,
+    parseValue: text("Date"),
+  });
+  builder.scalarType("EmailAddress", {
+    description: "An e-mail address of up to 254 characters.",
+    serialize: (address) => address,
+    parseValue: text("EmailAddress"),
+  });
+  builder.scalarType("Money", {
+    description:
+      "An amount of money in major units of its currency, as a number: 123.45 US dollars, 1500 yen, 1.234 dinars.",
+    serialize: (amount) => amount,
+    parseValue: refuse("Money"),
+  });
+  builder.scalarType("JSONObject", {
+    description: "A flat object whose values are texts, numbers, booleans or null.",
+    serialize: (data) => data,
+    parseValue: refuse("JSONObject"),
+  });
+}
+
+function text(name: string): (value: unknown) => string {
+  return (value) => {
+    if (typeof value !== "string") throw new TypeError(`${name} must be a string`);
+    return value;
+  };
+}
+
+/** For scalars that no argument takes. */
+function refuse(name: string): (value: unknown) => never {
+  return () => {
+    throw new TypeError(`${name} is never an argument`);
+  };
+}

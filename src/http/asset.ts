@@ -1,0 +1,67 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+import { isKnown } from "./etag.ts";
+
+const gzipped = promisify(gzip);
+
+/** Says what a page may do and load: itself, and from here only. */
+export const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+};
+
+/** Something that is the same for everyone as long as the program runs. */
+export type Asset = (request: Request) => Promise<Response>;
+
+/**
+ * Serves bytes with a validator, compressed where the client takes it (RFC 9110 sections 8.8.3 and
+ * 12.5.3). `load` is called once, on the first request: a program that never shows its pages pays
+ * nothing for them.
+ */
+export function asset(
+  contentType: string,
+  load: () => Promise<string>,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): Asset {
+  let loading: Promise<Loaded> | undefined;
+  return async (request) => {
+    loading ??= loaded(load);
+    const { plain, packed, hash } = await loading;
+    const isPacked = takesGzip(request.headers.get("accept-encoding"));
+    const etag = `"${hash}${isPacked ? "-gzip" : ""}"`;
+    const headers = {
+      ...extraHeaders,
+      "content-type": contentType,
+      "cache-control": "no-cache",
+      // This one replaces what `cors` says, so it says that too.
+      vary: "Accept-Encoding, Origin",
+      etag,
+      ...(isPacked && { "content-encoding": "gzip" }),
+    };
+    if (isKnown(request.headers.get("if-none-match"), etag)) {
+      const { "content-encoding": _, ...rest } = headers;
+      return new Response(null, { status: 304, headers: rest });
+    }
+    return new Response(isPacked ? packed : plain, { headers });
+  };
+}
+
+interface Loaded {
+  readonly plain: string;
+  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly hash: string;
+}
+
+async function loaded(load: () => Promise<string>): Promise<Loaded> {
+  const plain = await load();
+  const packed = new Uint8Array(await gzipped(plain));
+  return { plain, packed, hash: Bun.hash(plain).toString(36) };
+}
+
+/** Whether gzip is named and not refused by a weight of zero. */
+function takesGzip(acceptEncoding: string | null): boolean {
+  return /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(acceptEncoding ?? "");
+}

@@ -1,0 +1,216 @@
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+
+import { exportJWK, generateKeyPair, type GenerateKeyPairResult, SignJWT } from "jose";
+
+import { json, startApp, type TestApp } from "./support/app.ts";
+
+/** An identity provider on a port of its own: publishes keys, signs tokens. */
+class IdentityProvider {
+  readonly #keys = new Map<string, { alg: string; pair: GenerateKeyPairResult }>();
+  /** What is answered instead of the keys. */
+  fault: (() => Response) | null = null;
+  fetches = 0;
+  readonly #server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async () => {
+      this.fetches += 1;
+      return this.fault?.() ?? Response.json({ keys: await this.#published() });
+    },
+  });
+  readonly url = `${this.#server.url.href}jwks.json`;
+
+  async addKey(kid: string, alg: string): Promise<void> {
+    this.#keys.set(kid, { alg, pair: await generateKeyPair(alg, { extractable: true }) });
+  }
+
+  removeKey(kid: string): void {
+    this.#keys.delete(kid);
+  }
+
+  keyOf(kid: string): GenerateKeyPairResult {
+    const key = this.#keys.get(kid);
+    if (key === undefined) throw new Error(`No key ${kid}`);
+    return key.pair;
+  }
+
+  async #published(): Promise<object[]> {
+    const jwkOf = async ([kid, { alg, pair }]: [
+      string,
+      { alg: string; pair: GenerateKeyPairResult },
+    ]) => ({
+      ...(await exportJWK(pair.publicKey)),
+      kid,
+      alg,
+      use: "sig",
+    });
+    return Promise.all([...this.#keys].map(jwkOf));
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop(true);
+  }
+}
+
+const expected = {
+  JWT_ISSUER: "https://idp.example.com/",
+  JWT_AUDIENCE: "https://api.example.com",
+};
+
+let provider: IdentityProvider;
+let app: TestApp;
+beforeEach(async () => {
+  provider = new IdentityProvider();
+  await provider.addKey("k1", "ES256");
+  app = await startApp({ JWKS_URL: provider.url, ...expected });
+});
+afterEach(async () => {
+  setSystemTime();
+  await app.stop();
+  await provider.stop();
+});
+
+/** A token that would be good but for `claims` and `header`. */
+async function token(
+  kid: string,
+  alg: string,
+  claims: object = {},
+  header: object = {},
+  key?: CryptoKey | Uint8Array,
+) {
+  const now = Math.floor(app.clock.now() / 1_000);
+  const all = {
+    iss: expected.JWT_ISSUER,
+    aud: expected.JWT_AUDIENCE,
+    sub: "u1",
+    iat: now,
+    exp: now + 60,
+    roles: ["operator"],
+    ...claims,
+  };
+  return new SignJWT(all)
+    .setProtectedHeader({ alg, kid, typ: "at+jwt", ...header })
+    .sign(key ?? provider.keyOf(kid).privateKey);
+}
+
+const ask = (bearer: string, path = "/v1/events") =>
+  app.fetch(path, { headers: { authorization: `Bearer ${bearer}` } });
+
+describe("a token of an identity provider", () => {
+  test.each(["RS256", "ES256", "EdDSA"])("signed by %s opens doors", async (alg) => {
+    await provider.addKey("k2", alg);
+    expect((await ask(await token("k2", alg))).status).toBe(200);
+  });
+
+  test("fetches the keys once, however many tokens come", async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => token("k1", "ES256", { sub: `u${n}` })),
+    );
+    const answers = await Promise.all(tokens.map((each) => ask(each)));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
+    expect(provider.fetches).toBe(1);
+  });
+
+  test("of a key that came later is good: keys are fetched again", async () => {
+    expect((await ask(await token("k1", "ES256"))).status).toBe(200);
+    await provider.addKey("k2", "ES256");
+    provider.removeKey("k1");
+    // Not yet: what anyone can name must not make us fetch each time.
+    expect((await ask(await token("k2", "ES256"))).status).toBe(401);
+    expect(provider.fetches).toBe(1);
+    // The library looks at the system's clock.
+    setSystemTime(new Date(Date.now() + 31_000));
+    expect((await ask(await token("k2", "ES256"))).status).toBe(200);
+    expect(provider.fetches).toBe(2);
+  });
+
+  test("may lack roles, and then opens what is for everyone", async () => {
+    const plain = await token("k1", "ES256", { roles: undefined });
+    expect((await ask(plain, "/v1/users")).status).toBe(200);
+    expect((await ask(plain)).status).toBe(403);
+  });
+
+  const bad: [string, () => Promise<string>][] = [
+    ["of our own making", () => app.services.tokens.mint({ id: "u1", roles: ["admin"] }, 60)],
+    ["of another issuer", () => token("k1", "ES256", { iss: "https://evil.example.com/" })],
+    ["without an issuer", () => token("k1", "ES256", { iss: undefined })],
+    ["for another audience", () => token("k1", "ES256", { aud: "https://other.example.com" })],
+    ["of type JWT", () => token("k1", "ES256", {}, { typ: "JWT" })],
+    ["of no type", () => token("k1", "ES256", {}, { typ: undefined })],
+    [
+      "that has expired",
+      () => token("k1", "ES256", { exp: Math.floor(app.clock.now() / 1_000) - 31 }),
+    ],
+    ["that never expires", () => token("k1", "ES256", { exp: undefined })],
+    [
+      "that is not yet good",
+      () => token("k1", "ES256", { nbf: Math.floor(app.clock.now() / 1_000) + 60 }),
+    ],
+    ["of nobody", () => token("k1", "ES256", { sub: undefined })],
+    [
+      "of an unknown key",
+      async () => token("k9", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
+    ],
+    [
+      "of another key by the same name",
+      async () => token("k1", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
+    ],
+    [
+      "signed by HS256 with the public key",
+      async () => {
+        const jwk = JSON.stringify(await exportJWK(provider.keyOf("k1").publicKey));
+        return token("k1", "HS256", {}, {}, Buffer.from(jwk));
+      },
+    ],
+    [
+      "signed by HS256 with our secret",
+      () => token("k1", "HS256", {}, {}, Buffer.from("a test key of thirty-two bytes!!")),
+    ],
+    [
+      "of an algorithm not taken",
+      async () => {
+        await provider.addKey("k3", "PS256");
+        return token("k3", "PS256");
+      },
+    ],
+    ["that is none", async () => "nonsense"],
+  ];
+
+  test.each(bad)("%s is 401", async (_, make) => {
+    const response = await ask(await make());
+    expect(response.status).toBe(401);
+    expect(await json(response)).toMatchObject({ code: "invalid-token" });
+  });
+});
+
+describe("an identity provider that", () => {
+  test.each([
+    ["answers 500", () => new Response("no", { status: 500 })],
+    ["answers no JSON", () => new Response("<html>")],
+    ["answers no keys", () => Response.json({ nothing: true })],
+  ])("%s makes it 503, and the next try is made", async (_, fault) => {
+    provider.fault = fault;
+    const good = await token("k1", "ES256");
+    const response = await ask(good);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("5");
+    const text = await response.text();
+    expect(text).toContain("unavailable");
+    expect(text).not.toMatch(/127\.0\.0\.1|jwks|jose/i);
+    provider.fault = null;
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test("is down makes it 503", async () => {
+    const good = await token("k1", "ES256");
+    await provider.stop();
+    expect((await ask(good)).status).toBe(503);
+  });
+
+  test("goes down later harms nobody who is known", async () => {
+    const good = await token("k1", "ES256");
+    expect((await ask(good)).status).toBe(200);
+    await provider.stop();
+    expect((await ask(good)).status).toBe(200);
+  });
+});

@@ -1,0 +1,74 @@
+import type { Role } from "../../src/context.ts";
+
+import type { TestApp } from "./app.ts";
+
+/** One error of a GraphQL answer, as tests look at it. */
+export interface GraphqlFault {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+export interface Answer {
+  readonly data?: Record<string, unknown> | null;
+  readonly errors?: readonly GraphqlFault[];
+}
+
+/** Who asks: nobody, or the bearer of a role, by default one and the same of each role. */
+export type Asker = Role | null | readonly [role: Role, bearer: string];
+
+export function postQuery(
+  query: string,
+  variables: Record<string, unknown> = {},
+  headers: Record<string, string> = {},
+): RequestInit {
+  return {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ query, variables }),
+  };
+}
+
+export function sendAs(app: TestApp, who: Asker, init: RequestInit): Promise<Response> {
+  if (who === null) return app.fetch("/graphql", init);
+  const [role, bearer] = typeof who === "string" ? [who, undefined] : who;
+  return app.as(role, "/graphql", init, bearer);
+}
+
+/** Asks and returns the whole answer, errors included. */
+export async function ask(
+  app: TestApp,
+  who: Asker,
+  query: string,
+  variables: Record<string, unknown> = {},
+): Promise<Answer> {
+  const response = await sendAs(app, who, postQuery(query, variables));
+  // Guarantee: what this program's own door sends is of this form, or the test fails on what it reads.
+  return (await response.json()) as Answer;
+}
+
+/** Asks and returns the data; fails when there are errors. */
+export async function dataOf(
+  app: TestApp,
+  who: Asker,
+  query: string,
+  variables: Record<string, unknown> = {},
+): Promise<Record<string, unknown>> {
+  const { data, errors } = await ask(app, who, query, variables);
+  if (errors !== undefined || !data) throw new Error(`Errors: ${JSON.stringify(errors)}`);
+  return data;
+}
+
+/** The value at a path of names and places; undefined where there is none. */
+export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((inner, key) => {
+    if (typeof inner !== "object" || inner === null) return undefined;
+    return new Map<string, unknown>(Object.entries(inner)).get(String(key));
+  }, value);
+}
+
+export function listAt(value: unknown, ...path: readonly (string | number)[]): unknown[] {
+  const list = at(value, ...path);
+  if (!Array.isArray(list)) throw new Error(`No list at ${path.join(".")}`);
+  return list;
+}

@@ -1,0 +1,15 @@
+import type { ManualClock } from "./clock.ts";
+import { startApp, type TestApp } from "./app.ts";
+
+/** The two ways a GraphQL request is answered; every GraphQL test runs on both. */
+export const ways = ["the fast path", "yoga"] as const;
+export type Way = (typeof ways)[number];
+
+/** The whole service with GraphQL answered in one of its ways. */
+export function startOn(
+  way: Way,
+  env: Record<string, string | undefined> = {},
+  clock?: ManualClock,
+): Promise<TestApp> {
+  return startApp(env, clock, { graphqlFastPath: way === "the fast path" });
+}
