@@ -5,6 +5,7 @@ import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
+import type { GraphqlWay } from "./graphql/context.ts";
 import { graphqlRest } from "./graphql/graphql.rest.ts";
 import { apiPageRest } from "./http/api-page.rest.ts";
 import { cors } from "./http/cors.ts";
@@ -23,15 +24,18 @@ import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
 export interface AppOptions {
-  /** Whether plain GraphQL queries go around graphql-yoga; off only to compare the two ways. */
-  readonly graphqlFastPath?: boolean;
+  /** Only to compare the ways of answering GraphQL. */
+  readonly graphql?: GraphqlWay;
 }
 
+/** A query is compiled when it has shown that it comes again. */
+const usualWay: GraphqlWay = { fastPath: true, compileAfterRuns: 2 };
+
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
-export function createApp(services: Services, { graphqlFastPath = true }: AppOptions = {}) {
+export function createApp(services: Services, { graphql = usualWay }: AppOptions = {}) {
   const { clock, makeId, log, metrics, config } = services;
   const signedIn = authenticated(services.verify);
-  const crossOrigin = cors(config.corsOrigins);
+  const crossOrigin = cors(config.corsOrigins ?? []);
   const app = new Elysia({ strictPath: true })
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
@@ -73,7 +77,7 @@ export function createApp(services: Services, { graphqlFastPath = true }: AppOpt
       }),
     )
     .use(eventsRest(services.events, signedIn))
-    .use(notificationsRest(services.notifications, services.feed, signedIn, clock))
+    .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
     .use(
       graphqlRest({
         verbs: services,
@@ -81,7 +85,7 @@ export function createApp(services: Services, { graphqlFastPath = true }: AppOpt
         clock,
         log,
         playground: config.graphiql === "on",
-        fastPath: graphqlFastPath,
+        ...graphql,
       }),
     )
     .use(apiPageRest((): unknown => openApiDocument(app, [acknowledgementSchema])));

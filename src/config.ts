@@ -74,8 +74,8 @@ export const settings = {
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
-    "",
-    "Origins whose scripts may call, as `https://app.example.com`; empty: none",
+    null,
+    "Origins whose scripts may call, as `https://a.example.com,https://b.example.com`; unset: none",
     origins,
   ),
   usersAccess: setting(

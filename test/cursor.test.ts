@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { decodeCursor, encodeCursor } from "../src/pagination/cursor.ts";
+import { decodeCursor, decodeNumberCursor, encodeCursor } from "../src/pagination/cursor.ts";
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const time = "2026-11-21T09:12:44.120Z";
@@ -63,5 +63,18 @@ describe("a cursor", () => {
         expect(() => decodeCursor(text, "evt_")).toThrow("invalid-cursor");
       }),
     );
+  });
+
+  test("of a list with numbers carries a number, and only such a list takes it", () => {
+    const item = { createdAt: new Date(time), id: 10 };
+    const cursor = encodeCursor(item);
+    expect(cursor).toBe(encode({ createdAt: time, id: 10 }));
+    expect(decodeNumberCursor(cursor)).toEqual(item);
+    expect(decodeNumberCursor(encode({ createdAt: time }))).toEqual({ ...item, id: null });
+    expect(() => decodeCursor(cursor, "")).toThrow("invalid-cursor");
+    for (const id of ["10", "evt_1", 0, -1, 1.5, 2 ** 53, null, true, [1], {}]) {
+      const other = encode({ createdAt: time, id });
+      expect(() => decodeNumberCursor(other)).toThrow("invalid-cursor");
+    }
   });
 });

@@ -234,7 +234,7 @@ describe("a follower that does not read", () => {
       }
     }
     let ended = 0;
-    await using server = Bun.serve({
+    using server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch: () => eventStream(manualClock(), endless(), () => (ended += 1)),
@@ -254,7 +254,7 @@ describe("a follower that does not read", () => {
     expect(ended).toBe(1);
   });
 
-  test("holds up nobody, finds no heap of heartbeats, and misses nothing", async () => {
+  test("holds up nobody and misses nothing", async () => {
     const { app, port, follow } = await serve();
     const token = await app.services.tokens.mint({ id: "t", roles: ["operator"] }, 3_600);
     const lazy = stalled(port, "/v1/feed", { authorization: `Bearer ${token}` });
@@ -272,23 +272,23 @@ describe("a follower that does not read", () => {
     lazy.destroy();
   });
 
-  test("costs one heartbeat, not one every 15 s", async () => {
+  test("finds one heartbeat when it reads, not one for every 15 s", async () => {
     const clock = manualClock();
-    const ending = Promise.withResolvers<void>();
-    async function* quiet(): AsyncGenerator<ServerSentEvent, void> {
-      await ending.promise;
+    const happening = Promise.withResolvers<ServerSentEvent>();
+    async function* one(): AsyncGenerator<ServerSentEvent, void> {
+      yield await happening.promise;
     }
-    const { body } = eventStream(clock, quiet(), () => {});
-    const reader = body?.getReader();
-    await reader?.read();
-    await until(() => {
-      clock.advance(15_000);
-      return clock.now() > Date.UTC(2026, 10, 22);
-    });
-    ending.resolve();
-    let chunks = 0;
-    while (!(await reader?.read())?.done) chunks += 1;
-    expect(chunks).toBe(1);
+    const response = eventStream(clock, one(), () => {});
+    // Reading ahead of the reader begins in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const feed = readFeed(response);
+    expect(await feed.line()).toBe("retry: 2000");
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(100 * 15_000);
+    happening.resolve({ id: "1", event: "notification", data: {} });
+    const lines = [];
+    while (lines.at(-1) !== "data: {}") lines.push(await feed.line());
+    expect(lines).toEqual(["", ": still here", "", "id: 1", "event: notification", "data: {}"]);
   });
 });
 
@@ -303,15 +303,23 @@ describe("when the service stops", () => {
     expect(await (await follow()).ended()).toBe(true);
     expect(await followers(app)).toBe(0);
   });
+});
 
-  test("a stream that cannot be read on breaks off, and the service lives", async () => {
-    const { app, follow } = await serve();
-    const feed = await follow();
-    await until(async () => (await followers(app)) === 1);
-    await app.services.storage.close();
-    app.services.feed.wake();
-    app.clock.advance(100);
+describe("a stream of events", () => {
+  test("that fails ends with what came before, and its fault is told", async () => {
+    async function* failing(): AsyncGenerator<ServerSentEvent, void> {
+      yield { id: "1", event: "notification", data: {} };
+      throw new Error("The database cannot be read");
+    }
+    const faults: unknown[] = [];
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => eventStream(manualClock(), failing(), (fault) => faults.push(fault)),
+    });
+    const feed = readFeed(await fetch(server.url));
+    expect((await feed.next()).id).toBe("1");
     expect(await feed.ended()).toBe(true);
-    expect((await app.fetch("/livez")).status).toBe(200);
+    expect(faults).toEqual([new Error("The database cannot be read")]);
   });
 });

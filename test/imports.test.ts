@@ -23,6 +23,8 @@ function kindOf(file: string): string {
   if (file === "app.ts" || file === "services.ts") return file.replace(".ts", "");
   if (file.startsWith("http/")) return "http";
   if (file.endsWith(".rest.ts")) return "door";
+  if (file.endsWith(".graphql.ts")) return "graphql door";
+  if (file.startsWith("graphql/")) return "graphql";
   if (file.startsWith("storage/")) return "storage";
   return file.includes("/") ? "core" : "root";
 }
@@ -46,12 +48,34 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
   ],
   ["only app.ts imports doors", (from, to) => !to.endsWith(".rest.ts") || from === "app.ts"],
   [
+    "only graphql/ and GraphQL doors see GraphQL's packages",
+    (from, to) =>
+      !/^(graphql|@pothos|@graphql-yoga|graphql-yoga|graphql-jit|dataloader)(\/|-|$)/.test(to) ||
+      to.endsWith(".ts") ||
+      kindOf(from).startsWith("graphql"),
+  ],
+  [
+    "only graphql/schema.ts imports GraphQL doors",
+    (from, to) => !to.endsWith(".graphql.ts") || from === "graphql/schema.ts",
+  ],
+  [
+    "only GraphQL doors import graphql/, but for its own door",
+    (from, to) =>
+      !to.startsWith("graphql/") ||
+      to.endsWith(".rest.ts") ||
+      (from === "app.ts" && to === "graphql/context.ts") ||
+      /graphql/.test(kindOf(from)) ||
+      from === "graphql/graphql.rest.ts",
+  ],
+  [
     "only cli/ and app.ts import app.ts and services.ts",
     (from, to) => !["app.ts", "services.ts"].includes(to) || ["app", "cli"].includes(kindOf(from)),
   ],
   [
-    "only doors and app.ts import http/",
-    (from, to) => !to.startsWith("http/") || ["door", "http", "app"].includes(kindOf(from)),
+    "only doors, graphql/ and app.ts import http/",
+    (from, to) =>
+      !to.startsWith("http/") ||
+      ["door", "graphql door", "graphql", "http", "app"].includes(kindOf(from)),
   ],
   [
     "storage/ imports nouns and errors only",

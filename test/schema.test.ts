@@ -2,9 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import {
-  buildSchema,
-  findBreakingChanges,
-  findDangerousChanges,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -13,17 +10,14 @@ import {
   printSchema,
 } from "graphql";
 
-import { printedSchema } from "../src/graphql/print.ts";
+import { changesThatBreak, printedSchema } from "../src/graphql/print.ts";
 import { schema } from "../src/graphql/schema.ts";
 
 const committed = await Bun.file(join(import.meta.dir, "../schema.graphql")).text();
 
 describe("schema.graphql", () => {
-  test("breaks no client; where it must, write it anew by `bun run schema` and say so", () => {
-    const before = buildSchema(committed);
-    const after = buildSchema(printedSchema());
-    expect(findBreakingChanges(before, after).map(({ description }) => description)).toEqual([]);
-    expect(findDangerousChanges(before, after).map(({ description }) => description)).toEqual([]);
+  test("breaks no client; where it must: `bun run schema --breaking`", () => {
+    expect(changesThatBreak(committed, printedSchema())).toEqual([]);
   });
 
   test("is what the code says: `bun run schema` writes it", () => {
@@ -31,9 +25,11 @@ describe("schema.graphql", () => {
   });
 
   test("names breaking changes by what they are", () => {
-    const before = buildSchema(committed);
-    const after = buildSchema(committed.replace(/^type SeatsChange \{[^}]+\}/m, "type SeatsChange { flightId: ID! }"));
-    expect(findBreakingChanges(before, after).map(({ description }) => description)).toEqual([
+    const after = committed.replace(
+      /^type SeatsChange \{[^}]+\}/m,
+      "type SeatsChange { flightId: ID! }",
+    );
+    expect(changesThatBreak(committed, after)).toEqual([
       "SeatsChange.seatsAvailable was removed.",
       "SeatsChange.flightId changed type from Int! to ID!.",
     ]);
@@ -77,11 +73,20 @@ describe("the schema", () => {
       "seatsChanged(flightId: Int!): SeatsChange!",
       "notifications: Notification!",
     ]) {
-      expect(flat.replaceAll("( ", "(").replaceAll(" )", ")")).toContain(part.replaceAll("( ", "("));
+      expect(flat.replaceAll("( ", "(").replaceAll(" )", ")")).toContain(
+        part.replaceAll("( ", "("),
+      );
     }
     const query = schema.getQueryType()?.getFields() ?? {};
     const { searchFlights } = query;
-    expect(searchFlights?.args.map(({ name, type, defaultValue }) => `${name}: ${String(type)}${defaultValue === undefined ? "" : ` = ${String(defaultValue)}`}`).toSorted()).toEqual([
+    expect(
+      searchFlights?.args
+        .map(
+          ({ name, type, defaultValue }) =>
+            `${name}: ${String(type)}${defaultValue === undefined ? "" : ` = ${JSON.stringify(defaultValue)}`}`,
+        )
+        .toSorted(),
+    ).toEqual([
       "cabinClass: CabinClass",
       "departureDate: Date!",
       "destination: String!",
@@ -90,6 +95,17 @@ describe("the schema", () => {
       "page: Int = 1",
       "passengers: Int = 1",
     ]);
-    expect(Object.keys(query).toSorted()).toEqual(["booking", "bookings", "events", "flight", "flights", "me", "node", "nodes", "searchFlights", "users"]);
+    expect(Object.keys(query).toSorted()).toEqual([
+      "booking",
+      "bookings",
+      "events",
+      "flight",
+      "flights",
+      "me",
+      "node",
+      "nodes",
+      "searchFlights",
+      "users",
+    ]);
   });
 });

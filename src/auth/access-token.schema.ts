@@ -8,7 +8,10 @@ export const accessTokenSchema = schemaOf<AccessToken>()(
   "AccessToken",
   "An access token (RFC 6749 section 5.1).",
   {
-    access_token: text("Send it as `Authorization: Bearer <token>`.", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln"),
+    access_token: text(
+      "Send it as `Authorization: Bearer <token>`.",
+      "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
+    ),
     token_type: word(["Bearer"]),
     expires_in: count("Seconds until it ends.", 3600),
   },

@@ -27,8 +27,7 @@ import { type Booking, bookingStatuses, paymentMethods } from "./booking.ts";
 
 const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
 
-const createdFields = {
-  bookingId,
+const soldFields = {
   totalPrice: Type.Number({
     minimum: 0,
     description: "For all passengers, in major units of the currency.",
@@ -43,7 +42,7 @@ const createdFields = {
 export const bookingCreatedSchema = schemaOf<BookingCreated>()(
   "BookingCreated",
   "A booking that was just made.",
-  { ...createdFields, status: word(["confirmed"]) },
+  { bookingId, status: word(["confirmed"]), ...soldFields },
 );
 
 const refundSchema = schemaOf<RefundView>()("Refund", "What is paid back, and why.", {
@@ -87,11 +86,12 @@ export const cancellationQuoteSchema = schemaOf<CancellationQuote>()(
 );
 
 const summaryFields = {
-  ...createdFields,
   id: prefixedId<Booking["id"]>("bk_", { description: "The same as `bookingId`." }),
+  bookingId,
   status: word(bookingStatuses, {
     description: "`flown`: confirmed, and the flight has departed.",
   }),
+  ...soldFields,
   userId: text("Whose booking it is.", "019377b0-7d40-7000-8000-000000000001"),
   seats: count("Seats sold: one a passenger.", 2),
   flight: flightSchema,

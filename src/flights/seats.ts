@@ -27,7 +27,7 @@ export interface Seats {
 
 interface Follower {
   latest: SeatsChange | null;
-  wake(): void;
+  wake: () => void;
 }
 
 /** Many bookings of one flight are told as one change. */
@@ -96,7 +96,7 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     },
     follow(flightId, signal) {
       // Joined before the first reading, so that nothing is missed between the two.
-      const follower: Follower = { latest: null, wake() {} };
+      const follower: Follower = { latest: null, wake: () => {} };
       const leave = joined(flightId, follower);
       // Also for one that is ended before its first reading.
       signal.addEventListener("abort", leave, { once: true });

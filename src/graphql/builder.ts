@@ -58,6 +58,12 @@ const nodeTypes = ["Flight", "Booking", "User", "Event"] as const;
 type NodeType = (typeof nodeTypes)[number];
 const maxNodes = 100;
 
+/**
+ * For fields whose value may be a promise. Pothos leaves a field that exposes the property of its own
+ * name to GraphQL's default resolver, which compiled queries take for a plain value.
+ */
+const later = { extensions: { pothosExposedField: null } } as const;
+
 export function createBuilder() {
   const builder = new SchemaBuilder<Types>({
     plugins: [RelayPlugin],
@@ -73,13 +79,20 @@ export function createBuilder() {
       pageInfoFieldOptions: { description: "Where this page stands in its list." },
       nodeFieldOptions: { description: "The item.", nullable: false },
       cursorFieldOptions: {
-        description: "The item's place in the list, for `after` or `before`, and for REST's `cursor`.",
+        description:
+          "The item's place in the list, for `after` or `before`, and for REST's `cursor`.",
       },
       nodeTypeOptions: { description: "Anything that `node` finds by its global id." },
       idFieldOptions: { description: "Global id: opaque, the same for good, for `node`." },
       pageInfoTypeOptions: { description: "Where a page stands in its list." },
-      hasNextPageFieldOptions: { description: "Whether there are items after this page." },
-      hasPreviousPageFieldOptions: { description: "Whether there are items before this page." },
+      hasNextPageFieldOptions: {
+        ...later,
+        description: "Whether there are items after this page.",
+      },
+      hasPreviousPageFieldOptions: {
+        ...later,
+        description: "Whether there are items before this page.",
+      },
       startCursorFieldOptions: { description: "The first item's cursor; null on an empty page." },
       endCursorFieldOptions: { description: "The last item's cursor; null on an empty page." },
       firstArgOptions: { description: "How many items from the front: 0 to 100. 20 if left out." },

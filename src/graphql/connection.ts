@@ -85,9 +85,7 @@ function requestOf<Id extends ItemId>(
   const [name, size] = isBackward ? (["last", last] as const) : (["first", first] as const);
   const limit = size ?? defaultLimit;
   if (limit < 0 || limit > maxLimit) throw badInput(name, `From 0 to ${maxLimit}`);
-  const cursor = isBackward
-    ? position("before", before, decode)
-    : position("after", after, decode);
+  const cursor = isBackward ? position("before", before, decode) : position("after", after, decode);
   if (isBackward && cursor?.id === null) {
     throw badInput("before", "A cursor without an id can only travel forward");
   }

@@ -1,9 +1,11 @@
+import type { Verify } from "../auth/token.ts";
 import type { Bookings } from "../bookings/bookings.ts";
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import type { Events } from "../events/events.ts";
 import type { Flights } from "../flights/flights.ts";
 import type { Seats } from "../flights/seats.ts";
+import type { Log } from "../log.ts";
 import type { Feed } from "../notifications/channels/feed.ts";
 import type { Notifications } from "../notifications/notifications.ts";
 import type { Users } from "../users/users.ts";
@@ -21,6 +23,24 @@ export interface Verbs {
   readonly feed: Feed;
 }
 
+/** How queries are answered. All ways give the same answers: the whole test suite runs on them. */
+export interface GraphqlWay {
+  /** Whether plain queries go around graphql-yoga. */
+  readonly fastPath: boolean;
+  /** How often a query runs before it is compiled; Infinity: it never is. */
+  readonly compileAfterRuns: number;
+}
+
+/** What the GraphQL door needs. */
+export interface GraphqlParts extends GraphqlWay {
+  readonly verbs: Verbs;
+  readonly verify: Verify;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whether the playground is served and the schema told. */
+  readonly playground: boolean;
+}
+
 /** What every resolver is told about the request it serves. */
 export interface GraphqlContext {
   readonly verbs: Verbs;
@@ -28,6 +48,6 @@ export interface GraphqlContext {
   /** Reads by id, many at once. */
   readonly load: Loaders;
   /** The asker, as verbs know them. Throws `authentication-required` for one without a token. */
-  signedIn(): Context;
+  readonly signedIn: () => Context;
   readonly requestId: string;
 }

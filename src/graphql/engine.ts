@@ -16,6 +16,7 @@ import type { Log } from "../log.ts";
 
 import type { GraphqlContext } from "./context.ts";
 import { type Cost, costOf } from "./cost.ts";
+import { hotQuery } from "./compiled.ts";
 import { shown } from "./errors.ts";
 import { limitFaults, limits, overLimit } from "./limits.ts";
 import { schema } from "./schema.ts";
@@ -43,11 +44,18 @@ export interface Engine {
   operation(document: DocumentNode, name: string | null): Operation | null;
 }
 
+export interface EngineOptions {
+  /** Whether the schema is told. */
+  readonly introspection: boolean;
+  /** How often a query runs before it is compiled; Infinity: it never is. */
+  readonly compileAfterRuns: number;
+}
+
 /** Texts longer than this are not remembered, so that the memory has a bound. */
 const longestRemembered = 8_192;
 const mostRemembered = 500;
 
-export function createEngine(log: Log, introspection: boolean): Engine {
+export function createEngine(log: Log, { introspection, compileAfterRuns }: EngineOptions): Engine {
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -71,11 +79,14 @@ export function createEngine(log: Log, introspection: boolean): Engine {
       contextValue,
       variableValues,
     });
+    const compiled = node.operation === "query" ? hotQuery(document, node, compileAfterRuns) : null;
     return {
       kind: node.operation,
       async run(ctx, variables) {
         const refusal = tooComplex(cost, variables);
-        return refusal ?? clean(await execute(argsFor(ctx, variables)), ctx, log);
+        if (refusal !== null) return refusal;
+        const result = await compiled?.(ctx, variables);
+        return result ?? clean(await execute(argsFor(ctx, variables)), ctx, log);
       },
       async follow(ctx, variables) {
         const refusal = tooComplex(cost, variables);

@@ -1,25 +1,10 @@
 import { Elysia } from "elysia";
 
-import type { Verify } from "../auth/token.ts";
-import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import type { Exchange } from "../http/door.ts";
 import { requestIdOf } from "../http/request-id.ts";
-import type { Log } from "../log.ts";
 
-import type { Verbs } from "./context.ts";
-
-/** What the GraphQL door needs. */
-export interface GraphqlParts {
-  readonly verbs: Verbs;
-  readonly verify: Verify;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Whether the playground is served and the schema told. */
-  readonly playground: boolean;
-  /** Whether plain queries may go around graphql-yoga; a test turns it off to compare. */
-  readonly fastPath: boolean;
-}
+import type { GraphqlParts } from "./context.ts";
 
 const path = "/graphql";
 

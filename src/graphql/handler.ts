@@ -5,11 +5,10 @@ import { AppError } from "../errors.ts";
 import type { Context, Session } from "../context.ts";
 
 import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
-import type { GraphqlContext } from "./context.ts";
+import type { GraphqlContext, GraphqlParts } from "./context.ts";
 import { createEngine } from "./engine.ts";
 import { extensionsOf, notAcceptable } from "./errors.ts";
 import { fastPath } from "./fast-path.ts";
-import type { GraphqlParts } from "./graphql.rest.ts";
 import { limits } from "./limits.ts";
 import { loaders } from "./loaders.ts";
 import { createServer } from "./yoga.ts";
@@ -22,7 +21,8 @@ export type Handler = (request: Request, requestId: string) => Promise<Response>
  * it, to graphql-yoga. What is refused here is told as GraphQL tells errors, with its HTTP status.
  */
 export function createHandler(parts: GraphqlParts): Handler {
-  const engine = createEngine(parts.log, parts.playground);
+  const { playground: introspection, compileAfterRuns } = parts;
+  const engine = createEngine(parts.log, { introspection, compileAfterRuns });
   const server = createServer(engine, parts.log);
   const fast = parts.fastPath ? fastPath(engine) : null;
 

@@ -26,7 +26,9 @@ export function loaders(verbs: Verbs, signedIn: () => Context): Loaders {
   const { flights, bookings, users, events, notifications } = verbs;
   return {
     flight: batched(async (ids) => one(await flights.find(ids), ({ id }) => id)),
-    booking: batched(async (ids) => one(await bookings.find(signedIn(), ids), ({ id }): string => id)),
+    booking: batched(async (ids) =>
+      one(await bookings.find(signedIn(), ids), ({ id }): string => id),
+    ),
     user: batched(async (ids) => one(await users.find(signedIn(), ids), ({ id }) => id)),
     event: batched(async (ids) => one(await events.find(signedIn(), ids), ({ id }): string => id)),
     passengers: batched(async (ids) =>

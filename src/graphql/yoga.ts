@@ -103,7 +103,10 @@ function asRefusal({ extensions }: GraphQLError): void {
   const status = statusIn(http) ?? 400;
   Object.assign(extensions, {
     ...given,
-    code: given["code"] === undefined || given["code"] === "BAD_REQUEST" ? codes[status] : given["code"],
+    code:
+      given["code"] === undefined || given["code"] === "BAD_REQUEST"
+        ? codes[status]
+        : given["code"],
     status,
     // `spec`: as GraphQL over HTTP has it, only the newer media type shows the status.
     http: http ?? { status, spec: true },

@@ -27,6 +27,13 @@ export async function readJson(request: Request): Promise<unknown> {
   if (isDeeper(value, maxDepth)) {
     throw new AppError("invalid-body", `The body is nested more than ${maxDepth} levels deep`);
   }
+  // An escape can write half a character (RFC 8259 section 8.2), which no database keeps as it is.
+  if (!isWellFormed(value)) {
+    throw new AppError(
+      "invalid-body",
+      "The body has half a character: a surrogate without its pair",
+    );
+  }
   return value;
 }
 
@@ -36,6 +43,12 @@ function parse(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
   }
+}
+
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed();
+  if (typeof value !== "object" || value === null) return true;
+  return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part));
 }
 
 function isDeeper(value: unknown, levels: number): boolean {

@@ -12,12 +12,13 @@ const heartbeatMs = 15_000;
 
 /**
  * A stream of server-sent events. It reads on only as the client does, and ends when the events end.
- * When the client goes away, `end` is called once and the events are finished.
+ * When the client goes away, `end` is called once and the events are finished. When the events fail,
+ * `end` is called with the fault and the stream ends: the client comes back and goes on from there.
  */
 export function eventStream(
   clock: Clock,
   events: AsyncGenerator<ServerSentEvent, void>,
-  end: () => void,
+  end: (fault?: unknown) => void,
 ): Response {
   const encoder = new TextEncoder();
   let gone = false;
@@ -32,10 +33,18 @@ export function eventStream(
         if ((controller.desiredSize ?? 0) > 0)
           controller.enqueue(encoder.encode(": still here\n\n"));
       });
-      const result = await events.next().finally(stopBeating);
-      if (gone) return;
-      if (result.done) controller.close();
-      else controller.enqueue(encoder.encode(formatted(result.value)));
+      try {
+        const result = await events.next();
+        if (gone) return;
+        if (result.done) controller.close();
+        else controller.enqueue(encoder.encode(formatted(result.value)));
+      } catch (fault) {
+        if (gone) return;
+        end(fault);
+        controller.close();
+      } finally {
+        stopBeating();
+      }
     },
     async cancel() {
       gone = true;

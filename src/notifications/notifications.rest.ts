@@ -8,6 +8,7 @@ import { type Authenticated, bearer, servePage } from "../http/door.ts";
 import { failureReferences, failures } from "../http/problem.schema.ts";
 import { choice } from "../http/query.ts";
 import { eventStream, type ServerSentEvent } from "../http/sse.ts";
+import type { Log } from "../log.ts";
 
 import type { Feed } from "./channels/feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
@@ -19,7 +20,7 @@ export const notificationsRest = (
   notifications: Notifications,
   feed: Feed,
   authenticated: Authenticated,
-  clock: Clock,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
 ) =>
   new Elysia({ name: "notifications" })
     .get(
@@ -52,7 +53,10 @@ export const notificationsRest = (
         // Known before the stream opens: a client misses nothing that happens once it is open.
         const afterSeq = lastEventId(exchange.request) ?? (await feed.newestSeq());
         const gone = new AbortController();
-        return eventStream(clock, messages(feed, afterSeq, gone.signal), () => gone.abort());
+        return eventStream(clock, messages(feed, afterSeq, gone.signal), (fault) => {
+          gone.abort();
+          if (fault !== undefined) log.error({ err: fault }, "a follower's feed broke off");
+        });
       },
       {
         detail: {

@@ -72,17 +72,20 @@ export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose
 );
 
 /** The passengers of many bookings at once. */
-export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & Whose>()(
-  (db, t, p, dialect) => {
-    const { bookingId, position, firstName, lastName, email, sealed } = t.passengers;
-    return db
-      .select({ bookingId, position, firstName, lastName, email, sealed })
-      .from(t.passengers)
-      .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
-      .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))
-      .orderBy(asc(bookingId), asc(position));
-  },
-);
+export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & Whose>()((
+  db,
+  t,
+  p,
+  dialect,
+) => {
+  const { bookingId, position, firstName, lastName, email, sealed } = t.passengers;
+  return db
+    .select({ bookingId, position, firstName, lastName, email, sealed })
+    .from(t.passengers)
+    .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
+    .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))
+    .orderBy(asc(bookingId), asc(position));
+});
 
 function belongsTo({ bookings }: Tables, { userId }: Parameters<Whose>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;

@@ -47,7 +47,9 @@ describe.each(ways)("statements by %s", (way) => {
     const bookings = `bookings(first: 50) { nodes { bookingId flight { flightNumber } user { name }`;
     const plain = await countOf(`{ ${bookings} } } }`);
     expect(listAt(plain.data, "bookings", "nodes")).toHaveLength(50);
-    expect(new Set(listAt(plain.data, "bookings", "nodes").map((node) => JSON.stringify(node))).size).toBe(50);
+    expect(
+      new Set(listAt(plain.data, "bookings", "nodes").map((node) => JSON.stringify(node))).size,
+    ).toBe(50);
     expect(plain.statements).toBe(2);
     const full = await countOf(
       `{ ${bookings} passengers { passportNumber } } pageInfo { hasNextPage hasPreviousPage } } }`,
@@ -64,7 +66,9 @@ describe.each(ways)("statements by %s", (way) => {
     const next = (fields: string) => countOf(`${page} { ${fields} } }`, { after });
     expect((await next("pageInfo { hasNextPage }")).statements).toBe(1);
     expect((await next("pageInfo { hasNextPage hasPreviousPage }")).statements).toBe(2);
-    expect((await next("a: pageInfo { hasPreviousPage } b: pageInfo { hasPreviousPage }")).statements).toBe(2);
+    expect(
+      (await next("a: pageInfo { hasPreviousPage } b: pageInfo { hasPreviousPage }")).statements,
+    ).toBe(2);
     expect((await next("totalCount")).statements).toBe(3);
   });
 

@@ -51,7 +51,11 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
     const response = await app.as("user", "/graphql", post(body, { accept: "text/plain" }));
     expect(response.status).toBe(406);
     expect(await seatsLeft(app, id)).toBe(10);
-    const stream = await app.as("operator", "/graphql", post({ query: "subscription { notifications { title } }" }, { accept: oldType }));
+    const stream = await app.as(
+      "operator",
+      "/graphql",
+      post({ query: "subscription { notifications { title } }" }, { accept: oldType }),
+    );
     expect(stream.status).toBe(406);
   });
 
@@ -67,17 +71,50 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
     ["an object for a query", { query: {} }, 400, 400, "bad-request"],
     ["a text for variables", { query: "{ __typename }", variables: "{}" }, 400, 400, "bad-request"],
     ["a list for variables", { query: "{ __typename }", variables: [] }, 400, 400, "bad-request"],
-    ["a text for extensions", { query: "{ __typename }", extensions: "x" }, 400, 400, "bad-request"],
+    [
+      "a text for extensions",
+      { query: "{ __typename }", extensions: "x" },
+      400,
+      400,
+      "bad-request",
+    ],
     ["an unknown parameter", { query: "{ __typename }", foo: 1 }, 400, 400, "bad-request"],
     ["no GraphQL", { query: "{" }, 400, 200, "GRAPHQL_PARSE_FAILED"],
     ["an unknown field", { query: "{ nope }" }, 400, 200, "GRAPHQL_VALIDATION_FAILED"],
-    ["an unknown operation", { query: "query A { __typename }", operationName: "B" }, 400, 400, "OPERATION_RESOLUTION_FAILURE"],
-    ["no choice of an operation", { query: "query A { __typename } query B { __typename }" }, 400, 400, "OPERATION_RESOLUTION_FAILURE"],
-    ["a variable too few", { query: "query ($id: Int!) { flight(flightId: $id) { id } }" }, 400, 200, "BAD_USER_INPUT"],
-    ["a variable of a wrong type", { query: "query ($id: Int!) { flight(flightId: $id) { id } }", variables: { id: "1" } }, 400, 200, "BAD_USER_INPUT"],
+    [
+      "an unknown operation",
+      { query: "query A { __typename }", operationName: "B" },
+      400,
+      400,
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "no choice of an operation",
+      { query: "query A { __typename } query B { __typename }" },
+      400,
+      400,
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "a variable too few",
+      { query: "query ($id: Int!) { flight(flightId: $id) { id } }" },
+      400,
+      200,
+      "BAD_USER_INPUT",
+    ],
+    [
+      "a variable of a wrong type",
+      { query: "query ($id: Int!) { flight(flightId: $id) { id } }", variables: { id: "1" } },
+      400,
+      200,
+      "BAD_USER_INPUT",
+    ],
   ];
   test.each(refusals)("refuses %s by its status", async (_, body, byNew, byOld, code) => {
-    for (const [type, status] of [[newType, byNew], [oldType, byOld]] as const) {
+    for (const [type, status] of [
+      [newType, byNew],
+      [oldType, byOld],
+    ] as const) {
       const response = await sendBody(body, type);
       expect([type, response.status]).toEqual([type, status]);
       expect(response.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
@@ -107,7 +144,11 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
     for (const body of [full, { query, variables: {}, operationName: "Q", extensions: {} }]) {
       expect((await sendBody(body)).status).toBe(200);
     }
-    for (const type of ["application/json; charset=utf-8", "Application/JSON", 'application/json;charset="UTF-8"']) {
+    for (const type of [
+      "application/json; charset=utf-8",
+      "Application/JSON",
+      'application/json;charset="UTF-8"',
+    ]) {
       expect((await sendBody({ query }, newType, type)).status).toBe(200);
     }
   });
@@ -144,13 +185,26 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
   });
 
   test("GET is for queries only", async () => {
-    const ok = await get({ query: "query ($id: Int!) { flight(flightId: $id) { id } }", variables: '{"id":1}', operationName: "" });
+    const ok = await get({
+      query: "query ($id: Int!) { flight(flightId: $id) { id } }",
+      variables: '{"id":1}',
+      operationName: "",
+    });
     expect([ok.status, await ok.json()]).toEqual([200, { data: { flight: null } }]);
-    const mutation = await get({ query: 'mutation { cancelBooking(bookingId: "bk_0") { status } }' });
+    const mutation = await get({
+      query: 'mutation { cancelBooking(bookingId: "bk_0") { status } }',
+    });
     expect(mutation.status).toBe(405);
     expect(mutation.headers.get("allow")).toBe("POST");
     expect(at(await json(mutation), "errors", 0, "extensions", "code")).toBe("method-not-allowed");
-    for (const search of [{}, { query: "" }, { query: "{" }, { query: "{ nope }" }, { query: "{ __typename }", variables: "{" }, { query: "{ __typename }", variables: "[]" }]) {
+    for (const search of [
+      {},
+      { query: "" },
+      { query: "{" },
+      { query: "{ nope }" },
+      { query: "{ __typename }", variables: "{" },
+      { query: "{ __typename }", variables: "[]" },
+    ]) {
       expect((await get({ ...search })).status).toBe(400);
     }
   });
@@ -171,6 +225,8 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
       const anonymous = await send(postQuery("{ __typename }", {}, { authorization }));
       expect(anonymous.status).toBe(200);
     }
-    expect((await send(postQuery("{ __typename }", {}, { authorization: "Basic x" }))).status).toBe(401);
+    expect((await send(postQuery("{ __typename }", {}, { authorization: "Basic x" }))).status).toBe(
+      401,
+    );
   });
 });

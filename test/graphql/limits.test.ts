@@ -80,17 +80,27 @@ describe.each(ways)("limits by %s", (way) => {
   });
 
   test("complexity counts fields by the size of pages, given directly, by variable or by default", async () => {
-    const inner = "nodes { title notifications { title event { title notifications { title text } } } }";
+    const inner =
+      "nodes { title notifications { title event { title notifications { title text } } } }";
     await taken(`{ events(first: 20) { ${inner} } }`);
-    await refusedBy("complexity", `{ a: events(first: 100) { ${inner} } b: events(first: 100) { ${inner} } }`);
+    await refusedBy(
+      "complexity",
+      `{ a: events(first: 100) { ${inner} } b: events(first: 100) { ${inner} } }`,
+    );
     const byVariable = `query ($n: Int) { a: events(first: $n) { ${inner} } b: events(last: $n) { ${inner} } }`;
     await taken(byVariable, { n: 20 });
     await refusedBy("complexity", byVariable, { n: 100 });
     const byDefault = byVariable.replace("$n: Int", "$n: Int = 100");
     await refusedBy("complexity", byDefault);
     await taken(byDefault, { n: 1 });
-    const many = repeat(15, (n) => `n${n}: nodes(ids: $ids) { id ... on Event { ${repeat(10, () => "title ")} notifications { title text url } } }`);
-    await refusedBy("complexity", `query ($ids: [ID!]!) { ${many} }`, { ids: Array.from({ length: 100 }, () => "x") });
+    const many = repeat(
+      15,
+      (n) =>
+        `n${n}: nodes(ids: $ids) { id ... on Event { ${repeat(10, () => "title ")} notifications { title text url } } }`,
+    );
+    await refusedBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
+      ids: Array.from({ length: 100 }, () => "x"),
+    });
   });
 
   test("everything a booking page has, 100 at a time, is taken", async () => {
@@ -105,25 +115,40 @@ describe.each(ways)("limits by %s", (way) => {
 
   test("many equal fields are compared in good time", async () => {
     const started = performance.now();
-    await ask(app, "admin", `{ ${repeat(400, () => "flights { nodes { id } }")} }`.slice(0, 50_000));
+    await ask(
+      app,
+      "admin",
+      `{ ${repeat(400, () => "flights { nodes { id } }")} }`.slice(0, 50_000),
+    );
     await ask(app, "admin", `{ ${repeat(240, () => "flights { nodes { id } }")} }`);
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   test.each([
     ["a fragment that spreads itself", "{ ...A } fragment A on Query { ...A }"],
-    ["two that spread each other", "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }"],
+    [
+      "two that spread each other",
+      "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
+    ],
     ["an unknown fragment", "{ ...A }"],
     ["a fragment on nothing", "{ ...A } fragment A on Nothing { x }"],
   ])("%s is a fault of the query", async (_, query) => {
     const { errors } = await ask(app, null, query);
-    expect(errors?.[0]?.extensions).toMatchObject({ code: "GRAPHQL_VALIDATION_FAILED", status: 400 });
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: "GRAPHQL_VALIDATION_FAILED",
+      status: 400,
+    });
   });
 
   test("introspection passes, and not without end", async () => {
-    const full = getIntrospectionQuery({ inputValueDeprecation: true, schemaDescription: true, oneOf: true });
+    const full = getIntrospectionQuery({
+      inputValueDeprecation: true,
+      schemaDescription: true,
+      oneOf: true,
+    });
     expect(at(await dataOf(app, null, full), "__schema", "queryType", "name")).toBe("Query");
-    const loop = (levels: number): string => (levels === 0 ? "name" : `fields { type { ${loop(levels - 1)} } }`);
+    const loop = (levels: number): string =>
+      levels === 0 ? "name" : `fields { type { ${loop(levels - 1)} } }`;
     const { errors } = await ask(app, null, `{ __schema { types { ${loop(5)} } } }`);
     expect(errors?.[0]?.extensions["code"]).toBe("GRAPHQL_VALIDATION_FAILED");
   });
@@ -136,7 +161,9 @@ describe.each(ways)("limits by %s", (way) => {
         expect((await ask(app, "admin", query)).errors?.length).toBeGreaterThan(0);
       }
       const { errors } = await ask(app, null, "{ flihgts { nodes { id } } }");
-      expect(errors?.map(({ message }) => message)).toEqual(['Cannot query field "flihgts" on type "Query".']);
+      expect(errors?.map(({ message }) => message)).toEqual([
+        'Cannot query field "flihgts" on type "Query".',
+      ]);
       expect(await dataOf(app, null, "{ __typename }")).toEqual({ __typename: "Query" });
       const page = await app.fetch("/graphql", { headers: { accept: "text/html" } });
       expect(page.headers.get("content-type")).not.toContain("text/html");

@@ -10,8 +10,7 @@ const flightFields = `id: flightId flightNumber airline origin destination depar
   seatsAvailable createdAt`;
 const refundFields = "refund { amount currency percent fee method status reason }";
 const cancellationFields = `bookingId status cancelledAt ${refundFields}`;
-const createdFields =
-  "bookingId status totalPrice currency confirmationSentTo createdAt reference";
+const createdFields = "bookingId status totalPrice currency confirmationSentTo createdAt reference";
 const userFields = "id: userId name email createdAt";
 const eventFields = `id: eventId provider type status idempotencyKey occurredAt createdAt subject
   title url actor data`;
@@ -95,9 +94,12 @@ describe.each(ways)("by %s", (way) => {
         flight { ${flightFields} } passengers { firstName lastName email dateOfBirth passportNumber }
         cancellation { ${cancellationFields} } } }`;
       const restBooking = async () => {
-        const { userId: _, contactEmail: _2, paymentMethod: _3, ...fields } = await json(
-          await rest("user", `/v1/api/bookings/${bookingId}`),
-        );
+        const {
+          userId: _,
+          contactEmail: _2,
+          paymentMethod: _3,
+          ...fields
+        } = await json(await rest("user", `/v1/api/bookings/${bookingId}`));
         return fields;
       };
       expect(await graphql("user", query, { id: bookingId })).toEqual(await restBooking());
@@ -252,11 +254,26 @@ describe.each(ways)("by %s", (way) => {
     });
 
     test.each([
-      ['origin: "JF", destination: "LHR", departureDate: "2026-12-21"', "origin=JF&destination=LHR&departureDate=2026-12-21"],
-      ['origin: "JFK", destination: "JFK", departureDate: "2026-12-21"', "origin=JFK&destination=JFK&departureDate=2026-12-21"],
-      ['origin: "JFK", destination: "LHR", departureDate: "2026-02-30"', "origin=JFK&destination=LHR&departureDate=2026-02-30"],
-      ['origin: "JFK", destination: "LHR", departureDate: "2026-12-21", passengers: 10, limit: 0', "origin=JFK&destination=LHR&departureDate=2026-12-21&passengers=10&limit=0"],
-      ['origin: "JFK", destination: "LHR", departureDate: "2026-12-21", page: 501', "origin=JFK&destination=LHR&departureDate=2026-12-21&page=501"],
+      [
+        'origin: "JF", destination: "LHR", departureDate: "2026-12-21"',
+        "origin=JF&destination=LHR&departureDate=2026-12-21",
+      ],
+      [
+        'origin: "JFK", destination: "JFK", departureDate: "2026-12-21"',
+        "origin=JFK&destination=JFK&departureDate=2026-12-21",
+      ],
+      [
+        'origin: "JFK", destination: "LHR", departureDate: "2026-02-30"',
+        "origin=JFK&destination=LHR&departureDate=2026-02-30",
+      ],
+      [
+        'origin: "JFK", destination: "LHR", departureDate: "2026-12-21", passengers: 10, limit: 0',
+        "origin=JFK&destination=LHR&departureDate=2026-12-21&passengers=10&limit=0",
+      ],
+      [
+        'origin: "JFK", destination: "LHR", departureDate: "2026-12-21", page: 501',
+        "origin=JFK&destination=LHR&departureDate=2026-12-21&page=501",
+      ],
     ])("for a search with %s", async (args, search) => {
       await sameFault(
         await rest(null, `/v1/api/flights?${search}`),

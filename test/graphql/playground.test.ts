@@ -57,7 +57,9 @@ describe("the playground", () => {
   });
 
   test("opens in a browser without a network, runs the query and shows the result", async () => {
-    const chromium = ["chromium", "chromium-browser", "google-chrome"].map((name) => Bun.which(name));
+    const chromium = ["chromium", "chromium-browser", "google-chrome"].map((name) =>
+      Bun.which(name),
+    );
     const path = chromium.find((found) => found !== null) ?? null;
     if (path === null) {
       console.log("skipped: there is no Chromium here (apt-get install chromium)");

@@ -27,9 +27,15 @@ describe.each(ways)("what strangers see by %s", (way) => {
   const queries: readonly (readonly [string, string])[] = [
     ["booking", `query ($id: ID!) { found: booking(bookingId: $id) { ${details} } }`],
     ["node", `query ($node: ID!) { found: node(id: $node) { id ... on Booking { ${details} } } }`],
-    ["nodes", `query ($node: ID!) { found: nodes(ids: [$node]) { id ... on Booking { ${details} } } }`],
+    [
+      "nodes",
+      `query ($node: ID!) { found: nodes(ids: [$node]) { id ... on Booking { ${details} } } }`,
+    ],
     ["bookings", `{ found: bookings { totalCount nodes { ${details} } edges { cursor } } }`],
-    ["bookings of a user", `{ found: bookings(userId: "owner") { totalCount nodes { ${details} } } }`],
+    [
+      "bookings of a user",
+      `{ found: bookings(userId: "owner") { totalCount nodes { ${details} } } }`,
+    ],
   ];
 
   test.each(queries)("no booking of others through %s", async (_, query) => {
@@ -54,14 +60,24 @@ describe.each(ways)("what strangers see by %s", (way) => {
   });
 
   test("events are for operators, by list, node and subscription", async () => {
-    const event = at(await dataOf(app, operator, "{ events { nodes { id eventId } } }"), "events", "nodes", 0);
+    const event = at(
+      await dataOf(app, operator, "{ events { nodes { id eventId } } }"),
+      "events",
+      "nodes",
+      0,
+    );
     const id = at(event, "id");
     expect(id).toBe(globalId("Event", at(event, "eventId")));
-    const node = "query ($id: ID!) { node(id: $id) { ... on Event { title notifications { title } } } }";
-    expect(await dataOf(app, operator, node, { id })).toMatchObject({ node: { title: expect.any(String) } });
+    const node =
+      "query ($id: ID!) { node(id: $id) { ... on Event { title notifications { title } } } }";
+    expect(await dataOf(app, operator, node, { id })).toMatchObject({
+      node: { title: expect.any(String) },
+    });
     for (const query of [node, "{ events { totalCount } }"]) {
       const told = await ask(app, stranger, query, query === node ? { id } : {});
-      expect(told.errors).toMatchObject([{ extensions: { code: "insufficient-scope", status: 403 } }]);
+      expect(told.errors).toMatchObject([
+        { extensions: { code: "insufficient-scope", status: 403 } },
+      ]);
       expect(JSON.stringify(told.data)).not.toContain("Booking");
     }
   });
@@ -70,13 +86,21 @@ describe.each(ways)("what strangers see by %s", (way) => {
     await app.stop();
     app = await startOn(way, { USERS_ACCESS: "admin" });
     const add = async (name: string) =>
-      String((await json(await app.as("admin", "/v1/users", post({ name, email: `${name}@example.com` }))))["id"]);
+      String(
+        (
+          await json(
+            await app.as("admin", "/v1/users", post({ name, email: `${name}@example.com` })),
+          )
+        )["id"],
+      );
     const [ada, bob] = [await add("ada"), await add("bob")];
     const { id } = await addFlight(app);
     await app.as("user", "/v1/api/bookings", post(bookingBody(id)), ada);
     const node = "query ($id: ID!) { node(id: $id) { ... on User { name } } }";
     const me: Asker = ["user", ada];
-    expect(await dataOf(app, me, node, { id: globalId("User", ada) })).toEqual({ node: { name: "ada" } });
+    expect(await dataOf(app, me, node, { id: globalId("User", ada) })).toEqual({
+      node: { name: "ada" },
+    });
     expect(await dataOf(app, me, node, { id: globalId("User", bob) })).toEqual({ node: null });
     expect(await dataOf(app, me, "{ me { name } bookings { nodes { user { name } } } }")).toEqual({
       me: { name: "ada" },
@@ -95,7 +119,15 @@ describe.each(ways)("what strangers see by %s", (way) => {
     for (const id of ["x", "9", "1e0", "1.0", "01", "-1"]) {
       expect(await dataOf(app, null, node, { id: globalId("Flight", id) })).toEqual({ node: null });
     }
-    for (const id of ["", "x", globalId("Nothing", 1), globalId("Query", 1), globalId("Passenger", 1), globalId("Flight", ""), `${globalId("Flight", 1)} `]) {
+    for (const id of [
+      "",
+      "x",
+      globalId("Nothing", 1),
+      globalId("Query", 1),
+      globalId("Passenger", 1),
+      globalId("Flight", ""),
+      `${globalId("Flight", 1)} `,
+    ]) {
       const { errors } = await ask(app, null, node, { id });
       expect(errors).toMatchObject([{ extensions: { code: "BAD_USER_INPUT", status: 400 } }]);
     }

@@ -20,8 +20,6 @@ import { tables } from "./tables.ts";
 export type Run = (values: object) => StepResult<unknown>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
-/** How long a start waits for another process's lock: nobody is served yet. */
-const startTimeoutMs = 5_000;
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
 const busyTimeoutMs = 25;
 
@@ -29,7 +27,6 @@ const busyTimeoutMs = 25;
 export function openSqlite(file: string): Storage {
   const client = connect(file);
   migrate(client);
-  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
   const compile = compiler(drizzle(client));
   const commits = groupCommit(client, compile, inPlace(file));
   return {
@@ -55,7 +52,7 @@ function connect(file: string): Database {
   if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const client = new Database(file, { create: true, strict: true });
   if (!inMemory) chmodSync(file, 0o600);
-  client.run(`pragma busy_timeout = ${startTimeoutMs}`);
+  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
   client.run("pragma journal_mode = wal");
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
