@@ -16,6 +16,8 @@ export const graphqlRest = (parts: GraphqlParts) => {
   async function answer({ request, set }: Exchange): Promise<Response> {
     if (parts.playground && isForPeople(request)) return (await playground()).page(request);
     set.headers["cache-control"] = "no-store";
+    // Proxies hand on a subscription's messages as they come.
+    set.headers["x-accel-buffering"] = "no";
     return (await handler())(request, requestIdOf(set.headers));
   }
 

@@ -15,8 +15,9 @@ export interface Playground {
   file(request: Request, name: string): Promise<Response> | null;
 }
 
-const exampleQuery = `# Flights are public. For the rest, put a token behind "Bearer " under Headers below:
-# skyhook token --email you@example.com
+const exampleQuery = `# Flights are public. For the rest put a token
+# under Headers below, behind "Bearer ":
+#   skyhook token --email you@example.com
 query Example {
   flights(first: 5) {
     totalCount

@@ -3,21 +3,20 @@ import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { sql } from "drizzle-orm";
-import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { AppError } from "../../errors.ts";
 import type { Sql, Statement } from "../sql.ts";
-import type { StepResult, Storage } from "../storage.ts";
+import type { Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
 import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
+import { prepared, type Run, type SqliteBuilder } from "./prepared.ts";
 import { tables } from "./tables.ts";
 
-/** A compiled statement. */
-export type Run = (values: object) => StepResult<unknown>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
@@ -27,7 +26,7 @@ const busyTimeoutMs = 25;
 export function openSqlite(file: string): Storage {
   const client = connect(file);
   migrate(client);
-  const compile = compiler(drizzle(client));
+  const compile = compiler(client);
   const commits = groupCommit(client, compile, inPlace(file));
   return {
     dialect: "sqlite",
@@ -88,10 +87,10 @@ function statOf(file: string): Stats | undefined {
 }
 
 /** Compiles each statement once, on its first use. */
-function compiler(database: BunSQLiteDatabase): Compile {
+function compiler(client: Database): Compile {
   // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
   // the storage suite runs every statement of the program through it.
-  const shared = database as unknown as Sql;
+  const shared = drizzle(client) as unknown as Sql;
   const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
   const compiled = new Map<Statement<never, unknown>, Run>();
   return (statement) => {
@@ -99,27 +98,10 @@ function compiler(database: BunSQLiteDatabase): Compile {
     if (run === undefined) {
       // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
       const query = statement.build(shared, tables, parameters as never, dialect);
-      run = prepared(query as SqliteBuilder);
+      run = prepared(client, query as SqliteBuilder);
       compiled.set(statement, run);
     }
     return run;
-  };
-}
-
-/** What the builders of Drizzle's synchronous SQLite driver are when a query is finished. */
-interface SqliteBuilder {
-  prepare(): {
-    execute(values: object): { sync(): unknown[] | { changes: number } };
-  };
-}
-
-function prepared(query: SqliteBuilder): Run {
-  const statement = query.prepare();
-  return (values) => {
-    const result = statement.execute(values).sync();
-    return Array.isArray(result)
-      ? { rows: result, touched: result.length }
-      : { rows: [], touched: result.changes };
   };
 }
 
