@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import type { DeliveryPlan } from "./deliveries.ts";
-import type { LoadPlan, LoadResult } from "./load.ts";
+import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
-import { onCore, pinning, type Server, startServer } from "./processes.ts";
+import { atExit, pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
 import type { Options, Suite } from "./suite.ts";
 
@@ -92,6 +92,8 @@ async function measure(contestant: Contestant, options: Options): Promise<LoadRe
   // Beside this file, not in the system's folder for temporary files: that may be in memory.
   mkdirSync(here("data"), { recursive: true });
   const folder = mkdtempSync(here("data/ingest-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const forget = atExit(remove);
   try {
     const server = await contestant.start(folder);
     try {
@@ -104,17 +106,18 @@ async function measure(contestant: Contestant, options: Options): Promise<LoadRe
       await server.stop();
     }
   } finally {
-    rmSync(folder, { recursive: true });
+    remove();
+    forget();
   }
 }
 
-async function load(
+function load(
   { name, requestsPerSecond, database }: Contestant,
   server: Server,
   { connections, seconds, warmUpSeconds }: Options,
 ): Promise<LoadResult> {
-  const plan: LoadPlan = {
-    ...delivery,
+  return runLoad(name, {
+    send: { kind: "deliveries", ...delivery },
     port: server.port,
     serverPid: server.pid,
     connections,
@@ -123,13 +126,7 @@ async function load(
     requests: requestsPerSecond * (warmUpSeconds + seconds),
     // Who stores nothing cannot tell a request it has had before.
     repeats: database === null,
-  };
-  const command = onCore(1, ["bun", here("load.ts"), JSON.stringify(plan)]);
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
-  const output = await child.stdout.text();
-  if ((await child.exited) !== 0) throw new Error(`The load on "${name}" failed; see above`);
-  const result: LoadResult = JSON.parse(output);
-  return result;
+  });
 }
 
 /** What was acknowledged must be there: one event and one notification each. */

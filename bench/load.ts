@@ -1,10 +1,13 @@
+import { bookingRequests, type BookingsPlan, pageRequests, type PagesPlan } from "./api-requests.ts";
 import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
 import { cpuMicrosOf, histogram } from "./measure.ts";
+import type { Requests } from "./requests.ts";
 
 // The load generator: a process of its own, so that it can have a core of its own. Its one argument is
 // a LoadPlan in JSON, its one line of output a LoadResult.
 
-export interface LoadPlan extends DeliveryPlan {
+export interface LoadPlan {
+  readonly send: Sent;
   readonly port: number;
   readonly serverPid: number;
   readonly connections: number;
@@ -15,9 +18,14 @@ export interface LoadPlan extends DeliveryPlan {
   readonly repeats: boolean;
 }
 
+export type Sent =
+  | ({ readonly kind: "deliveries" } & DeliveryPlan)
+  | ({ readonly kind: "bookings" } & BookingsPlan)
+  | ({ readonly kind: "pages" } & PagesPlan);
+
 export interface LoadResult {
   readonly bodyBytes: number;
-  /** Answered with 200, warm-up included. Any other answer ends the run with an error. */
+  /** Answered with 2xx, warm-up included. Any other answer ends the run with an error. */
   readonly acknowledged: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
@@ -35,10 +43,21 @@ if (import.meta.main) {
   process.exit(0);
 }
 
+function make(send: Sent, count: number): Requests | Promise<Requests> {
+  switch (send.kind) {
+    case "deliveries":
+      return signedDeliveries(send, count);
+    case "bookings":
+      return bookingRequests(send, count);
+    case "pages":
+      return pageRequests(send);
+  }
+}
+
 /** Warms the server up, measures it for `seconds`, and waits for the answers still under way. */
 async function generate(plan: LoadPlan): Promise<LoadResult> {
   const { warmUpSeconds, seconds, connections } = plan;
-  const deliveries = signedDeliveries(plan, plan.requests);
+  const made = await make(plan.send, plan.requests);
   const latencies = histogram();
   let next = 0;
   let acknowledged = 0;
@@ -47,14 +66,14 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
 
   /** The bytes of the next request; null when it is time to stop. */
   function takeRequest(): Uint8Array | null {
-    if (next === deliveries.count && plan.repeats) next = 0;
-    if (next === deliveries.count) runOut.resolve();
-    if (phase === "over" || next === deliveries.count) return null;
-    return deliveries.request(next++);
+    if (next === made.count && plan.repeats) next = 0;
+    if (next === made.count) runOut.resolve();
+    if (phase === "over" || next === made.count) return null;
+    return made.request(next++);
   }
 
   function answered(status: number, latencyMs: number): void {
-    if (status !== 200) throw new Error(`The server answered ${status}`);
+    if (status < 200 || status > 299) throw new Error(`The server answered ${status}`);
     acknowledged += 1;
     if (phase === "timed") latencies.record(latencyMs);
   }
@@ -75,7 +94,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
   const requests = end.acknowledged - start.acknowledged;
   const serverMicros = end.serverMicros - start.serverMicros;
   return {
-    bodyBytes: deliveries.bodyBytes,
+    bodyBytes: made.bodyBytes,
     acknowledged,
     requestsPerSecond: requests / (elapsedMicros / 1e6),
     p50Ms: latencies.quantile(0.5),

@@ -1,4 +1,7 @@
 import { connect } from "node:net";
+import { join } from "node:path";
+
+import type { LoadPlan, LoadResult } from "./load.ts";
 
 /** Servers run on the first core and the generator on the second, where the system can pin them. */
 const taskset = navigator.hardwareConcurrency > 1 ? Bun.which("taskset") : null;
@@ -8,8 +11,19 @@ export const pinning =
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 10_000;
 
-export function onCore(core: 0 | 1, command: readonly string[]): string[] {
+function onCore(core: 0 | 1, command: readonly string[]): string[] {
   return taskset === null ? [...command] : [taskset, "--cpu-list", String(core), ...command];
+}
+
+const endings = new Set<() => void>();
+process.on("exit", () => {
+  for (const end of endings) end();
+});
+
+/** Has `end` called when this process exits, also by Ctrl-C; the function returned takes that back. */
+export function atExit(end: () => void): () => void {
+  endings.add(end);
+  return () => void endings.delete(end);
 }
 
 /** A server under test. */
@@ -30,6 +44,7 @@ export async function startServer(
     stdout: "inherit",
     stderr: "inherit",
   });
+  const forget = atExit(() => child.kill("SIGKILL"));
   const server: Server = {
     port,
     pid: child.pid,
@@ -38,6 +53,7 @@ export async function startServer(
       const patience = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       await child.exited;
       clearTimeout(patience);
+      forget();
     },
   };
   const deadline = performance.now() + startTimeoutMs;
@@ -49,6 +65,16 @@ export async function startServer(
     await Bun.sleep(20);
   }
   return server;
+}
+
+/** Puts a server, of that name, under load from a process on the other core. */
+export async function runLoad(server: string, plan: LoadPlan): Promise<LoadResult> {
+  const command = onCore(1, ["bun", join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const output = await child.stdout.text();
+  if ((await child.exited) !== 0) throw new Error(`The load on "${server}" failed; see above`);
+  const result: LoadResult = JSON.parse(output);
+  return result;
 }
 
 function freePort(): number {

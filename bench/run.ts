@@ -34,6 +34,9 @@ function readOptions(given: Readonly<Record<string, string | boolean | undefined
   };
 }
 
+// Servers and folders of a run that is broken off are cleared away on exit.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,

@@ -56,7 +56,7 @@ describe("skyhook import", () => {
     const values = line({ seats: 20 }).split(",");
     const record = Object.fromEntries(keys.map((key, index) => [key, values[index]]));
     const ndjson = write("flights.ndjson", JSON.stringify({ ...record, seats: 20 }));
-    expect((await skyhook("import", ndjson)).out).toBe("1 flights imported\n");
+    expect((await skyhook("import", ndjson)).out).toBe("1 flight imported\n");
     expect(flights()).toEqual([
       { flight_number: "SK100", seats: 20, seats_available: 20 },
       { flight_number: "SK200", seats: 10, seats_available: 10 },
@@ -72,7 +72,7 @@ describe("skyhook import", () => {
     expect(refused.err).toContain("2 bad lines: nothing was imported");
     expect(existsSync(join(cwd, "data/skyhook.db"))).toBe(false);
     const skipped = await skyhook("import", file, "--skip-bad");
-    expect(skipped.out).toBe("1 flights imported, 2 bad lines skipped\n");
+    expect(skipped.out).toBe("1 flight imported, 2 bad lines skipped\n");
     expect(flights()).toHaveLength(1);
   });
 

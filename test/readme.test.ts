@@ -88,7 +88,7 @@ describe("README", () => {
 
   test("sells, quotes, cancels and lists a booking", async () => {
     const output = await run(commands("run: book"));
-    expect(output).toContain("1 flights imported");
+    expect(output).toContain("1 flight imported");
     expect(output).toContain('"totalResults":1');
     expect(output).toContain('"status":"confirmed","totalPrice":499.5,"currency":"USD"');
     expect(output).toContain('"quotedAt"');
@@ -100,7 +100,7 @@ describe("README", () => {
   test("lists every setting as the code has it", () => {
     const rows = Object.values(settings).map(
       ({ key, default: value, doc }) =>
-        `| \`${key}\` | ${value === null ? "" : `\`${value}\``} | ${doc} |`,
+        `| \`${key}\` | ${value === null || value === "" ? "" : `\`${value}\``} | ${doc} |`,
     );
     const table = ["| variable | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
     const wanted = readme.replace(

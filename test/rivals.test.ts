@@ -48,7 +48,7 @@ describe("four processes of rivals for one flight", () => {
       `SK100,Skyhook Air,JFK,LHR,${departure},${arrival},economy,${seats},100.00,USD`,
     ].join("\n");
     const imported = await runSkyhook(["import", "-"], { cwd: folder, input: csv });
-    expect(imported.out).toBe("1 flights imported\n");
+    expect(imported.out).toBe("1 flight imported\n");
     const server = await startServer({ cwd: folder, env: { LOG_LEVEL: "info" } });
     const token = async (role: string) => {
       const args = ["token", "--email", `${role}@example.com`, "--role", role];

@@ -131,4 +131,25 @@ describe("sqlite: schema", () => {
     const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
     expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining(index)]);
   });
+
+  const many = "in (select value from json_each('[1]'))";
+  test.each([
+    [
+      "a page of flights",
+      "select id from flights where (created_at, id) < (1, 2) order by created_at desc, id desc limit 20",
+      "flights_newest ((created_at,id)<(?,?))",
+    ],
+    ["flights by ids", `select * from flights where id ${many}`, "flights_id (id=?)"],
+    ["users by ids", `select * from users where id ${many}`, "(id=?)"],
+    ["events by ids", `select * from events where id ${many}`, "(id=?)"],
+    [
+      "notifications of events",
+      `select * from notifications where event_id ${many}`,
+      "(event_id=?)",
+    ],
+  ])("%s is read by an index", (_, query, index) => {
+    const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
+    expect(plan[0]?.detail).toContain(index);
+    expect(plan.some(({ detail }) => /^SCAN (?!json_each)/.test(detail))).toBe(false);
+  });
 });

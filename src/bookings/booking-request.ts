@@ -37,6 +37,7 @@ export const bookingRequestSchema = Type.Object(
     passengers: Type.Array(passengerSchema, {
       minItems: 1,
       maxItems: maxPassengers,
+      errorMessage: `1 to ${maxPassengers} passengers`,
       description: "One seat each.",
     }),
     contactEmail: emailSchema,

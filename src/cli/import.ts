@@ -28,14 +28,14 @@ export async function importCommand(
   const { plans, faults } = await readAll(file, format);
   if (faults > 0 && skipBad === undefined) {
     throw new Error(
-      `${faults} bad lines: nothing was imported. Mend them, or leave them out with --skip-bad`,
+      `${counted(faults, "bad line")}: nothing was imported. Mend them, or leave them out with --skip-bad`,
     );
   }
   const storage = await openDatabase(config);
   try {
     const count = await importFlights(storage, plans, new Date(systemClock.now()));
-    const skipped = faults > 0 ? `, ${faults} bad lines skipped` : "";
-    console.log(`${count} flights imported${skipped}`);
+    const skipped = faults > 0 ? `, ${counted(faults, "bad line")} skipped` : "";
+    console.log(`${counted(count, "flight")} imported${skipped}`);
   } finally {
     await storage.close();
   }
@@ -61,6 +61,10 @@ async function readAll(
   }
   bar.end();
   return { plans, faults };
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
 function formatOf(file: string): ImportFormat {

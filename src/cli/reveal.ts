@@ -10,6 +10,12 @@ import { secretStore } from "../secrets.ts";
 import { openDatabase } from "./database.ts";
 import { table } from "./output.ts";
 
+/** Who is at the command line, by the operating system's word. */
+function operatorName(env: NodeJS.ProcessEnv): string {
+  const { username, uid } = userInfo();
+  return username === "unknown" ? (env["USER"] ?? `uid ${uid}`) : username;
+}
+
 /** `skyhook booking reveal`: shows what a booking's passengers are identified by, and records that it did. */
 export async function reveal(
   bookingId: string,
@@ -20,7 +26,7 @@ export async function reveal(
   const keys = secretStore(env, config.secretsDir).personalDataKeys(config.dataDir);
   const storage = await openDatabase(config);
   try {
-    const { username } = userInfo();
+    const username = operatorName(env);
     const passengers = await revealPassengers(
       { storage, seal: personalDataSeal(keys), clock: systemClock, makeId },
       { bookingId, actor: username, reason },

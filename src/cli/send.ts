@@ -81,7 +81,7 @@ function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
   const facts = ["status", "id", "idempotencyKey"].map((name) => textAt(json, name));
   const said = ok ? facts.filter((fact) => fact !== null).join(" ") : problemOf(answer);
   console.log(`${paint(ok ? "green" : "red", String(status))} ${said}`);
-  if (json !== null) console.log(JSON.stringify(json, null, 2));
+  if (json !== null) console.log(JSON.stringify(json));
   const hint = tamper === undefined ? hints[status] : undefined;
   if (hint !== undefined) console.error(hint);
 }
@@ -91,5 +91,5 @@ const hints: Readonly<Record<number, string>> = {
   401: "The server has another secret for this provider, or a proxy changed the body",
   404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
   429: "Too many wrong signatures came from this machine: wait a minute",
-  503: "See what `skyhook doctor` says: most likely the server has no secret for this provider",
+  503: "See what `skyhook doctor` says. If it finds the secret, restart the server: secrets are read at the start",
 };

@@ -56,11 +56,6 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   for (const [one, other] of equalSecrets(secrets, config.providers)) {
     log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
   }
-  log.info(
-    { database: config.databaseUrl, pid: process.pid },
-    `skyhook serves on ${app.server?.url.href}`,
-  );
-
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -76,6 +71,11 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+
+  log.info(
+    { database: config.databaseUrl, pid: process.pid },
+    `skyhook serves on ${app.server?.url.href}`,
+  );
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
 }
 

@@ -82,8 +82,9 @@ export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
   }
   const [first] = errors;
   if (first === undefined) return search;
-  const names = errors.map((error) => ("parameter" in error ? error.parameter : ""));
-  throw new AppError("invalid-parameter", `${names.join(", ")}: ${first.detail}`, { errors });
+  const name = "parameter" in first ? first.parameter : "";
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  throw new AppError("invalid-parameter", `${name}: ${first.detail}${more}`, { errors });
 }
 
 function isDay(text: string): boolean {

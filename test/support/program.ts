@@ -13,11 +13,16 @@ export interface Surroundings {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** A command that runs the one that follows it in its own process. */
+  readonly through?: readonly string[];
 }
 
 /** Starts the program as a process of its own, with nothing of our environment but what is given. */
-export function spawnSkyhook(args: readonly string[], { cwd, env = {}, input }: Surroundings) {
-  return Bun.spawn([process.execPath, main, ...args], {
+export function spawnSkyhook(
+  args: readonly string[],
+  { cwd, env = {}, input, through = [] }: Surroundings,
+) {
+  return Bun.spawn([...through, process.execPath, main, ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
     stdin: input === undefined ? "ignore" : Buffer.from(input),
@@ -40,19 +45,24 @@ export async function runSkyhook(args: readonly string[], surroundings: Surround
 /** A running server. `env` is what other commands need to find it. */
 export interface RunningServer extends Surroundings {
   readonly url: string;
+  readonly pid: number;
+  /** Its exit code, once it has ended. */
+  readonly exited: Promise<number>;
   readonly env: Readonly<Record<string, string>> & { readonly PORT: string };
   /** All it has printed so far. */
   log(): string;
   /** Ends it kindly; its exit code. */
   stop(): Promise<number>;
+  /** Ends it at once, in the midst of what it does. */
+  kill(): Promise<number>;
 }
 
 /** Starts `skyhook serve` (or another command that serves) on a free port. */
 export async function startServer(
-  { cwd, env = {} }: Surroundings,
+  { cwd, env = {}, through = [] }: Surroundings,
   command = "serve",
 ): Promise<RunningServer> {
-  const child = spawnSkyhook([command], { cwd, env: { ...env, PORT: "0" } });
+  const child = spawnSkyhook([command], { cwd, env: { ...env, PORT: "0" }, through });
   let log = "";
   const started = Promise.withResolvers<string>();
   const collect = async () => {
@@ -67,11 +77,17 @@ export async function startServer(
   const url = await started.promise;
   return {
     url,
+    pid: child.pid,
+    exited: child.exited,
     cwd,
     env: { ...env, PORT: new URL(url).port },
     log: () => log,
     async stop() {
       child.kill("SIGTERM");
+      return child.exited;
+    },
+    async kill() {
+      child.kill("SIGKILL");
       return child.exited;
     },
   };

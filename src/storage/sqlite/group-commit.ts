@@ -26,6 +26,8 @@ const maxWaitingUnits = 20_000;
 /** How long units wait for another process's lock before they are refused. */
 const lockPatienceMs = 2_000;
 const lockRetryMs = 20;
+/** For this long after a commit failed, units without steps fail too. */
+const faultMemoryMs = 5_000;
 
 /**
  * Commits units of work in groups: those that arrive in one turn of the event loop share one
@@ -43,13 +45,17 @@ export function groupCommit(
   let scheduled = false;
   let closed = false;
   let lockedSince: number | null = null;
-  /** The last commit failed: units without steps, which ask how it stands, must not say all is well. */
-  let isFailing = false;
+  /** Why and when the last commit failed; null when it did not. */
+  let lastFault: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
     if (closed || waiting.length >= maxWaitingUnits) {
       const detail = closed ? "The service is shutting down" : "Too much work is waiting";
       return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
+    }
+    // Without steps it asks whether units succeed, and on a full disk only real ones can tell.
+    if (steps.length === 0 && lastFault && performance.now() - lastFault.atMs < faultMemoryMs) {
+      return Promise.reject(unavailable(lastFault.error));
     }
     return new Promise((resolve, reject) => {
       waiting.push({ steps, resolve, reject });
@@ -100,8 +106,6 @@ export function groupCommit(
   /** Runs and commits a group, inside the transaction that is open. */
   function commit(group: readonly Unit[]): Outcome[] {
     try {
-      // The least write there is: tells whether the disk takes any, though no unit may write.
-      if (isFailing) client.run("pragma user_version = 0");
       let outcomes = runAll(group);
       if (outcomes === "half-done") {
         client.run("rollback");
@@ -109,10 +113,10 @@ export function groupCommit(
         outcomes = group.map(runWithSavepoint);
       }
       client.run("commit");
-      isFailing = false;
+      lastFault = null;
       return outcomes;
     } catch (error) {
-      isFailing = true;
+      lastFault = { error, atMs: performance.now() };
       rollback();
       return group.map(() => ({ error: unavailable(error) }));
     }

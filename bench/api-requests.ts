@@ -1,0 +1,73 @@
+import { tokens } from "../src/auth/token.ts";
+import { systemClock } from "../src/clock.ts";
+import type { Role } from "../src/context.ts";
+
+import { packed, type Requests } from "./requests.ts";
+
+/** Signs the access tokens of both servers. */
+export const tokenSettings = {
+  key: "bench-key-of-thirty-two-bytes-or-more",
+  issuer: "skyhook",
+  audience: "skyhook",
+} as const;
+
+/** Pages to read: paths, in turn. */
+export interface PagesPlan {
+  readonly paths: readonly string[];
+}
+
+export async function pageRequests({ paths }: PagesPlan): Promise<Requests> {
+  const authorization = `Bearer ${await mint("bench-operator", "operator")}`;
+  return packed(paths.length, (index) => ({
+    method: "GET",
+    path: paths[index] ?? "/",
+    headers: { Authorization: authorization },
+    json: null,
+  }));
+}
+
+/** Bookings of one seat: of `users` users in turn, each with a token, on `flights` flights in turn. */
+export interface BookingsPlan {
+  readonly users: number;
+  readonly flights: number;
+}
+
+/** Makes `count` bookings; no two have the same key or passenger. */
+export async function bookingRequests(
+  { users, flights }: BookingsPlan,
+  count: number,
+): Promise<Requests> {
+  const bearers: string[] = [];
+  for (let user = 0; user < users; user += 1) {
+    bearers.push(`Bearer ${await mint(crypto.randomUUID(), "user")}`);
+  }
+  return packed(count, (index) => ({
+    method: "POST",
+    path: "/v1/api/bookings",
+    headers: {
+      Authorization: bearers[index % users] ?? "",
+      "Idempotency-Key": crypto.randomUUID(),
+    },
+    json: JSON.stringify({
+      flightId: 1 + (index % flights),
+      passengers: [
+        {
+          firstName: "Ada",
+          lastName: `Lovelace ${index}`,
+          email: `ada.${index}@example.com`,
+          dateOfBirth: "1990-04-12",
+          passportNumber: `X${String(index).padStart(8, "0")}`,
+        },
+      ],
+      contactEmail: "contact@example.com",
+      paymentMethod: "card",
+    }),
+  }));
+}
+
+const tokenSeconds = 24 * 3_600;
+
+function mint(id: string, role: Role): Promise<string> {
+  const key = Buffer.from(tokenSettings.key);
+  return tokens({ ...tokenSettings, key }, systemClock).mint({ id, roles: [role] }, tokenSeconds);
+}

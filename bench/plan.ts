@@ -1,0 +1,42 @@
+import type { Database } from "bun:sqlite";
+
+import { sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+
+import type { ItemId } from "../src/pagination/page.ts";
+import type { Source } from "../src/pagination/paginate.ts";
+import type { Sql, Statement } from "../src/storage/sql.ts";
+import { dialect } from "../src/storage/sqlite/dialect.ts";
+import { tables } from "../src/storage/sqlite/tables.ts";
+import type { Storage } from "../src/storage/storage.ts";
+
+/** How SQLite reads the pages of a list that lie after an item: its own words. */
+export async function deepPagePlan<Id extends ItemId>(
+  database: Database,
+  list: (storage: Storage, filters: object) => Source<unknown, Id>,
+  from: { readonly createdAt: Date; readonly id: Id },
+): Promise<string> {
+  const statements: Statement<never, unknown>[] = [];
+  const recorder = {
+    all(statement: Statement<never, unknown>) {
+      statements.push(statement);
+      return Promise.resolve([]);
+    },
+  };
+  // Guarantee: a list reads its pages by `all`.
+  await list(recorder as unknown as Storage, {}).read({
+    order: "newest-first",
+    from,
+    offset: 0,
+    limit: 20,
+  });
+  const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
+  const details = statements.flatMap((statement) => {
+    // Guarantee: as in the storage itself, Sql lists only what these builders have.
+    const shared = drizzle(database) as unknown as Sql;
+    const query = statement.build(shared, tables, parameters as never, dialect);
+    const { sql: text } = (query as unknown as { toSQL(): { sql: string } }).toSQL();
+    return database.query<{ detail: string }, []>(`explain query plan ${text}`).all();
+  });
+  return details.map(({ detail }) => detail).join("; ");
+}

@@ -1,0 +1,226 @@
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { connect } from "node:net";
+
+import { json, startApp, until } from "./support/app.ts";
+import { gatewaySecret, never, testGateway } from "./support/gateway.ts";
+import {
+  asOperator,
+  databaseIn,
+  deliverTo,
+  delivery,
+  integrityOf,
+  keyOf,
+  keysListed,
+  startIn,
+} from "./support/load.ts";
+import { type RunningServer, removeFolder, temporaryFolder } from "./support/program.ts";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+function newFolder(): string {
+  const folder = temporaryFolder();
+  ends.push(() => removeFolder(folder));
+  return folder;
+}
+
+async function start(...args: Parameters<typeof startIn>): Promise<RunningServer> {
+  const server = await startIn(...args);
+  ends.push(() => server.kill());
+  return server;
+}
+
+const workers = 16;
+
+/** Numbers of deliveries, by what became of them. */
+class Ledger {
+  readonly acknowledged = new Set<number>();
+  readonly unanswered = new Set<number>();
+  readonly refused = new Map<number, number>();
+  #last = 0;
+
+  /** Delivers new ones, many at a time, until one is not answered. */
+  async load(server: RunningServer): Promise<void> {
+    let isUp = true;
+    const work = async () => {
+      while (isUp) {
+        const status = await this.deliver(server, ++this.#last);
+        if (status === 0) isUp = false;
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, work));
+  }
+
+  async deliver(server: RunningServer, number: number): Promise<number> {
+    const status = await deliverTo(server, number);
+    if (status === 200) this.acknowledged.add(number);
+    else if (status === 0) this.unanswered.add(number);
+    else this.refused.set(number, status);
+    return status;
+  }
+
+  /** Delivers again what was not answered, as every provider does. */
+  async retry(server: RunningServer): Promise<void> {
+    const again = [...this.unanswered];
+    this.unanswered.clear();
+    await Promise.all(again.map((number) => this.deliver(server, number)));
+  }
+
+  get keys(): string[] {
+    return [...this.acknowledged].map(keyOf).toSorted();
+  }
+}
+
+/** The idempotency keys in a database file, without the program. */
+function keysIn(file: string): string[] {
+  using database = new Database(file);
+  const keys = database.query("select idempotency_key from events order by 1").values();
+  return keys.flat().map(String);
+}
+
+describe("kill -9 under load", () => {
+  test("loses nothing that was acknowledged, stores nothing twice, and notifies of everything", async () => {
+    const rounds = 4;
+    const folder = newFolder();
+    const file = databaseIn(folder);
+    const ledger = new Ledger();
+    let holdNext = false;
+    let held = 0;
+    const gateway = testGateway(() => {
+      if (!holdNext) return new Response();
+      // Under way when the process dies, so it has to come again.
+      holdNext = false;
+      held += 1;
+      return never();
+    });
+    ends.push(() => gateway.stop());
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+
+    for (let round = 1; round <= rounds; round += 1) {
+      const server = await start(folder, env);
+      await ledger.retry(server);
+      expect(ledger.unanswered.size).toBe(0);
+      holdNext = true;
+      const before = ledger.acknowledged.size;
+      const loading = ledger.load(server);
+      const enough = before + Math.ceil(Math.random() * 400);
+      await until(() => held === round && ledger.acknowledged.size >= enough);
+      await server.kill();
+      await loading;
+      expect(integrityOf(file)).toBe("ok");
+      const stored = new Set(keysIn(file));
+      expect(ledger.keys.filter((key) => !stored.has(key))).toEqual([]);
+    }
+
+    const last = await start(folder, env);
+    await ledger.retry(last);
+    expect(ledger.unanswered.size).toBe(0);
+    expect([...ledger.refused]).toEqual([]);
+    expect((await keysListed(last)).toSorted()).toEqual(ledger.keys);
+
+    const idsByKey = () =>
+      Map.groupBy(
+        gateway.received.map(({ headers, body }) => {
+          const event: { idempotencykey: string } = JSON.parse(body);
+          return { key: event.idempotencykey, id: headers["webhook-id"] };
+        }),
+        ({ key }) => key,
+      );
+    await until(() => idsByKey().size === ledger.acknowledged.size, 10_000);
+    const tries = idsByKey();
+    expect([...tries.keys()].toSorted()).toEqual(ledger.keys);
+    const ids = [...tries.values()].map((entries) => new Set(entries.map(({ id }) => id)));
+    expect(ids.filter(({ size }) => size !== 1)).toEqual([]);
+    // What was held in each round came again.
+    const repeated = [...tries.values()].filter((entries) => entries.length > 1);
+    expect(repeated.length).toBeGreaterThanOrEqual(rounds);
+
+    const waiting = async () => {
+      const page = await asOperator(last, "/v1/notifications?status=pending");
+      const { data }: { data: unknown[] } = JSON.parse(await page.text());
+      return data.length;
+    };
+    await until(async () => (await waiting()) === 0);
+    expect(await last.stop()).toBe(0);
+    expect(integrityOf(file)).toBe("ok");
+  }, 30_000);
+});
+
+describe("SIGTERM", () => {
+  test("under load: answers what is under way, loses nothing, ends streams, exits 0", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    const ledger = new Ledger();
+    const feed = await asOperator(server, "/v1/feed");
+    expect(feed.status).toBe(200);
+    const slow = await halfSent(server, 1_000_000);
+    const loading = ledger.load(server);
+    await until(() => ledger.acknowledged.size >= 500);
+    const exited = server.stop();
+    await until(() => server.log().includes("SIGTERM: stopping"));
+    const answer = await slow.finish();
+    expect(answer).toStartWith("HTTP/1.1 200 ");
+    expect(await exited).toBe(0);
+    await loading;
+    expect(await feed.text()).toContain("retry: 2000");
+    expect([...ledger.refused.values()].filter((status) => status !== 503)).toEqual([]);
+    const stored = keysIn(databaseIn(folder));
+    expect(stored).toContain(keyOf(1_000_000));
+    expect(ledger.keys.filter((key) => !stored.includes(key))).toEqual([]);
+    expect(new Set(stored).size).toBe(stored.length);
+    expect(server.log()).toContain('"msg":"stopped"');
+  });
+
+  test("is told to load balancers by /readyz, while what still comes is served", async () => {
+    const app = await startApp();
+    expect((await app.fetch("/readyz")).status).toBe(200);
+    app.services.drain();
+    const draining = await app.fetch("/readyz");
+    expect(draining.status).toBe(503);
+    expect(await json(draining)).toMatchObject({ detail: "The service is draining" });
+    expect((await app.fetch("/livez")).status).toBe(200);
+    expect((await app.deliverSample("task_tracker", "task.completed")).status).toBe(200);
+    await app.stop();
+  });
+
+  test("does not wait for a client that never ends its request", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    await halfSent(server, 2);
+    const startMs = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - startMs).toBeLessThan(10_000);
+    expect(keysIn(databaseIn(folder))).toEqual([keyOf(1)]);
+  });
+});
+
+/** A delivery of which only half has been sent, and what sends the rest and reads all that comes. */
+async function halfSent({ url }: RunningServer, number: number) {
+  const { headers, body } = delivery(number);
+  if (!(body instanceof Uint8Array)) throw new Error("A delivery has bytes");
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  ends.push(() => socket.destroy());
+  let received = "";
+  socket.on("data", (chunk) => (received += chunk.toString()));
+  const fields = [...new Headers(headers), ["host", "localhost"], ["content-length", body.length]];
+  const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const half = Math.floor(body.length / 2);
+  socket.write(`POST /webhooks/task_tracker HTTP/1.1\r\n${head}\r\n`);
+  await new Promise((resolve) => socket.write(body.subarray(0, half), resolve));
+  // Answered later than what came before it was read.
+  await (await fetch(`${url}/livez`)).text();
+  return {
+    async finish(): Promise<string> {
+      const closed = once(socket, "close");
+      socket.write(body.subarray(half));
+      await closed;
+      return received;
+    },
+  };
+}

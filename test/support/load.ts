@@ -1,0 +1,98 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+
+import { tokens } from "../../src/auth/token.ts";
+import { systemClock } from "../../src/clock.ts";
+import { signed, testSecret } from "./app.ts";
+import { itemsOf } from "./operator.ts";
+import { type RunningServer, startServer, type Surroundings } from "./program.ts";
+
+const jwtSecret = "a test key of thirty-two bytes!!";
+
+/** A server of `folder`, which keeps its database there. */
+export function startIn(
+  folder: string,
+  env: Readonly<Record<string, string>> = {},
+  options: Pick<Surroundings, "through"> = {},
+): Promise<RunningServer> {
+  return startServer({
+    ...options,
+    cwd: folder,
+    env: {
+      DATA_DIR: join(folder, "data"),
+      JWT_SECRET: jwtSecret,
+      TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
+      LOG_FORMAT: "json",
+      ...env,
+    },
+  });
+}
+
+export const databaseIn = (folder: string): string => join(folder, "data", "skyhook.db");
+
+/** The signed delivery of that number, the same each time; `padding` makes its body larger. */
+export function delivery(number: number, padding = 0): RequestInit {
+  const body = JSON.stringify({
+    event_name: "item:completed",
+    event_data: { id: `${number}`, content: `Task ${number}` },
+    padding: "x".repeat(padding),
+  });
+  const headers = { "x-tasktracker-delivery-id": `d-${number}` };
+  return signed("task_tracker", body, systemClock, { headers });
+}
+
+export const keyOf = (number: number): string => `task_tracker:d-${number}`;
+
+/** Delivers, and says what came of it; no answer at all is 0. */
+export async function deliverTo(
+  { url }: Pick<RunningServer, "url">,
+  number: number,
+  padding = 0,
+): Promise<number> {
+  try {
+    const response = await fetch(`${url}/webhooks/task_tracker`, delivery(number, padding));
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Asks as an operator. */
+export async function asOperator(
+  { url }: Pick<RunningServer, "url">,
+  path: string,
+): Promise<Response> {
+  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
+  const token = await tokens(issuing, systemClock).mint({ id: "test", roles: ["operator"] }, 600);
+  return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+}
+
+/** The idempotency keys of all events, read page by page. */
+export async function keysListed(server: Pick<RunningServer, "url">): Promise<string[]> {
+  const keys: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const after: string = cursor === null ? "" : `&cursor=${cursor}`;
+    const page: unknown = await (await asOperator(server, `/v1/events?limit=100${after}`)).json();
+    const { data, pagination } = pageOf(page);
+    keys.push(...data.map(({ idempotencyKey }) => String(idempotencyKey)));
+    cursor = pagination.nextCursor;
+  } while (cursor !== null);
+  return keys;
+}
+
+function pageOf(page: unknown) {
+  if (typeof page !== "object" || page === null) throw new Error("Not a page");
+  const { data, pagination }: { data?: unknown; pagination?: unknown } = page;
+  if (typeof pagination !== "object" || pagination === null) throw new Error("Not a page");
+  const { nextCursor = null }: { nextCursor?: unknown } = pagination;
+  const next = typeof nextCursor === "string" ? nextCursor : null;
+  return { data: itemsOf(data), pagination: { nextCursor: next } };
+}
+
+/** What SQLite finds wrong with a file; "ok" when nothing. */
+export function integrityOf(file: string): unknown {
+  using database = new Database(file);
+  return database.query("pragma integrity_check").values().flat().join();
+}

@@ -1,0 +1,14 @@
+import { createApp } from "/work/main/src/app.ts";
+import { startApp } from "/work/main/test/support/app.ts";
+import { addFlight, bookingBody, post } from "/work/main/test/support/flights.ts";
+import { systemClock } from "/work/main/src/clock.ts";
+const clock = { ...systemClock, advance() {} };
+const app = await startApp({ NODE_ENV: "production" }, clock as never);
+for (let n = 0; n < 10; n++) await addFlight(app, { flightNumber: "F" + n, seats: 100 });
+for (let i = 0; i < 100; i++) await app.as("user", "/v1/api/bookings", post(bookingBody(1 + (i % 10))));
+for (let i = 0; i < 100; i++) await app.deliverSample("task_tracker", "task.completed");
+const way = process.argv[2] === "yoga" ? { fastPath: false, compileAfterRuns: 2 } : process.argv[2] === "plain" ? { fastPath: false, compileAfterRuns: Infinity } : { fastPath: true, compileAfterRuns: 2 };
+const server = createApp(app.services, { graphql: way }).listen({ port: 3988, hostname: "127.0.0.1" });
+const token = await app.services.tokens.mint({ id: "test-user", roles: ["user", "operator"] }, 36000);
+await Bun.write("/tmp/p8/token", token);
+console.log("up");
