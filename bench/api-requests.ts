@@ -53,7 +53,7 @@ export async function bookingRequests(
       passengers: [
         {
           firstName: "Ada",
-          lastName: `Lovelace ${index}`,
+          lastName: "Lovelace",
           email: `ada.${index}@example.com`,
           dateOfBirth: "1990-04-12",
           passportNumber: `X${String(index).padStart(8, "0")}`,

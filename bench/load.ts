@@ -1,4 +1,9 @@
-import { bookingRequests, type BookingsPlan, pageRequests, type PagesPlan } from "./api-requests.ts";
+import {
+  bookingRequests,
+  type BookingsPlan,
+  pageRequests,
+  type PagesPlan,
+} from "./api-requests.ts";
 import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
 import { cpuMicrosOf, histogram } from "./measure.ts";
 import type { Requests } from "./requests.ts";

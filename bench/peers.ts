@@ -6,6 +6,7 @@ export const peersFolder = join(import.meta.dir, "peers");
 export interface PeerVersions {
   readonly node: string;
   readonly fastify: string;
+  readonly fastifyJwt: string;
   readonly betterSqlite3: string;
   readonly sqlite: string;
 }
@@ -13,8 +14,8 @@ export interface PeerVersions {
 const probe = `
   const Database = require("better-sqlite3");
   const sqlite = new Database(":memory:").prepare("select sqlite_version()").pluck().get();
-  const [fastify, betterSqlite3] = ["fastify", "better-sqlite3"].map((name) => require(name + "/package.json").version);
-  JSON.stringify({ node: process.version, fastify, betterSqlite3, sqlite });`;
+  const [fastify, fastifyJwt, betterSqlite3] = ["fastify", "@fastify/jwt", "better-sqlite3"].map((name) => require(name + "/package.json").version);
+  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, sqlite });`;
 
 /** The peers' versions; installs them first where they are not there yet. Takes a minute then. */
 export async function preparePeers(): Promise<PeerVersions> {

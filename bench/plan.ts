@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
-import type { ItemId } from "../src/pagination/page.ts";
+import type { ItemId, Position } from "../src/pagination/page.ts";
 import type { Source } from "../src/pagination/paginate.ts";
 import type { Sql, Statement } from "../src/storage/sql.ts";
 import { dialect } from "../src/storage/sqlite/dialect.ts";
@@ -13,8 +13,8 @@ import type { Storage } from "../src/storage/storage.ts";
 /** How SQLite reads the pages of a list that lie after an item: its own words. */
 export async function deepPagePlan<Id extends ItemId>(
   database: Database,
-  list: (storage: Storage, filters: object) => Source<unknown, Id>,
-  from: { readonly createdAt: Date; readonly id: Id },
+  list: (storage: Storage, filters: Record<never, never>) => Source<unknown, Id>,
+  from: Position<Id> | null,
 ): Promise<string> {
   const statements: Statement<never, unknown>[] = [];
   const recorder = {

@@ -40,6 +40,8 @@ export interface Goal {
   /** What must be reached, and what we want to reach. */
   readonly floor?: number;
   readonly target?: number;
+  /** Why this run cannot tell whether it is reached; null when it can. */
+  readonly flaw?: string | null;
 }
 
 export function goalTable(goals: readonly Goal[]): string {
@@ -70,6 +72,7 @@ function resultOf(goal: Goal): string {
     return goal.better === "higher" ? figure >= value : figure <= value;
   };
   if (goal.target === undefined) return "";
+  if (goal.flaw) return `not judged: ${goal.flaw}`;
   if (reached(goal.target)) return "target met";
   return reached(goal.floor) ? "floor met" : "missed";
 }

@@ -13,9 +13,7 @@ export interface Row<Id extends ItemId> {
 /** A table full of rows, like those that the program writes. */
 export interface Filled<Id extends ItemId> {
   readonly rows: number;
-  /** Milliseconds between one row and the next. */
-  readonly stepMs: number;
-  row(number: number): Row<Id>;
+  readonly row: (number: number) => Row<Id>;
 }
 
 export interface Cost {
@@ -24,6 +22,8 @@ export interface Cost {
 }
 
 const startMs = Date.UTC(2026, 0, 1);
+/** Flights leave long after any day on which this runs. */
+const departureMs = Date.UTC(2060, 0, 1);
 const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 
 /** As long as ours and in the same order; n in place of random digits. */
@@ -39,14 +39,21 @@ const selects = {
         'trigger', 'push', 'repository', 'octo/skyhook'),
       null, '127.0.0.1', 'current', 0, 0, null, null from numbers`,
   flights: (stepMs: number) => `
-    select n, 'SK' || n, 'Skyhook Air', 'LHR', 'JFK', ${startMs} + n * 60000, ${startMs} + n * 60000 + 28800000,
+    select n, 'SK' || n, 'Skyhook Air', 'LHR', 'JFK', ${departureMs} + n * 60000, ${departureMs} + n * 60000 + 28800000,
       'economy', 300, 300, 49950, 'GBP', ${timeOf(stepMs)} from numbers`,
 };
 
-/** Makes the database in `file`, with the program's schema, and fills it. */
+/**
+ * Makes the database in `file`, with the program's schema, and fills it. `stepMs`: the time from
+ * one row to the next.
+ */
 export function fill(
   file: string,
-  content: readonly { readonly table: keyof typeof selects; readonly rows: number; readonly stepMs: number }[],
+  content: readonly {
+    readonly table: keyof typeof selects;
+    readonly rows: number;
+    readonly stepMs: number;
+  }[],
 ): Cost {
   const started = performance.now();
   void openStorage(`sqlite:${file}`).close();
@@ -79,7 +86,6 @@ export function fill(
 export function filledEvents(rows: number, stepMs: number): Filled<string> {
   return {
     rows,
-    stepMs,
     row(number) {
       const ms = startMs + number * stepMs;
       const id = `evt_${ms.toString(16).padStart(12, "0")}${number.toString(16).padStart(20, "0")}`;
@@ -91,7 +97,6 @@ export function filledEvents(rows: number, stepMs: number): Filled<string> {
 export function filledFlights(rows: number, stepMs: number): Filled<number> {
   return {
     rows,
-    stepMs,
     row: (number) => ({ createdAt: new Date(startMs + number * stepMs), id: number }),
   };
 }

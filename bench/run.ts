@@ -2,9 +2,10 @@ import { parseArgs } from "node:util";
 
 import { ingest } from "./ingest.ts";
 import { writeSection } from "./report.ts";
+import { rest } from "./rest.ts";
 import type { Options, Suite } from "./suite.ts";
 
-const suites: readonly Suite[] = [ingest];
+const suites: readonly Suite[] = [ingest, rest];
 
 const usage = `Usage: bun run bench <suite> [options]
 
@@ -15,22 +16,30 @@ Options
   --rounds N         rounds, in which the contestants take turns (5)
   --seconds N        length of one timed run (3)
   --connections N    connections, with one request in flight each (64)
+  --rows N           length of the list that \`rest\` turns the pages of (2,000,000)
+  --full             the same as --rows 10000000: takes minutes, and 10 GB of disk
   --quick            2 rounds of 1 s: shows that it works, proves nothing; RESULTS.md is left alone
   --help             this text`;
 
 /** The bounds keep a slip of the finger from filling the disk. */
 function readOptions(given: Readonly<Record<string, string | boolean | undefined>>): Options {
   const quick = given["quick"] === true;
-  const number = (name: string, fallback: number, most: number): number => {
+  const number = (name: string, fallback: number, most: number, least = 1): number => {
     const value = Number(given[name] ?? fallback);
-    if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-    throw new Error(`--${name} must be a whole number from 1 to ${most}`);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
   };
   return {
     rounds: number("rounds", quick ? 2 : 5, 50),
     seconds: number("seconds", quick ? 1 : 3, 30),
     warmUpSeconds: quick ? 1 : 2,
     connections: number("connections", 64, 1_024),
+    rows: number(
+      "rows",
+      given["full"] === true ? 10_000_000 : quick ? 100_000 : 2_000_000,
+      20_000_000,
+      1_000,
+    ),
   };
 }
 
@@ -44,6 +53,8 @@ try {
       rounds: { type: "string" },
       seconds: { type: "string" },
       connections: { type: "string" },
+      rows: { type: "string" },
+      full: { type: "boolean" },
       quick: { type: "boolean" },
       help: { type: "boolean" },
     },

@@ -13,4 +13,6 @@ export interface Options {
   /** Sent before each timed run and not counted, so that the server's code is compiled. */
   readonly warmUpSeconds: number;
   readonly connections: number;
+  /** Length of the list whose pages are compared. */
+  readonly rows: number;
 }

@@ -16,6 +16,7 @@ import { openApiDocument } from "./http/openapi.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
 import { allowedMethods } from "./http/routes.ts";
+import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
 import { usersRest } from "./users/users.rest.ts";
@@ -99,7 +100,7 @@ export type App = ReturnType<typeof createApp>;
 function failureOf(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
   if (error instanceof AppError) return error;
   if (code === "NOT_FOUND") {
-    const allow = allowedMethods(app.routes, new URL(request.url).pathname);
+    const allow = allowedMethods(app.routes, urlOf(request).pathname);
     if (allow.length === 0) return new AppError("not-found", "There is nothing at this address");
     const detail = `This address takes ${allow.join(", ")}`;
     return new AppError("method-not-allowed", detail, { allow });

@@ -4,7 +4,7 @@ import { rememberedSessions } from "./auth/remembered-sessions.ts";
 import { type Tokens, tokens, type Verify } from "./auth/token.ts";
 import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
 import { type Bookings, bookings } from "./bookings/bookings.ts";
-import { personalDataSeal } from "./bookings/personal-data.ts";
+import { personalDataSeal, requestHashKey } from "./bookings/personal-data.ts";
 import { makeReference } from "./bookings/reference.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -102,6 +102,7 @@ export function createServices(
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const personalKeys = secrets.personalDataKeys(config.dataDir);
   const limiter = failureLimiter(clock);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
@@ -170,7 +171,8 @@ export function createServices(
     bookings: bookings({
       storage,
       outbox: box,
-      seal: personalDataSeal(secrets.personalDataKeys(config.dataDir)),
+      seal: personalDataSeal(personalKeys),
+      hashKey: requestHashKey(personalKeys),
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
         freeBeforeDays: config.refundFreeBeforeDays,

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 
 import { createApp } from "../src/app.ts";
@@ -7,6 +7,9 @@ import { eventStream, type ServerSentEvent } from "../src/http/sse.ts";
 import { startApp, type TestApp, until } from "./support/app.ts";
 import { manualClock } from "./support/clock.ts";
 import { type FeedReader, readFeed } from "./support/feed.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setSystemTime, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,6 +24,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 /** As the contract has it. */
 const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour];
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

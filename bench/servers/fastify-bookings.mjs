@@ -188,15 +188,18 @@ app.post(
     const now = Date.now();
     const booking = book(userId, request.body, keyed, now);
     if (typeof booking === "string") return reply.code(409).send({ code: booking });
-    return reply.code(201).header("location", `/v1/api/bookings/${booking.id}`).send({
-      bookingId: booking.id,
-      status: "confirmed",
-      totalPrice: booking.totalMinor / 100,
-      currency: booking.currency,
-      confirmationSentTo: booking.contactEmail,
-      createdAt: new Date(now).toISOString(),
-      reference: booking.reference,
-    });
+    return reply
+      .code(201)
+      .header("location", `/v1/api/bookings/${booking.id}`)
+      .send({
+        bookingId: booking.id,
+        status: "confirmed",
+        totalPrice: booking.totalMinor / 100,
+        currency: booking.currency,
+        confirmationSentTo: booking.contactEmail,
+        createdAt: new Date(now).toISOString(),
+        reference: booking.reference,
+      });
   },
 );
 

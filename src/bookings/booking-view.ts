@@ -142,6 +142,12 @@ export function cancellationQuote(
   return { bookingId: booking.id, quotedAt, refund: refundView(booking, refund) };
 }
 
+/** Of a booking that is cancelled already: what it did pay back. */
+export function quoteOfCancelled(booking: Booking): CancellationQuote {
+  const { bookingId, cancelledAt, refund } = cancellationOf(booking);
+  return { bookingId, quotedAt: cancelledAt, refund };
+}
+
 function refundView(
   { totalMinor, currency }: Booking,
   { minor, percent, reason }: Refund,

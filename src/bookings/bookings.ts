@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
 import { departed } from "../flights/flight.ts";
-import { keyTaken, type KeyedRequest, madeBefore, reserveKey } from "../idempotency/idempotent.ts";
+import { type KeyedRequest, madeBefore, reserveKey } from "../idempotency/idempotent.ts";
 import type { MakeId } from "../ids.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
@@ -36,6 +36,7 @@ import {
   cancellationOf,
   type CancellationQuote,
   cancellationQuote,
+  quoteOfCancelled,
   type PassengerView,
   passengerView,
 } from "./booking-view.ts";
@@ -82,6 +83,8 @@ interface Parts {
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly seal: PersonalDataSeal;
+  /** For the hashes of requests, which hold personal data. */
+  readonly hashKey: Uint8Array;
   readonly refundPolicy: RefundPolicy;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -129,7 +132,14 @@ export function bookings(parts: Parts): Bookings {
       const keyed =
         idempotencyKey === null
           ? null
-          : { actor: ctx.actor, operation: "booking", key: idempotencyKey, input: request, now };
+          : {
+              actor: ctx.actor,
+              operation: "booking",
+              key: idempotencyKey,
+              input: request,
+              hashKey: parts.hashKey,
+              now,
+            };
       const earlier = keyed && (await madeBefore(storage, keyed));
       if (earlier !== null) return replay(earlier);
       try {
@@ -138,7 +148,8 @@ export function bookings(parts: Parts): Bookings {
         parts.seatsChanged(booking.flightId);
         return { booking: bookingCreated(booking), replayed: false };
       } catch (error) {
-        const first = error === keyTaken && keyed && (await madeBefore(storage, keyed));
+        // Of equal requests at once, those behind may find the key taken, or no seats by now.
+        const first = keyed && (await madeBefore(storage, keyed));
         if (first) return replay(first);
         throw error;
       }
@@ -173,6 +184,7 @@ export function bookings(parts: Parts): Bookings {
     async quote(ctx, id) {
       const now = new Date(clock.now());
       const booking = await findOwn(ctx, id);
+      if (booking.status === "cancelled") return quoteOfCancelled(booking);
       requireCancellable(booking, now);
       const { refundPolicy } = parts;
       return cancellationQuote(

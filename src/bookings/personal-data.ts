@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 import type { Passenger, PersonalData } from "./booking.ts";
 
@@ -54,6 +54,14 @@ function placeBytes({ bookingId, position }: Place): Buffer {
 
 function keyId(key: Uint8Array): Buffer {
   return new Bun.CryptoHasher("sha256").update(key).digest().subarray(0, keyIdBytes);
+}
+
+/**
+ * A key for hashes of requests that hold personal data, derived from the first of the ring (HKDF, RFC
+ * 5869): an unkeyed hash could be searched for the few digits of a passport number.
+ */
+export function requestHashKey([current]: readonly [Uint8Array, ...Uint8Array[]]): Uint8Array {
+  return new Uint8Array(hkdfSync("sha256", current, "", "skyhook idempotency", 32));
 }
 
 /** A passport number as it may be shown: its last four characters. */

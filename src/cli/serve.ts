@@ -7,8 +7,8 @@ import { createServices, type Services } from "../services.ts";
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
 
-/** Requests larger than any provider may send are cut off by the server itself. */
-const maxRequestBytes = 64 * 1024 * 1024;
+/** Far beyond what any door takes: each counts for itself and answers in our words. */
+const maxRequestBytes = 2 ** 40;
 /** A connection on which nothing moves for this long is closed; heartbeats keep feeds alive. */
 const idleTimeoutSeconds = 30;
 /** How long a stop waits for requests under way; what has not arrived by then is cut off. */

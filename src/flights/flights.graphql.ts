@@ -1,7 +1,7 @@
 import type { Builder } from "../graphql/builder.ts";
 import { connectionOf } from "../graphql/connection.ts";
 import { nullWhere } from "../graphql/errors.ts";
-import { whileSignedIn } from "../graphql/subscription.ts";
+import { whileSignedIn } from "../auth/while-signed-in.ts";
 import { decodeNumberCursor } from "../pagination/cursor.ts";
 
 import { cabinClasses } from "./flight.ts";

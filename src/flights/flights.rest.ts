@@ -4,6 +4,7 @@ import { documentedHeaders } from "../http/documented-headers.ts";
 import { withETag } from "../http/etag.ts";
 import { failures } from "../http/problem.schema.ts";
 import { invalidParameter } from "../http/query.ts";
+import { urlOf } from "../http/url.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";
 import {
@@ -22,7 +23,7 @@ export const flightsRest = (flights: Flights) =>
       ({ request, set }) => {
         // Seats sell by the second: an answer kept would mislead.
         set.headers["cache-control"] = "no-cache";
-        return flights.search(rawSearch(new URL(request.url).searchParams));
+        return flights.search(rawSearch(urlOf(request).searchParams));
       },
       {
         query: flightSearchQuery,

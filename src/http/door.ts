@@ -5,6 +5,7 @@ import type { Page, PageRequest } from "../pagination/page.ts";
 import { authenticate } from "./auth.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
 import { requestIdOf } from "./request-id.ts";
+import { urlOf } from "./url.ts";
 
 /** What Elysia hands a handler, as far as our doors look at it. */
 export interface Exchange {
@@ -33,7 +34,7 @@ export async function servePage<Item>(
   idPrefix: string,
   list: (page: PageRequest, query: URLSearchParams) => Promise<Page<Item>>,
 ): Promise<Page<Item>> {
-  const url = new URL(request.url);
+  const url = urlOf(request);
   const asked = readPageRequest(url.searchParams, idPrefix);
   const page = await list(asked, url.searchParams);
   const link = linkHeader(url, asked, page);

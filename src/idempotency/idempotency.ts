@@ -3,7 +3,7 @@ export interface IdempotencyRecord {
   /** Whose key it is, for which operation: two users never share one. */
   readonly scope: string;
   readonly key: string;
-  /** SHA-256 of the request, to tell a retry from another request under the same key. */
+  /** HMAC-SHA256 of the request, to tell a retry from another request under the same key. */
   readonly requestHash: Uint8Array;
   /** What the first request made; the answer is rendered from it again. */
   readonly resourceId: string;

@@ -17,6 +17,8 @@ export interface KeyedRequest {
   readonly key: string;
   /** What was asked for, in its one form. */
   readonly input: unknown;
+  /** Keys the hash of `input`, so that what is in it cannot be guessed from the database alone. */
+  readonly hashKey: Uint8Array;
   readonly now: Date;
 }
 
@@ -61,6 +63,6 @@ function placeOf({ actor, operation, key }: KeyedRequest) {
   return { scope: `${operation}:${actor.id}`, key };
 }
 
-function hashOf({ input }: KeyedRequest): Uint8Array {
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(input)).digest();
+function hashOf({ input, hashKey }: KeyedRequest): Uint8Array {
+  return new Bun.CryptoHasher("sha256", hashKey).update(JSON.stringify(input)).digest();
 }

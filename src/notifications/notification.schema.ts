@@ -27,7 +27,7 @@ export const notificationFields = {
   url: nullable(text("Where to look at it.")),
   severity: word(["info", "success", "warning", "error"]),
   status: word(notificationStatuses, { description: "Where its delivery stands." }),
-  attemptCount: count("Attempts begun since it was last armed.", 1),
+  attemptCount: count("Attempts made since it was last armed.", 1),
   dueAt: nullable(instant(), { description: "When the next attempt is due; null when settled." }),
   deliveredAt: nullable(instant(), { description: "Null unless delivered." }),
   lastError: nullable(text("Why the last attempt failed.")),

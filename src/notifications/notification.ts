@@ -20,7 +20,7 @@ export interface Notification extends Message {
   readonly eventId: `evt_${string}`;
   readonly createdAt: Date;
   readonly status: NotificationStatus;
-  /** Delivery attempts begun since it was last armed. */
+  /** Delivery attempts made since it was last armed; one cut off by a stop or a crash is none. */
   readonly attemptCount: number;
   /** When the next attempt is due; null when settled. */
   readonly dueAt: Date | null;

@@ -1,6 +1,6 @@
 import { requireOperator } from "../context.ts";
 import type { Builder } from "../graphql/builder.ts";
-import { whileSignedIn } from "../graphql/subscription.ts";
+import { whileSignedIn } from "../auth/while-signed-in.ts";
 
 import { severities } from "./notification.ts";
 

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import { whileSignedIn } from "../auth/while-signed-in.ts";
 import type { Clock } from "../clock.ts";
 import { requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
@@ -10,7 +11,7 @@ import { choice } from "../http/query.ts";
 import { eventStream, type ServerSentEvent } from "../http/sse.ts";
 import type { Log } from "../log.ts";
 
-import type { Feed } from "./channels/feed.ts";
+import type { Feed, FeedEntry } from "./channels/feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
 import { notificationStatuses } from "./notification.ts";
 import type { Notifications } from "./notifications.ts";
@@ -49,12 +50,15 @@ export const notificationsRest = (
     .get(
       "/v1/feed",
       async (exchange) => {
-        requireOperator(await authenticated(exchange));
+        const ctx = await authenticated(exchange);
+        requireOperator(ctx);
         // Known before the stream opens: a client misses nothing that happens once it is open.
-        const afterSeq = lastEventId(exchange.request) ?? (await feed.newestSeq());
-        const gone = new AbortController();
-        return eventStream(clock, messages(feed, afterSeq, gone.signal), (fault) => {
-          gone.abort();
+        const newest = await feed.newestSeq();
+        // A number that was never reached is another database's: that client starts now.
+        const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
+        const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
+        return eventStream(clock, messages(entries), (fault) => {
+          void entries.return?.();
           if (fault !== undefined) log.error({ err: fault }, "a follower's feed broke off");
         });
       },
@@ -84,12 +88,8 @@ export const notificationsRest = (
       },
     );
 
-async function* messages(
-  feed: Feed,
-  afterSeq: number,
-  signal: AbortSignal,
-): AsyncGenerator<ServerSentEvent, void> {
-  for await (const { seq, ...entry } of feed.follow(afterSeq, signal)) {
+async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void> {
+  for await (const { seq, ...entry } of entries) {
     yield { id: String(seq), event: "notification", data: entry };
   }
 }

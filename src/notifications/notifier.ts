@@ -159,7 +159,7 @@ async function deliver(
       }),
     );
     metrics.attempted(delivered ? "delivered" : "failed");
-    const fields = { id: notification.id, attempt: notification.attemptCount, error };
+    const fields = { id: notification.id, attempt: outcome.attemptCount, error };
     if (!delivered) log.warn(fields, `notification ${outcome.status}`);
   } catch (error) {
     // Its lease ends by itself, and it is tried again.
@@ -169,20 +169,18 @@ async function deliver(
 
 /** What becomes of a notification after an attempt. */
 function outcomeOf(
-  { attemptCount }: Claimed,
+  { attemptCount: earlier }: Claimed,
   { delivered, error, retryAfterMs }: SendResult,
   nowMs: number,
   random: number,
-): Pick<StoredNotification, "status" | "dueAt" | "deliveredAt" | "lastError"> {
+): Pick<StoredNotification, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> {
+  const attemptCount = earlier + 1;
   if (delivered) {
-    return { status: "delivered", dueAt: null, deliveredAt: new Date(nowMs), lastError: null };
+    const deliveredAt = new Date(nowMs);
+    return { status: "delivered", attemptCount, dueAt: null, deliveredAt, lastError: null };
   }
   const delayMs = nextRetryMs(attemptCount, retryAfterMs, random);
-  if (delayMs === null) return { status: "dead", dueAt: null, deliveredAt: null, lastError: error };
-  return {
-    status: "retrying",
-    dueAt: new Date(nowMs + delayMs),
-    deliveredAt: null,
-    lastError: error,
-  };
+  const failed = { attemptCount, deliveredAt: null, lastError: error };
+  if (delayMs === null) return { ...failed, status: "dead", dueAt: null };
+  return { ...failed, status: "retrying", dueAt: new Date(nowMs + delayMs) };
 }

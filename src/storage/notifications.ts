@@ -48,12 +48,16 @@ export const rearmDead = statement<{ eventId: Notification["eventId"]; now: Date
 
 /** Writes how an attempt ended; touches no row when the lease was lost to another notifier. */
 export const settleNotification = statement<
-  Pick<StoredNotification, "seq" | "leasedUntil" | "status" | "dueAt" | "deliveredAt" | "lastError">
+  Pick<
+    StoredNotification,
+    "seq" | "leasedUntil" | "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
+  >
 >()((db, { notifications }, p) =>
   db
     .update(notifications)
     .set({
       status: p.status,
+      attemptCount: p.attemptCount,
       dueAt: p.dueAt,
       deliveredAt: p.deliveredAt,
       lastError: p.lastError,

@@ -159,7 +159,7 @@ function eventOf(
   { makeId }: ReceiveParts,
   provider: Provider,
   incoming: Incoming,
-  { bytes, signedWith }: Verified,
+  { bytes, signedBytes, signedWith }: Verified,
   normalised: Normalised | null,
   receivedAtMs: number,
 ): StoredEvent {
@@ -169,7 +169,7 @@ function eventOf(
   const hash =
     isKeyedById && provider.deliveryIdIsSigned
       ? null
-      : new Bun.CryptoHasher("sha256").update(bytes).digest();
+      : new Bun.CryptoHasher("sha256").update(signedBytes).digest();
   return {
     id: makeId("evt", receivedAtMs),
     provider: provider.id,

@@ -8,6 +8,7 @@ import { insertRejection, pruneRejections, rejectionPages } from "../storage/rej
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
+import { failureLimiter } from "./limiter.ts";
 import type { Incoming } from "./receive.ts";
 import type { Rejection, RejectionReason } from "./rejection.ts";
 import type { Registry } from "./registry.ts";
@@ -43,8 +44,11 @@ interface Parts {
 }
 
 export function rejections({ storage, registry, log, clock, makeId }: Parts): Rejections {
+  const unread = failureLimiter(clock);
   return {
     async keep(provider, reason, { headers, address, requestId }, bytes) {
+      // What anyone can cause without a signature must not fill the disk, nor push out what matters.
+      if (bytes === null && !unread.fail(address)) return;
       const now = clock.now();
       const signatureHeaders = registry.get(provider)?.provider.signature.headers ?? [];
       const announced = Number(headers.get("content-length") ?? 0);

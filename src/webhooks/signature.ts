@@ -37,6 +37,8 @@ export type SignatureFault =
 /** Bytes that verified. The payload exists in no other variable: what was not verified cannot be read. */
 export interface Verified {
   readonly bytes: Uint8Array;
+  /** What of them the signature is over: less than all where white space may come and go. */
+  readonly signedBytes: Uint8Array;
   readonly signedWith: SecretRole;
 }
 export type Verdict = { readonly verified: Verified } | { readonly fault: SignatureFault };
@@ -98,10 +100,10 @@ function verifyHeader(
 ): Verdict {
   const claim = readClaim(scheme, header, request.receivedAtMs);
   if ("fault" in claim) return claim;
-  const signedWith = matchingKey(keys, claim, signedTexts(scheme, request.bytes));
-  if (signedWith === null) return { fault: "wrong-signature" };
+  const match = matchingKey(keys, claim, signedTexts(scheme, request.bytes));
+  if (match === null) return { fault: "wrong-signature" };
   if (claim.stale) return { fault: "stale-timestamp" };
-  return { verified: { bytes: request.bytes, signedWith } };
+  return { verified: { bytes: request.bytes, signedBytes: match.text, signedWith: match.role } };
 }
 
 /** What a signature header claims. */
@@ -180,19 +182,19 @@ function signedTexts(scheme: SignatureScheme, bytes: Uint8Array): readonly Uint8
   return compact.length === bytes.length ? [bytes] : [bytes, compact];
 }
 
-/** The role of the secret that made one of the signatures; all are computed, whichever matches. */
+/** The secret that made one of the signatures, and the text it is over; all are computed, whichever matches. */
 function matchingKey(
   keys: readonly Key[],
   claim: Claim,
   texts: readonly Uint8Array[],
-): SecretRole | null {
-  let match: SecretRole | null = null;
+): { readonly role: SecretRole; readonly text: Uint8Array } | null {
+  let match: { readonly role: SecretRole; readonly text: Uint8Array } | null = null;
   for (const { role, hasher } of keys) {
     for (const text of texts) {
       const mac = hasher.copy().update(claim.signedPrefix).update(text).digest();
       for (const signature of claim.signatures) {
         // Lengths are equal by decodeSignature, so this cannot throw.
-        if (timingSafeEqual(mac, signature)) match ??= role;
+        if (timingSafeEqual(mac, signature)) match ??= { role, text };
       }
     }
   }

@@ -7,6 +7,7 @@ import { type Authenticated, bearer, type Exchange, servePage } from "../http/do
 import { failureReferences, failures } from "../http/problem.schema.ts";
 import { textFilter } from "../http/query.ts";
 import { requestIdOf } from "../http/request-id.ts";
+import { urlOf } from "../http/url.ts";
 
 import type { Acknowledgement, Incoming } from "./receive.ts";
 import type { Rejections } from "./rejections.ts";
@@ -21,9 +22,10 @@ interface Parts {
 
 /** POST /webhooks/{provider}, for providers; GET /v1/rejections, for operators. */
 export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) => {
-  const deliver = ({ params, request, server, set }: Delivery) =>
+  const deliver = ({ request, server, set }: Delivery) =>
     receive({
-      providerId: params.provider,
+      // As it was sent: an encoded letter is not the letter.
+      providerId: urlOf(request).pathname.slice("/webhooks/".length),
       method: request.method,
       headers: request.headers,
       address: clientAddress(request, server, trustedProxyHops),
@@ -64,7 +66,6 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
 };
 
 interface Delivery extends Exchange {
-  readonly params: { readonly provider: string };
   readonly server: SocketAddresses | null;
 }
 

@@ -3,8 +3,8 @@ import { sql } from "drizzle-orm";
 import { encoded, statement } from "../sql.ts";
 
 /**
- * Leases due notifications to one notifier and counts the attempt that follows. SQLite has one writer
- * at a time, so a guarded update is enough; a lease that ran out counts as none.
+ * Leases due notifications to one notifier. SQLite has one writer at a time, so a guarded update is
+ * enough; a lease that ran out counts as none.
  */
 export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number }>()((
   db,
@@ -14,7 +14,7 @@ export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number 
   const now = encoded(p.now, notifications.dueAt);
   return db
     .update(notifications)
-    .set({ leasedUntil: p.leasedUntil, attemptCount: sql`${notifications.attemptCount} + 1` })
+    .set({ leasedUntil: p.leasedUntil })
     .where(
       sql`${notifications.seq} in (
           select ${notifications.seq} from ${notifications}

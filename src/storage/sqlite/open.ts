@@ -67,15 +67,21 @@ function connect(file: string): Database {
  */
 function inPlace(file: string): () => void {
   if (file === ":memory:") return () => {};
-  const opened = statSync(file);
+  // The log beside it is as much the database as the file is; it stays the same one while it is open.
+  const files = [file, `${file}-wal`];
+  const opened = files.map((name) => statSync(name));
   return () => {
-    const found = statOf(file);
-    if (found?.ino === opened.ino && found.dev === opened.dev) return;
+    const inPlace = files.every((name, index) => isSame(statOf(name), opened[index]));
+    if (inPlace) return;
     throw new AppError("unavailable", "The database cannot be used at the moment; try again", {
       retryAfterSeconds: 60,
       cause: new Error(`The database file ${file} was removed or replaced: start skyhook again`),
     });
   };
+}
+
+function isSame(found: Stats | undefined, opened: Stats | undefined): boolean {
+  return found?.ino === opened?.ino && found?.dev === opened?.dev;
 }
 
 function statOf(file: string): Stats | undefined {
