@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 
 import type { ItemId } from "../src/pagination/page.ts";
-import { openStorage } from "../src/storage/storage.ts";
+import { migrate } from "../src/storage/sqlite/migrate.ts";
 
 /** The `number`-th row of a table that `fill` made, counted from 1, oldest first. */
 export interface Row<Id extends ItemId> {
@@ -56,8 +56,8 @@ export function fill(
   }[],
 ): Cost {
   const started = performance.now();
-  void openStorage(`sqlite:${file}`).close();
-  const database = new Database(file);
+  const database = new Database(file, { create: true, strict: true });
+  migrate(database);
   // A crash would only cost us the file.
   for (const pragma of ["journal_mode = off", "synchronous = off", "cache_size = -500000"]) {
     database.run(`pragma ${pragma}`);

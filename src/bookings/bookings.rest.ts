@@ -1,9 +1,8 @@
 import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-headers.ts";
-import { type Authenticated, bearer, servePage } from "../http/door.ts";
-import { idempotencyHeaders, readIdempotencyKey } from "../http/idempotency-key.ts";
-import { readJson } from "../http/json-body.ts";
+import { type Authenticated, bearer, serveCreation, servePage } from "../http/door.ts";
+import { idempotencyHeaders } from "../http/idempotency-key.ts";
 import { failures } from "../http/problem.schema.ts";
 import { textFilter } from "../http/query.ts";
 import { documented } from "../schema.ts";
@@ -29,13 +28,11 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       "",
       async (exchange) => {
         const ctx = await authenticated(exchange);
-        const { request, set } = exchange;
-        const key = readIdempotencyKey(request);
-        const { booking, replayed } = await bookings.create(ctx, await readJson(request), key);
-        set.status = 201;
-        set.headers["location"] = `${path}/${booking.bookingId}`;
-        if (replayed) set.headers["idempotent-replayed"] = "true";
-        return booking;
+        return serveCreation(
+          exchange,
+          (body, key) => bookings.create(ctx, body, key),
+          (booking) => `${path}/${booking.bookingId}`,
+        );
       },
       {
         parse: "none",

@@ -1,10 +1,6 @@
-import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
-import { departed } from "../flights/flight.ts";
-import { type KeyedRequest, madeBefore, reserveKey } from "../idempotency/idempotent.ts";
-import type { MakeId } from "../ids.ts";
-import type { Outbox } from "../notifications/outbox.ts";
+import { type Creation, once } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
 import {
@@ -12,19 +8,11 @@ import {
   type BookingOnFlight,
   bookingPages,
   bookingsByIds,
-  cancelBooking,
-  insertBooking,
-  insertPassenger,
   passengersOf,
   passengersOfBookings,
 } from "../storage/bookings.ts";
-import { insertEvent } from "../storage/events.ts";
-import { flightById, giveSeatsBack, takeSeats } from "../storage/flights.ts";
-import { step } from "../storage/sql.ts";
-import type { Storage } from "../storage/storage.ts";
 
-import { bookingEvent, bookingMessage } from "./booking-event.ts";
-import { type BookingRequest, readBookingRequest } from "./booking-request.ts";
+import { readBookingRequest } from "./booking-request.ts";
 import {
   type BookingCreated,
   bookingCreated,
@@ -36,13 +24,13 @@ import {
   cancellationOf,
   type CancellationQuote,
   cancellationQuote,
-  quoteOfCancelled,
   type PassengerView,
   passengerView,
+  quoteOfCancelled,
 } from "./booking-view.ts";
 import type { Booking, Passenger } from "./booking.ts";
-import type { PersonalDataSeal } from "./personal-data.ts";
-import { refundOf, type RefundPolicy } from "./refund.ts";
+import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
+import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {
   /**
@@ -54,7 +42,7 @@ export interface Bookings {
     ctx: Context,
     body: unknown,
     idempotencyKey: string | null,
-  ): Promise<{ readonly booking: BookingCreated; readonly replayed: boolean }>;
+  ): Promise<Creation<BookingCreated>>;
   /** The owner's, or anyone's for an admin. Throws `booking-not-found`. */
   read(ctx: Context, id: string): Promise<BookingDetails>;
   /** Those of `ids` that the asker may read, in any order. */
@@ -79,26 +67,12 @@ export interface Bookings {
   cancel(ctx: Context, id: string): Promise<Cancellation>;
 }
 
-interface Parts {
-  readonly storage: Storage;
-  readonly outbox: Outbox;
-  readonly seal: PersonalDataSeal;
+interface Parts extends SaleParts, CancellationParts {
   /** For the hashes of requests, which hold personal data. */
   readonly hashKey: Uint8Array;
-  readonly refundPolicy: RefundPolicy;
-  readonly clock: Clock;
-  readonly makeId: MakeId;
-  readonly makeReference: () => string;
   /** Told, after the commit, that a flight has more or fewer seats to sell. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
-
-/** A flight sells until this long before its departure. */
-const closesBeforeMs = 60 * 60_000;
-/** One reference in 190 million is taken; so many in a row are not. */
-const maxReferences = 5;
-
-const referenceTaken = new AppError("internal", "The reference is taken");
 
 export function bookings(parts: Parts): Bookings {
   const { storage, outbox, clock } = parts;
@@ -113,8 +87,8 @@ export function bookings(parts: Parts): Bookings {
     return booking;
   }
 
-  async function find(id: Booking["id"]): Promise<BookingOnFlight> {
-    const [booking] = await storage.all(bookingById, { id });
+  async function find(id: string): Promise<BookingOnFlight> {
+    const [booking] = isBookingId(id) ? await storage.all(bookingById, { id }) : [];
     if (booking === undefined) throw new Error(`Booking ${id} is gone`);
     return booking;
   }
@@ -140,19 +114,17 @@ export function bookings(parts: Parts): Bookings {
               hashKey: parts.hashKey,
               now,
             };
-      const earlier = keyed && (await madeBefore(storage, keyed));
-      if (earlier !== null) return replay(earlier);
-      try {
-        const booking = await sell(parts, ctx, request, keyed, now);
-        outbox.committed();
-        parts.seatsChanged(booking.flightId);
-        return { booking: bookingCreated(booking), replayed: false };
-      } catch (error) {
-        // Of equal requests at once, those behind may find the key taken, or no seats by now.
-        const first = keyed && (await madeBefore(storage, keyed));
-        if (first) return replay(first);
-        throw error;
-      }
+      return once(
+        storage,
+        keyed,
+        async () => {
+          const booking = await sell(parts, ctx, request, keyed, now);
+          outbox.committed();
+          parts.seatsChanged(booking.flightId);
+          return bookingCreated(booking);
+        },
+        async (id) => bookingCreated(await find(id)),
+      );
     },
     async read(ctx, id) {
       return details(await findOwn(ctx, id));
@@ -185,29 +157,18 @@ export function bookings(parts: Parts): Bookings {
       const now = new Date(clock.now());
       const booking = await findOwn(ctx, id);
       if (booking.status === "cancelled") return quoteOfCancelled(booking);
-      requireCancellable(booking, now);
-      const { refundPolicy } = parts;
-      return cancellationQuote(
-        booking,
-        refundOf(refundPolicy, booking, booking.flight.departureTime, now),
-        now,
-      );
+      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
     },
     async cancel(ctx, id) {
       const booking = await findOwn(ctx, id);
       if (booking.status === "confirmed") {
-        await refund(parts, ctx, booking);
+        await cancelNow(parts, ctx, booking);
         outbox.committed();
         parts.seatsChanged(booking.flightId);
       }
       return cancellationOf(await find(booking.id));
     },
   };
-
-  async function replay(id: string) {
-    if (!isBookingId(id)) throw new Error(`${id} is no booking's id`);
-    return { booking: bookingCreated(await find(id)), replayed: true };
-  }
 }
 
 /** Whose bookings the asker may read; null: everyone's. */
@@ -217,122 +178,4 @@ function readableBy({ actor }: Context): Booking["userId"] | null {
 
 function isBookingId(id: string): id is Booking["id"] {
   return /^bk_[0-9a-f]{1,64}$/.test(id);
-}
-
-/** Takes the seats and stores booking, passengers, key and event as one unit of work. */
-async function sell(
-  parts: Parts,
-  ctx: Context,
-  request: BookingRequest,
-  keyed: KeyedRequest | null,
-  now: Date,
-): Promise<Booking> {
-  const { storage, outbox, seal, makeId, makeReference } = parts;
-  const seats = request.passengers.length;
-  const closesAfter = new Date(now.getTime() + closesBeforeMs);
-  const [flight] = await storage.all(flightById, { id: request.flightId });
-  if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
-  if (flight.departureTime <= closesAfter) {
-    throw new AppError("booking-closed", "The flight leaves within an hour, or has left");
-  }
-  if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
-
-  for (let attempt = 1; ; attempt += 1) {
-    const booking: Booking = {
-      id: makeId("bk", now.getTime()),
-      reference: makeReference(),
-      userId: ctx.actor.id,
-      flightId: flight.id,
-      status: "confirmed",
-      seats,
-      totalMinor: flight.priceMinor * seats,
-      currency: flight.currency,
-      contactEmail: request.contactEmail,
-      paymentMethod: request.paymentMethod,
-      createdAt: now,
-      updatedAt: now,
-      cancelledAt: null,
-      refundMinor: null,
-      refundPercent: null,
-      refundReason: null,
-    };
-    const event = bookingEvent("booking.confirmed", { ...booking, flight }, ctx.actor, makeId, now);
-    try {
-      await storage.atomically(
-        step(takeSeats, { id: flight.id, seats, closesAfter }, noSeats(0)),
-        step(insertBooking, booking, referenceTaken),
-        ...passengersFor(booking, request, seal).map((passenger) =>
-          step(insertPassenger, passenger),
-        ),
-        step(insertEvent, event),
-        ...outbox.stepsFor(event, [bookingMessage(event)]),
-        ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
-      );
-      return booking;
-    } catch (error) {
-      if (error === referenceTaken && attempt < maxReferences) continue;
-      if (error instanceof AppError && error.code === "no-seats") {
-        const [left] = await storage.all(flightById, { id: flight.id });
-        throw noSeats(left?.seatsAvailable ?? 0);
-      }
-      throw error;
-    }
-  }
-}
-
-function noSeats(seatsAvailable: number): AppError {
-  const left = seatsAvailable === 0 ? "No seats are left" : `Only ${seatsAvailable} seats are left`;
-  return new AppError("no-seats", left, { seatsAvailable });
-}
-
-function passengersFor(
-  { id }: Booking,
-  { passengers }: BookingRequest,
-  seal: PersonalDataSeal,
-): Passenger[] {
-  return passengers.map(({ dateOfBirth, passportNumber, ...passenger }, index) => {
-    const place = { bookingId: id, position: index + 1 };
-    return { ...place, ...passenger, sealed: seal.seal(place, { dateOfBirth, passportNumber }) };
-  });
-}
-
-function requireCancellable(booking: BookingOnFlight, now: Date): void {
-  if (booking.status === "confirmed" && departed(booking.flight, now)) {
-    throw new AppError("not-cancellable", "The flight has departed");
-  }
-}
-
-/** Cancels a confirmed booking and gives its seats back, in one unit of work. */
-async function refund(
-  { storage, outbox, refundPolicy, clock, makeId }: Parts,
-  ctx: Context,
-  booking: BookingOnFlight,
-): Promise<void> {
-  const now = new Date(clock.now());
-  requireCancellable(booking, now);
-  const { minor, percent, reason } = refundOf(
-    refundPolicy,
-    booking,
-    booking.flight.departureTime,
-    now,
-  );
-  const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
-  await storage.atomically(
-    step(
-      cancelBooking,
-      {
-        id: booking.id,
-        updatedAt: now,
-        cancelledAt: now,
-        refundMinor: minor,
-        refundPercent: percent,
-        refundReason: reason,
-      },
-      // Somebody else was first: they gave the seats back.
-      "stop",
-    ),
-    step(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-    step(insertEvent, event),
-    ...outbox.stepsFor(event, [bookingMessage(event)]),
-  );
 }

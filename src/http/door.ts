@@ -1,8 +1,11 @@
 import type { Verify } from "../auth/token.ts";
 import type { Context } from "../context.ts";
+import type { Creation } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 
 import { authenticate } from "./auth.ts";
+import { readIdempotencyKey } from "./idempotency-key.ts";
+import { readJson } from "./json-body.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
 import { requestIdOf } from "./request-id.ts";
 import { urlOf } from "./url.ts";
@@ -10,7 +13,7 @@ import { urlOf } from "./url.ts";
 /** What Elysia hands a handler, as far as our doors look at it. */
 export interface Exchange {
   readonly request: Request;
-  readonly set: { headers: Record<string, string | number> };
+  readonly set: { headers: Record<string, string | number>; status?: number | string };
 }
 
 /** Knows who asks: every door that is not public asks it first. */
@@ -40,4 +43,21 @@ export async function servePage<Item>(
   const link = linkHeader(url, asked, page);
   if (link !== null) set.headers["link"] = link;
   return page;
+}
+
+/**
+ * Serves a POST that makes something, once for each `Idempotency-Key`: reads key and body, calls the
+ * verb, answers 201 with the `Location` of what was made.
+ */
+export async function serveCreation<Made>(
+  { request, set }: Exchange,
+  create: (body: unknown, key: string | null) => Promise<Creation<Made>>,
+  locationOf: (made: Made) => string,
+): Promise<Made> {
+  const key = readIdempotencyKey(request);
+  const { made, replayed } = await create(await readJson(request), key);
+  set.status = 201;
+  set.headers["location"] = locationOf(made);
+  if (replayed) set.headers["idempotent-replayed"] = "true";
+  return made;
 }

@@ -22,16 +22,42 @@ export interface KeyedRequest {
   readonly now: Date;
 }
 
-/** Another request with the key was first: look again for what it made. */
-export const keyTaken = new AppError("idempotency-in-flight", "The key is in use; try again", {
+/** Another request with the key was a moment earlier: what it made is found. */
+const keyTaken = new AppError("idempotency-in-flight", "The key is in use; try again", {
   retryAfterSeconds: 1,
 });
 
+/** What was made, now or by an earlier request with the same key. */
+export interface Creation<Made> {
+  readonly made: Made;
+  readonly replayed: boolean;
+}
+
 /**
- * The id of what an earlier request with the same key made, or null when this one is the first.
- * Throws `idempotency-key-reused` when that was another request.
+ * Makes something once for each key: a request whose key was used by an equal one finds what that one
+ * made. `request` null: there is no key, and it is made in any case. Throws `idempotency-key-reused`
+ * when the key came with another request.
  */
-export async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
+export async function once<Made>(
+  storage: Storage,
+  request: KeyedRequest | null,
+  make: () => Promise<Made>,
+  find: (id: string) => Promise<Made>,
+): Promise<Creation<Made>> {
+  const earlier = request && (await madeBefore(storage, request));
+  if (earlier !== null) return { made: await find(earlier), replayed: true };
+  try {
+    return { made: await make(), replayed: false };
+  } catch (error) {
+    // Of equal requests at once, those behind may find the key taken, or no seat or address by now.
+    const first = request && (await madeBefore(storage, request));
+    if (first !== null) return { made: await find(first), replayed: true };
+    throw error;
+  }
+}
+
+/** The id of what an earlier request with the same key made; null when this one is the first. */
+async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
   const [record] = await storage.all(idempotencyByKey, placeOf(request));
   if (record === undefined || record.expiresAt <= request.now) return null;
   if (Buffer.compare(record.requestHash, hashOf(request)) !== 0) {

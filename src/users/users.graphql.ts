@@ -71,7 +71,7 @@ export function usersGraphql(builder: Builder): void {
       async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
-        return (await verbs.users.create(ctx, input, key)).user;
+        return (await verbs.users.create(ctx, input, key)).made;
       },
     }),
   );

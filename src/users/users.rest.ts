@@ -2,9 +2,8 @@ import { Elysia } from "elysia";
 
 import { documented } from "../schema.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-headers.ts";
-import { type Authenticated, bearer, servePage } from "../http/door.ts";
-import { idempotencyHeaders, readIdempotencyKey } from "../http/idempotency-key.ts";
-import { readJson } from "../http/json-body.ts";
+import { type Authenticated, bearer, serveCreation, servePage } from "../http/door.ts";
+import { idempotencyHeaders } from "../http/idempotency-key.ts";
 import { failures } from "../http/problem.schema.ts";
 import { pageQuery } from "../pagination/page.schema.ts";
 
@@ -54,13 +53,11 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
       "",
       async (exchange) => {
         const ctx = await authenticated(exchange);
-        const { request, set } = exchange;
-        const key = readIdempotencyKey(request);
-        const { user, replayed } = await users.create(ctx, await readJson(request), key);
-        set.status = 201;
-        set.headers["location"] = `${path}/${user.id}`;
-        if (replayed) set.headers["idempotent-replayed"] = "true";
-        return user;
+        return serveCreation(
+          exchange,
+          (body, key) => users.create(ctx, body, key),
+          (user) => `${path}/${user.id}`,
+        );
       },
       {
         parse: "none",

@@ -4,7 +4,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
-import { keyTaken, madeBefore, reserveKey } from "../idempotency/idempotent.ts";
+import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
 import { step } from "../storage/sql.ts";
@@ -40,11 +40,7 @@ export interface Users {
    * With a key, a retry is told what the first request was (`replayed`). Throws `invalid-body`,
    * `email-taken`, `insufficient-scope`, `idempotency-key-reused`.
    */
-  create(
-    ctx: Context,
-    body: unknown,
-    idempotencyKey: string | null,
-  ): Promise<{ readonly user: User; readonly replayed: boolean }>;
+  create(ctx: Context, body: unknown, idempotencyKey: string | null): Promise<Creation<User>>;
   /**
    * The user of an e-mail address, whatever its case; made when there is none yet, with the name it is
    * given then. For the command line. Throws `invalid-body`.
@@ -107,21 +103,18 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
         key === null
           ? null
           : { actor: ctx.actor, operation: "user", key, input, hashKey, now: new Date(now) };
-      const earlier = keyed && (await madeBefore(storage, keyed));
-      if (earlier !== null) return { user: await find(earlier), replayed: true };
-      try {
-        await storage.atomically(
-          step(insertUser, user, emailTaken),
-          ...(keyed === null ? [] : reserveKey(keyed, user.id)),
-        );
-        return { user, replayed: false };
-      } catch (error) {
-        // Of equal requests at once the others find the address taken, or the key.
-        const isRival = error === keyTaken || error === emailTaken;
-        const first = isRival && keyed && (await madeBefore(storage, keyed));
-        if (first) return { user: await find(first), replayed: true };
-        throw error;
-      }
+      return once(
+        storage,
+        keyed,
+        async () => {
+          await storage.atomically(
+            step(insertUser, user, emailTaken),
+            ...(keyed === null ? [] : reserveKey(keyed, user.id)),
+          );
+          return user;
+        },
+        find,
+      );
     },
     ensureUser: (input) => ensure(readCreateUser(input)),
   };
