@@ -121,6 +121,18 @@ export const settings = {
     "on or off: the GraphQL playground and introspection; unset: on, but off where NODE_ENV is production",
     oneOf("on", "off"),
   ),
+  eventRetentionDays: setting(
+    "EVENT_RETENTION_DAYS",
+    "90",
+    "Events are deleted after this long, 7 at least, unless a notification of theirs is undelivered",
+    integer(7, 36_500),
+  ),
+  bodyRetentionDays: setting(
+    "BODY_RETENTION_DAYS",
+    "30",
+    "The exact bytes of deliveries are forgotten after this long; replays need them",
+    integer(1, 36_500),
+  ),
   logLevel: setting(
     "LOG_LEVEL",
     "info",
@@ -185,6 +197,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     refundFreeBeforeDays: read(settings.refundFreeBeforeDays),
     refundSteps: read(settings.refundSteps),
     graphiql: read(settings.graphiql) ?? (env["NODE_ENV"]?.trim() === "production" ? "off" : "on"),
+    eventRetentionDays: read(settings.eventRetentionDays),
+    bodyRetentionDays: read(settings.bodyRetentionDays),
     logLevel: read(settings.logLevel),
     logFormat: read(settings.logFormat),
   };

@@ -21,6 +21,7 @@ import type { Message } from "./notifications/notification.ts";
 import { type Notifications, notifications } from "./notifications/notifications.ts";
 import { type Notifier, notifier } from "./notifications/notifier.ts";
 import { outbox } from "./notifications/outbox.ts";
+import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
@@ -110,6 +111,12 @@ export function createServices(
     config.jwksUrl === null
       ? (token: string) => minting.verify(token)
       : jwksVerifier(config.jwksUrl, issuing, clock);
+  const pruning = pruner(
+    storage,
+    { eventDays: config.eventRetentionDays, bodyDays: config.bodyRetentionDays },
+    clock,
+    log,
+  );
   let state: "starting" | "serving" | "draining" = "starting";
 
   function gatewayNotifier(): Notifier | null {
@@ -188,6 +195,7 @@ export function createServices(
     unready,
     async start() {
       await delivering?.start();
+      pruning.start();
       if (logsFeed) void logFeed(following, log, clock);
       state = "serving";
     },
@@ -197,7 +205,7 @@ export function createServices(
       sales.close();
     },
     async stop() {
-      await delivering?.stop(deliveryPatienceMs);
+      await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
       await storage.close();
     },
   };

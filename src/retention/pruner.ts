@@ -1,0 +1,116 @@
+import type { Cancel, Clock } from "../clock.ts";
+import type { Event } from "../events/event.ts";
+import type { Log } from "../log.ts";
+import {
+  deleteAttemptsOf,
+  deleteExpiredKeys,
+  deleteNotificationsOf,
+  deleteSettledEvent,
+  eventsUntil,
+  forgetBody,
+} from "../storage/retention.ts";
+import { step } from "../storage/sql.ts";
+import type { Storage } from "../storage/storage.ts";
+
+/** How long things are kept. */
+export interface Retention {
+  readonly eventDays: number;
+  readonly bodyDays: number;
+}
+
+export interface Pruner {
+  start(): void;
+  /** Ends after the batch under way. */
+  stop(): Promise<void>;
+}
+
+/** So few at a time that no delivery waits for longer than a few milliseconds. */
+const batchSize = 100;
+const intervalMs = 60_000;
+const dayMs = 86_400_000;
+
+/**
+ * Forgets what has been kept long enough: bodies, then events with all that belongs to them, and
+ * idempotency keys. An event stays while a notification of it waits or was given up.
+ */
+export function pruner(
+  storage: Storage,
+  { eventDays, bodyDays }: Retention,
+  clock: Clock,
+  log: Log,
+): Pruner {
+  let stopped = true;
+  let cancel: Cancel = () => {};
+  let round: Promise<void> = Promise.resolve();
+  // Bodies before this place are gone already, or were when this process began to look.
+  let bodiesDone: Place = start;
+
+  async function prune(): Promise<void> {
+    try {
+      const now = clock.now();
+      bodiesDone = await walk(bodiesDone, new Date(now - bodyDays * dayMs), (id) =>
+        storage.atomically(step(forgetBody, { id })),
+      );
+      await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
+        storage.atomically(
+          step(deleteSettledEvent, { id: eventId }, "stop"),
+          step(deleteAttemptsOf, { eventId }),
+          step(deleteNotificationsOf, { eventId }),
+        ),
+      );
+      await deleteKeys(new Date(now));
+    } catch (error) {
+      log.error({ err: error }, "what is past its time could not be deleted; trying again");
+    }
+    if (!stopped) cancel = clock.after(intervalMs, begin);
+  }
+
+  /** Does something to each event up to a time, batch by batch; how far it came. */
+  async function walk(
+    from: Place,
+    until: Date,
+    act: (id: Event["id"]) => Promise<unknown>,
+  ): Promise<Place> {
+    let place = from;
+    while (!stopped) {
+      const { createdAt: afterTime, id: afterId } = place;
+      const found = await storage.all(eventsUntil, { afterTime, afterId, until, limit: batchSize });
+      await Promise.all(found.map(({ id }) => act(id)));
+      place = found.at(-1) ?? place;
+      if (found.length < batchSize) break;
+    }
+    return place;
+  }
+
+  async function deleteKeys(now: Date): Promise<void> {
+    while (!stopped) {
+      const [deleted] = await storage.atomically(
+        step(deleteExpiredKeys, { now, limit: batchSize }),
+      );
+      if (deleted.touched < batchSize) break;
+    }
+  }
+
+  function begin(): void {
+    round = prune();
+  }
+
+  return {
+    start() {
+      stopped = false;
+      cancel = clock.after(intervalMs, begin);
+    },
+    async stop() {
+      stopped = true;
+      cancel();
+      await round;
+    },
+  };
+}
+
+/** A place in the order of events. */
+interface Place {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+const start: Place = { createdAt: new Date(0), id: "" };

@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { insertEvent } from "../src/storage/events.ts";
+import { insertAttempt, insertNotification } from "../src/storage/notifications.ts";
+import { step } from "../src/storage/sql.ts";
+
+import { json, startApp, type TestApp, until } from "./support/app.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "./support/flights.ts";
+import { listed } from "./support/operator.ts";
+import { eventRow, notificationRow } from "./support/rows.ts";
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** An event of so many days ago, with a notification of a status. */
+async function store(number: number, daysAgo: number, status: "delivered" | "dead" | "pending") {
+  const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
+  const event = eventRow(number, { createdAt });
+  const notification = notificationRow(number, { status, createdAt, dueAt: null });
+  await app.services.storage.atomically(
+    step(insertEvent, event),
+    step(insertNotification, notification),
+    step(insertAttempt, {
+      notificationId: notification.id,
+      startedAt: createdAt,
+      durationMs: 1,
+      delivered: status === "delivered",
+      responseStatus: 200,
+      error: null,
+    }),
+  );
+  return event.id;
+}
+
+const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
+
+describe("retention", () => {
+  test("forgets bodies, then events with all that is theirs, but none that is undelivered", async () => {
+    app = await startApp();
+    const [fresh, older, delivered, dead, pending] = [
+      await store(1, 1, "delivered"),
+      await store(2, 31, "delivered"),
+      await store(3, 91, "delivered"),
+      await store(4, 91, "dead"),
+      await store(5, 91, "pending"),
+    ];
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 4);
+    expect(await ids()).toEqual([fresh, older, pending, dead]);
+    const body = async (id: string) =>
+      (await json(await app.as("operator", `/v1/events/${id}`)))["body"];
+    expect(await body(fresh)).toBe("{}");
+    expect(await body(older)).toBeNull();
+    expect((await app.as("operator", `/v1/events/${delivered}`)).status).toBe(404);
+    expect(await listed(app, "/v1/notifications")).toHaveLength(4);
+  });
+
+  test("works through many in small batches, and goes on the next minute", async () => {
+    app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
+    for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 0);
+    await store(999, 8, "delivered");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await ids()).length === 0;
+    });
+  });
+
+  test("deletes idempotency keys after their day", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const request = post(bookingBody(id), { "idempotency-key": "k" });
+    await app.as("user", "/v1/api/bookings", request);
+    app.clock.advance(dayMs + minuteMs);
+    const again = await app.as("user", "/v1/api/bookings", request);
+    expect(again.headers.get("idempotent-replayed")).toBeNull();
+    expect(await seatsLeft(app, id)).toBe(8);
+  });
+});
