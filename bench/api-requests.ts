@@ -17,12 +17,27 @@ export interface PagesPlan {
 }
 
 export async function pageRequests({ paths }: PagesPlan): Promise<Requests> {
-  const authorization = `Bearer ${await mint("bench-operator", "operator")}`;
+  const authorization = await administrator();
   return packed(paths.length, (index) => ({
     method: "GET",
     path: paths[index] ?? "/",
     headers: { Authorization: authorization },
     json: null,
+  }));
+}
+
+/** One GraphQL query, posted again and again. */
+export interface QueryPlan {
+  readonly query: string;
+}
+
+export async function queryRequests({ query }: QueryPlan): Promise<Requests> {
+  const authorization = await administrator();
+  return packed(1, () => ({
+    method: "POST",
+    path: "/graphql",
+    headers: { Authorization: authorization },
+    json: JSON.stringify({ query }),
   }));
 }
 
@@ -66,6 +81,11 @@ export async function bookingRequests(
 }
 
 const tokenSeconds = 24 * 3_600;
+
+/** The `Authorization` of someone who may read everything. */
+export async function administrator(): Promise<string> {
+  return `Bearer ${await mint("bench-admin", "admin")}`;
+}
 
 function mint(id: string, role: Role): Promise<string> {
   const key = Buffer.from(tokenSettings.key);

@@ -3,6 +3,8 @@ import {
   type BookingsPlan,
   pageRequests,
   type PagesPlan,
+  type QueryPlan,
+  queryRequests,
 } from "./api-requests.ts";
 import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
 import { cpuMicrosOf, histogram } from "./measure.ts";
@@ -26,7 +28,8 @@ export interface LoadPlan {
 export type Sent =
   | ({ readonly kind: "deliveries" } & DeliveryPlan)
   | ({ readonly kind: "bookings" } & BookingsPlan)
-  | ({ readonly kind: "pages" } & PagesPlan);
+  | ({ readonly kind: "pages" } & PagesPlan)
+  | ({ readonly kind: "query" } & QueryPlan);
 
 export interface LoadResult {
   readonly bodyBytes: number;
@@ -56,6 +59,8 @@ function make(send: Sent, count: number): Requests | Promise<Requests> {
       return bookingRequests(send, count);
     case "pages":
       return pageRequests(send);
+    case "query":
+      return queryRequests(send);
   }
 }
 

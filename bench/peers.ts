@@ -8,14 +8,17 @@ export interface PeerVersions {
   readonly fastify: string;
   readonly fastifyJwt: string;
   readonly betterSqlite3: string;
+  readonly mercurius: string;
+  readonly graphql: string;
   readonly sqlite: string;
 }
 
 const probe = `
   const Database = require("better-sqlite3");
   const sqlite = new Database(":memory:").prepare("select sqlite_version()").pluck().get();
-  const [fastify, fastifyJwt, betterSqlite3] = ["fastify", "@fastify/jwt", "better-sqlite3"].map((name) => require(name + "/package.json").version);
-  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, sqlite });`;
+  const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql"]
+    .map((name) => require(name + "/package.json").version);
+  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, sqlite });`;
 
 /** The peers' versions; installs them first where they are not there yet. Takes a minute then. */
 export async function preparePeers(): Promise<PeerVersions> {

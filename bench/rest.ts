@@ -193,6 +193,9 @@ const startSkyhook = (folder: string): Promise<Server> =>
     DATA_DIR: folder,
     SECRETS_DIR: folder,
     LOG_LEVEL: "error",
+    // The rows are dated by hand: none of them is to be past its time.
+    EVENT_RETENTION_DAYS: "36500",
+    BODY_RETENTION_DAYS: "36500",
     JWT_SECRET: tokenSettings.key,
   });
 

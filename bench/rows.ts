@@ -29,6 +29,7 @@ const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 /** As long as ours and in the same order; n in place of random digits. */
 const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(stepMs)}, n)`;
 
+/** Bookings need flights, filled before them. */
 const selects = {
   events: (stepMs: number) => `
     select ${eventId(stepMs)}, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
@@ -41,6 +42,10 @@ const selects = {
   flights: (stepMs: number) => `
     select n, 'SK' || n, 'Skyhook Air', 'LHR', 'JFK', ${departureMs} + n * 60000, ${departureMs} + n * 60000 + 28800000,
       'economy', 300, 300, 49950, 'GBP', ${timeOf(stepMs)} from numbers`,
+  bookings: (stepMs: number) => `
+    select printf('bk_%012x%020x', ${timeOf(stepMs)}, n), 'R' || printf('%09d', n), 'user-' || (n % 1000),
+      1 + (n % (select count(*) from flights)), 'confirmed', 1, 49950, 'GBP', 'contact@example.com', 'card',
+      ${timeOf(stepMs)}, ${timeOf(stepMs)}, null, null, null, null from numbers`,
 };
 
 /**

@@ -56,8 +56,6 @@ function connect(file: string): Database {
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
-  // Pages written again and again between two checkpoints are copied once: 16 MiB of log at most.
-  client.run("pragma wal_autocheckpoint = 4000");
   return client;
 }
 

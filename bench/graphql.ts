@@ -1,0 +1,324 @@
+import { join } from "node:path";
+
+import { administrator, tokenSettings } from "./api-requests.ts";
+import { withFolder } from "./folder.ts";
+import type { LoadResult, Sent } from "./load.ts";
+import { median } from "./measure.ts";
+import { type PeerVersions, preparePeers } from "./peers.ts";
+import { pinning, runLoad, type Server, startServer } from "./processes.ts";
+import { cells, environment, goalTable, table } from "./report.ts";
+import { fill } from "./rows.ts";
+import type { Options, Suite } from "./suite.ts";
+
+/** P8 and P9: a page of 20 by GraphQL, against REST and against mercurius. */
+export const graphql: Suite = {
+  name: "graphql",
+  about: "GraphQL page ÷ REST page (P8) and ÷ mercurius with jit (P9)",
+  async run(options) {
+    const versions = await preparePeers();
+    const results = await withFolder("graphql", async (folder) => {
+      const file = join(folder, "skyhook.db");
+      fill(file, [
+        { table: "flights", rows: flights, stepMs: 1_000 },
+        { table: "events", rows, stepMs: 1_000 },
+        { table: "bookings", rows, stepMs: 1_000 },
+      ]);
+      return measureAll(folder, file, options);
+    });
+    return section(options, versions, results);
+  },
+};
+
+const pageSize = 20;
+/** Events, and bookings: the first page of each is read. */
+const rows = 10_000;
+/** What the bookings are spread over. */
+const flights = 1_000;
+
+/** Every field that an item of the REST page has, under the same name. */
+const items = {
+  events: `id: eventId provider type status idempotencyKey occurredAt createdAt subject title url actor data`,
+  bookings: `id: bookingId bookingId status totalPrice currency confirmationSentTo createdAt reference seats updatedAt
+    flight {
+      id: flightId flightNumber airline origin destination departureTime arrivalTime duration durationMinutes
+      departureLocal arrivalLocal cabinClass price { amount currency } seatsAvailable createdAt
+    }
+    cancellation {
+      bookingId status cancelledAt refund { amount currency percent fee method status reason }
+    }`,
+} as const;
+
+const pageInfo = "pageInfo { hasNextPage startCursor endCursor }";
+const nodesQuery = (list: keyof typeof items): string =>
+  `{ ${list}(first: ${pageSize}) { nodes { ${items[list]} } ${pageInfo} } }`;
+const edgesQuery = (list: keyof typeof items): string =>
+  `{ ${list}(first: ${pageSize}) { edges { cursor node { ${items[list]} } } ${pageInfo} } }`;
+
+const paths = { events: "/v1/events", bookings: "/v1/api/bookings" } as const;
+
+interface Contestant {
+  readonly name: string;
+  readonly server: "skyhook" | "mercurius";
+  readonly send: Sent;
+}
+
+const rest = (list: keyof typeof items): Sent => ({ kind: "pages", paths: [paths[list]] });
+const query = (text: string): Sent => ({ kind: "query", query: text });
+
+/** In turn, so that those which are divided by each other follow each other. */
+const contestants = {
+  eventsRest: { name: "events: REST", server: "skyhook", send: rest("events") },
+  events: { name: "events: GraphQL", server: "skyhook", send: query(nodesQuery("events")) },
+  eventsPeer: { name: "events: mercurius", server: "mercurius", send: query(nodesQuery("events")) },
+  eventsEdges: {
+    name: "events: GraphQL, edges with cursors",
+    server: "skyhook",
+    send: query(edgesQuery("events")),
+  },
+  bookingsRest: { name: "bookings: REST", server: "skyhook", send: rest("bookings") },
+  bookings: { name: "bookings: GraphQL", server: "skyhook", send: query(nodesQuery("bookings")) },
+} as const satisfies Record<string, Contestant>;
+
+type Name = keyof typeof contestants;
+type Round = Readonly<Record<Name, LoadResult>>;
+
+/** Both servers stand on the same file; the one that is not asked waits, and takes no time. */
+async function measureAll(folder: string, file: string, options: Options): Promise<Round[]> {
+  const skyhook = await startSkyhook(folder);
+  try {
+    const mercurius = await startMercurius(file);
+    try {
+      const servers = { skyhook, mercurius };
+      await checkSame(servers);
+      const rounds: Round[] = [];
+      for (let round = 1; round <= options.rounds; round += 1) {
+        console.log(`Round ${round} of ${options.rounds}`);
+        rounds.push(await measureRound(servers, options));
+        // What was timed must have been full pages to the end.
+        await checkSame(servers);
+      }
+      return rounds;
+    } finally {
+      await mercurius.stop();
+    }
+  } finally {
+    await skyhook.stop();
+  }
+}
+
+type Servers = Readonly<Record<Contestant["server"], Server>>;
+
+async function measureRound(servers: Servers, options: Options): Promise<Round> {
+  const one = async (name: Name): Promise<LoadResult> => {
+    const { name: title, server, send } = contestants[name];
+    const { port, pid } = servers[server];
+    const { connections, seconds, warmUpSeconds } = options;
+    const result = await runLoad(title, {
+      send,
+      port,
+      serverPid: pid,
+      connections,
+      seconds,
+      warmUpSeconds,
+      requests: 1,
+      repeats: true,
+    });
+    console.log(`  ${title}: ${cells.perSecond(result.requestsPerSecond)} pages/s`);
+    return result;
+  };
+  return {
+    eventsRest: await one("eventsRest"),
+    events: await one("events"),
+    eventsPeer: await one("eventsPeer"),
+    eventsEdges: await one("eventsEdges"),
+    bookingsRest: await one("bookingsRest"),
+    bookings: await one("bookings"),
+  };
+}
+
+const startSkyhook = (folder: string): Promise<Server> =>
+  startServer(["bun", join(import.meta.dir, "../src/main.ts"), "serve"], {
+    HOST: "127.0.0.1",
+    DATA_DIR: folder,
+    SECRETS_DIR: folder,
+    LOG_LEVEL: "error",
+    JWT_SECRET: tokenSettings.key,
+    // The rows are older than what is kept by default: they would be deleted after a minute.
+    EVENT_RETENTION_DAYS: "3650",
+  });
+
+const startMercurius = (file: string): Promise<Server> =>
+  startServer(["node", join(import.meta.dir, "servers/mercurius.mjs")], {
+    DATABASE: file,
+    JWT_SECRET: tokenSettings.key,
+    JWT_ISSUER: tokenSettings.issuer,
+    JWT_AUDIENCE: tokenSettings.audience,
+  });
+
+/** What all answers are compared by. */
+interface Shown {
+  readonly items: readonly unknown[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string;
+  readonly prevCursor: string;
+}
+
+/** Fails unless all doors show the same full page, and none shows it without a token. */
+async function checkSame({ skyhook, mercurius }: Servers): Promise<void> {
+  for (const list of ["events", "bookings"] as const) {
+    const expected = await restPage(skyhook, list);
+    if (expected.items.length !== pageSize) throw new Error(`A page of ${list} is not full`);
+    const doors = list === "events" ? [skyhook, mercurius] : [skyhook];
+    for (const door of doors) {
+      // Twice more than it takes until the query is compiled.
+      for (let time = 1; time <= 6; time += 1) {
+        const page = await graphqlPage(door, list, time % 2 === 0);
+        if (Bun.deepEquals(page, expected)) continue;
+        const found = JSON.stringify({ page, expected }, null, 1);
+        throw new Error(`Pages of ${list} differ between the doors: ${found}`);
+      }
+    }
+  }
+  for (const { port } of [skyhook, mercurius]) {
+    const answer = await post(port, nodesQuery("events"), {});
+    const body = await answer.text();
+    if (answer.status === 401 || body.includes("authentication-required")) continue;
+    throw new Error(`Events are shown without a token: ${answer.status} ${body}`);
+  }
+}
+
+async function restPage({ port }: Server, list: keyof typeof items): Promise<Shown> {
+  const answer = await fetch(`http://127.0.0.1:${port}${paths[list]}`, {
+    headers: { authorization: await administrator() },
+  });
+  const page: {
+    data: Record<string, unknown>[];
+    pagination: Omit<Shown, "items">;
+  } = JSON.parse(await answer.text());
+  // GraphQL has no userId, but the user with all that it has.
+  const shown = page.data.map((item) => {
+    const { userId: _, ...others } = item;
+    return others;
+  });
+  const { hasMore, nextCursor, prevCursor } = page.pagination;
+  return { items: shown, hasMore, nextCursor, prevCursor };
+}
+
+async function graphqlPage(
+  { port }: Server,
+  list: keyof typeof items,
+  byEdges: boolean,
+): Promise<Shown> {
+  const text = byEdges ? edgesQuery(list) : nodesQuery(list);
+  const answer = await post(port, text, { authorization: await administrator() });
+  const body = await answer.text();
+  const { data }: { data?: Record<string, Connection> } = JSON.parse(body);
+  const connection = data?.[list];
+  if (!connection) throw new Error(`GraphQL answered ${answer.status} ${body}`);
+  const { hasNextPage: hasMore, endCursor, startCursor } = connection.pageInfo;
+  const shown = connection.nodes ?? connection.edges?.map(({ node }) => node) ?? [];
+  return { items: shown, hasMore, nextCursor: endCursor, prevCursor: startCursor };
+}
+
+interface Connection {
+  readonly nodes?: readonly unknown[];
+  readonly edges?: readonly { readonly node: unknown }[];
+  readonly pageInfo: {
+    readonly hasNextPage: boolean;
+    readonly startCursor: string;
+    readonly endCursor: string;
+  };
+}
+
+const post = (port: number, text: string, headers: Record<string, string>): Promise<Response> =>
+  fetch(`http://127.0.0.1:${port}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ query: text }),
+  });
+
+/** The share of its core below which a server was disturbed; undisturbed it has 90 % and more. */
+const leastBusy = 0.8;
+/** The best round over the worst, beyond which a median says nothing. */
+const mostSpread = 2;
+
+function section(options: Options, versions: PeerVersions, rounds: readonly Round[]): string {
+  const { connections, seconds, warmUpSeconds } = options;
+  const ratios = (figure: "requestsPerSecond" | "cpuMicros", one: Name, other: Name): number[] =>
+    rounds.map((round) => round[one][figure] / round[other][figure]);
+  const row = (name: Name): string[] => {
+    const of = (figure: keyof LoadResult): number => median(rounds.map((r) => r[name][figure]));
+    return [
+      contestants[name].name,
+      cells.perSecond(of("requestsPerSecond")),
+      cells.decimals(of("cpuMicros"), 1),
+      cells.decimals(of("p50Ms"), 2),
+      cells.decimals(of("p99Ms"), 2),
+      cells.percent(of("serverBusy")),
+      cells.percent(of("generatorBusy")),
+    ];
+  };
+  /** Judged by requests a second, told by processor time too. */
+  const pair = (id: string, names: string, one: Name, other: Name, target?: number) => {
+    const perSecond = ratios("requestsPerSecond", one, other);
+    const isSteady = Math.max(...perSecond) <= mostSpread * Math.min(...perSecond);
+    // Both wait for nothing but their core: where others took it away, the quotient tells of them.
+    const busy = Math.min(
+      ...[one, other].map((name) => median(rounds.map((round) => round[name].serverBusy))),
+    );
+    const starved = busy < leastBusy ? `a server had ${cells.percent(busy)} of its core` : null;
+    return [
+      {
+        goal: `${id} ${names}, requests/s`,
+        ratios: perSecond,
+        flaw: starved ?? (isSteady ? null : "rounds differ too much"),
+        ...(target === undefined ? {} : { target }),
+        better: "higher" as const,
+      },
+      {
+        goal: `${id} ${names}, CPU time inverted`,
+        ratios: ratios("cpuMicros", other, one),
+        better: "higher" as const,
+      },
+    ];
+  };
+  return [
+    `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
+    `in turn; medians. Each request is for the first ${pageSize} of ${rows.toLocaleString("en")} rows, with an admin's token that the server checks.`,
+    "GraphQL selects every field that the REST item has (but a booking's `userId`: there it is a whole user) and",
+    "both cursors of the page. Before the timing all doors are asked, and must show the same. mercurius serves our",
+    "schema from the same database file; logs are off but for errors.",
+    "",
+    environment([
+      pinning,
+      `mercurius ${versions.mercurius} (jit: 1), graphql ${versions.graphql}, fastify ${versions.fastify}, @fastify/jwt ${versions.fastifyJwt}, better-sqlite3 ${versions.betterSqlite3} (SQLite ${versions.sqlite}) on Node ${versions.node}`,
+    ]),
+    "",
+    table(
+      [
+        "page of 20",
+        "requests/s",
+        "CPU µs/request",
+        "p50 ms",
+        "p99 ms",
+        "core busy",
+        "load's core busy",
+      ],
+      [
+        row("eventsRest"),
+        row("events"),
+        row("eventsEdges"),
+        row("eventsPeer"),
+        row("bookingsRest"),
+        row("bookings"),
+      ],
+    ),
+    "",
+    goalTable([
+      ...pair("P8", "events: GraphQL ÷ REST", "events", "eventsRest", 0.55),
+      ...pair("P8", "events: edges with cursors ÷ REST", "eventsEdges", "eventsRest"),
+      ...pair("P8", "bookings: GraphQL ÷ REST", "bookings", "bookingsRest", 0.55),
+      ...pair("P9", "events: GraphQL ÷ mercurius", "events", "eventsPeer", 1.8),
+    ]),
+  ].join("\n");
+}
