@@ -9,4 +9,4 @@ export type MakeId = <Prefix extends string>(
 ) => `${Prefix}_${string}`;
 
 export const makeId: MakeId = (prefix, nowMs) =>
-  `${prefix}_${Bun.randomUUIDv7("hex", nowMs).replaceAll("-", "")}`;
+  `${prefix}_${Bun.randomUUIDv7("buffer", nowMs).toString("hex")}`;
