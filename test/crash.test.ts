@@ -134,6 +134,13 @@ describe("kill -9 under load", () => {
         ({ key }) => key,
       );
     await until(() => idsByKey().size === ledger.acknowledged.size, 10_000);
+    // All have come by now, but what was held must come again: that may take longer.
+    const waiting = async () => {
+      const page = await asOperator(last, "/v1/notifications?status=pending");
+      const { data }: { data: unknown[] } = JSON.parse(await page.text());
+      return data.length;
+    };
+    await until(async () => (await waiting()) === 0);
     const tries = idsByKey();
     expect([...tries.keys()].toSorted()).toEqual(ledger.keys);
     const ids = [...tries.values()].map((entries) => new Set(entries.map(({ id }) => id)));
@@ -142,12 +149,6 @@ describe("kill -9 under load", () => {
     const repeated = [...tries.values()].filter((entries) => entries.length > 1);
     expect(repeated.length).toBeGreaterThanOrEqual(rounds);
 
-    const waiting = async () => {
-      const page = await asOperator(last, "/v1/notifications?status=pending");
-      const { data }: { data: unknown[] } = JSON.parse(await page.text());
-      return data.length;
-    };
-    await until(async () => (await waiting()) === 0);
     expect(await last.stop()).toBe(0);
     expect(integrityOf(file)).toBe("ok");
   });
