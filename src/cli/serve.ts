@@ -49,8 +49,9 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
 
   const missing = config.providers.filter((id) => secrets.webhookSecrets(id) === null);
   for (const id of missing) {
+    const { variable, file } = secretPlaces(id, config.secretsDir).current;
     log.warn(
-      `${id} has no secret yet: set ${secretPlaces(id, config.secretsDir).current.variable}; until then it answers 503`,
+      `${id} has no secret yet and answers 503: set ${variable} or write it to ${file}, then start again`,
     );
   }
   for (const [one, other] of equalSecrets(secrets, config.providers)) {
