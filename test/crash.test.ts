@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 
@@ -13,29 +13,16 @@ import {
   integrityOf,
   keyOf,
   keysListed,
-  startIn,
 } from "./support/load.ts";
-import { type RunningServer, removeFolder, temporaryFolder } from "./support/program.ts";
+import type { RunningServer } from "./support/program.ts";
+import { resources } from "./support/resources.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-function newFolder(): string {
-  const folder = temporaryFolder();
-  ends.push(() => removeFolder(folder));
-  return folder;
-}
-
-async function start(...args: Parameters<typeof startIn>): Promise<RunningServer> {
-  const server = await startIn(...args);
-  ends.push(() => server.kill());
-  return server;
-}
+const taken = resources();
+const newFolder = () => taken.newFolder();
+const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
 
 const workers = 16;
 
@@ -100,7 +87,7 @@ describe("kill -9 under load", () => {
       held += 1;
       return never();
     });
-    ends.push(() => gateway.stop());
+    taken.ends.push(() => gateway.stop());
     const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
 
     for (let round = 1; round <= rounds; round += 1) {
@@ -212,7 +199,7 @@ async function halfSent({ url }: RunningServer, number: number) {
   if (!(body instanceof Uint8Array)) throw new Error("A delivery has bytes");
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  ends.push(() => socket.destroy());
+  taken.ends.push(() => socket.destroy());
   let received = "";
   socket.on("data", (chunk) => (received += chunk.toString()));
   const fields = [...new Headers(headers), ["host", "localhost"], ["content-length", body.length]];

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -17,35 +17,17 @@ import {
   integrityOf,
   keyOf,
   keysListed,
-  startIn,
 } from "./support/load.ts";
-import {
-  removeFolder,
-  type RunningServer,
-  runSkyhook,
-  temporaryFolder,
-} from "./support/program.ts";
+import { type RunningServer, runSkyhook } from "./support/program.ts";
+import { resources } from "./support/resources.ts";
 import { eventRow } from "./support/rows.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-function newFolder(): string {
-  const folder = temporaryFolder();
-  ends.push(() => removeFolder(folder));
-  return folder;
-}
-
-async function start(...args: Parameters<typeof startIn>): Promise<RunningServer> {
-  const server = await startIn(...args);
-  ends.push(() => server.kill());
-  return server;
-}
+const taken = resources();
+const newFolder = () => taken.newFolder();
+const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
 
 const statusOf = async ({ url }: RunningServer, path: string) =>
   (await fetch(`${url}${path}`)).status;
@@ -272,7 +254,7 @@ describe("units of work", () => {
 
   test("of a duplicate that comes while the first waits end as one event", async () => {
     const app = await startApp({ DATABASE_URL: `sqlite:${newFile()}` });
-    ends.push(() => app.stop());
+    taken.ends.push(() => app.stop());
     using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));
     other.run("begin immediate");
     const body = `{"event_name":"item:completed","event_data":{"id":"1"}}`;
