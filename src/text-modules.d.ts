@@ -1,3 +1,9 @@
+/** Tables of tab-separated values are imported as text, so that the compiled program carries them. */
+declare module "*.tsv" {
+  const text: string;
+  export default text;
+}
+
 /** SQL files are imported as text, so that the compiled program carries them. */
 declare module "*.sql" {
   const text: string;

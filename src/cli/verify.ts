@@ -1,9 +1,14 @@
 import { readConfig } from "../config.ts";
+import { deliveryKey } from "../webhooks/delivery-key.ts";
 import { interpret } from "../webhooks/interpret.ts";
-import { idOf } from "../webhooks/payload.ts";
 import type { Provider } from "../webhooks/provider.ts";
 import type { RejectionReason } from "../webhooks/rejection.ts";
-import { type Secrets, type SignedRequest, verifier } from "../webhooks/signature.ts";
+import {
+  type Secrets,
+  type SignedRequest,
+  type Verified,
+  verifier,
+} from "../webhooks/signature.ts";
 
 import { messageOf } from "./failures.ts";
 import { painter, UsageError } from "./output.ts";
@@ -35,9 +40,9 @@ export async function verify(
   };
   const paint = painter(env);
   const verdict = verdictOn(provider, secrets, request);
-  if ("signedWith" in verdict) {
-    console.log(`${paint("green", "✓")} verified with the ${verdict.signedWith} secret`);
-    printMeaning(provider, request);
+  if ("verified" in verdict) {
+    console.log(`${paint("green", "✓")} verified with the ${verdict.verified.signedWith} secret`);
+    printMeaning(provider, request, verdict.verified);
     return;
   }
   console.log(
@@ -53,32 +58,30 @@ function verdictOn(
   provider: Provider,
   secrets: Secrets,
   request: SignedRequest,
-): { readonly signedWith: string } | { readonly reason: RejectionReason } {
+): { readonly verified: Verified } | { readonly reason: RejectionReason } {
   const { headers, bytes } = request;
   const coding = headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") return { reason: "unsupported-encoding" };
   if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
   const verdict = verifier(provider.signature, secrets)(request);
-  if ("verified" in verdict) return { signedWith: verdict.verified.signedWith };
+  if ("verified" in verdict) return verdict;
   const isForeign = provider.foreignHeaders?.some((name) => headers.has(name)) === true;
   return { reason: isForeign ? "unsupported-scheme" : verdict.fault };
 }
 
 /** What the event would be. */
-function printMeaning(provider: Provider, { headers, bytes }: SignedRequest): void {
-  const meaning = interpret(provider, { bytes }, (name) => headers.get(name));
+function printMeaning(provider: Provider, { headers }: SignedRequest, verified: Verified): void {
+  const meaning = interpret(provider, verified, (name) => headers.get(name));
   if (meaning === null) {
     console.log(
       "  but no JSON object in UTF-8: the server answers 400 and keeps it for you to see",
     );
     return;
   }
-  const deliveryId = idOf(meaning.deliveryId);
-  const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
   const ignored = meaning.status === "ignored" ? " (ignored: operators are not told)" : "";
   console.log(`  type   ${meaning.type}${ignored}`);
   console.log(`  title  ${meaning.title}`);
-  console.log(`  key    ${provider.id}:${deliveryId ?? `sha256:${hash}`}`);
+  console.log(`  key    ${deliveryKey(provider, meaning, verified).idempotencyKey}`);
 }
 
 async function readHeaders({ header, headersFile }: VerifyOptions): Promise<Headers> {

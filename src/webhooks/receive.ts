@@ -10,6 +10,7 @@ import { rearmDead } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
+import { deliveryKey } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "./limiter.ts";
 import type { Normalised, Provider } from "./provider.ts";
@@ -152,30 +153,22 @@ async function verifyDelivery(
   throw new AppError("invalid-signature", "The signature does not verify");
 }
 
-/** Longer or stranger ids are not any provider's: the body's hash stands in for them. */
-const usableDeliveryId = /^[\u0021-\u007e]{1,200}$/;
-
 function eventOf(
   { makeId }: ReceiveParts,
   provider: Provider,
   incoming: Incoming,
-  { bytes, signedBytes, signedWith }: Verified,
+  verified: Verified,
   normalised: Normalised | null,
   receivedAtMs: number,
 ): StoredEvent {
+  const { bytes, signedWith } = verified;
   const createdAt = new Date(receivedAtMs);
-  const deliveryId = normalised?.deliveryId ?? "";
-  const isKeyedById = usableDeliveryId.test(deliveryId);
-  const hash =
-    isKeyedById && provider.deliveryIdIsSigned
-      ? null
-      : new Bun.CryptoHasher("sha256").update(signedBytes).digest();
   return {
     id: makeId("evt", receivedAtMs),
     provider: provider.id,
     type: normalised?.type ?? "unreadable",
     status: normalised?.status ?? "unreadable",
-    idempotencyKey: `${provider.id}:${isKeyedById ? deliveryId : `sha256:${hash?.toString("hex")}`}`,
+    ...deliveryKey(provider, normalised, verified),
     occurredAt: normalised?.occurredAt ?? createdAt,
     createdAt,
     subject: normalised?.subject ?? null,
@@ -188,7 +181,6 @@ function eventOf(
     signedWith,
     bodyBytes: bytes.length,
     duplicates: 0,
-    bodyHash: provider.deliveryIdIsSigned ? null : (hash?.subarray(0, 16) ?? null),
     body: bytes,
   };
 }
