@@ -2,7 +2,7 @@ import { readConfig } from "../config.ts";
 import { deliveryKey } from "../webhooks/delivery-key.ts";
 import { interpret } from "../webhooks/interpret.ts";
 import type { Provider } from "../webhooks/provider.ts";
-import type { RejectionReason } from "../webhooks/rejection.ts";
+import { reasonFor, type RejectionReason } from "../webhooks/rejection.ts";
 import {
   type Secrets,
   type SignedRequest,
@@ -65,8 +65,7 @@ function verdictOn(
   if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
   const verdict = verifier(provider.signature, secrets)(request);
   if ("verified" in verdict) return verdict;
-  const isForeign = provider.foreignHeaders?.some((name) => headers.has(name)) === true;
-  return { reason: isForeign ? "unsupported-scheme" : verdict.fault };
+  return { reason: reasonFor(provider, headers, verdict.fault) };
 }
 
 /** What the event would be. */

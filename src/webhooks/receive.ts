@@ -14,7 +14,7 @@ import { deliveryKey } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "./limiter.ts";
 import type { Normalised, Provider } from "./provider.ts";
-import type { RejectionReason } from "./rejection.ts";
+import { reasonFor } from "./rejection.ts";
 import type { Rejections } from "./rejections.ts";
 import type { Registered, Registry } from "./registry.ts";
 import type { Verified } from "./signature.ts";
@@ -144,9 +144,7 @@ async function verifyDelivery(
   if ("verified" in verdict) return verdict.verified;
   // Counted before anything is awaited, so that a burst cannot slip through.
   const isWithinQuota = limiter.fail(address);
-  const reason: RejectionReason = provider.foreignHeaders?.some((name) => headers.has(name))
-    ? "unsupported-scheme"
-    : verdict.fault;
+  const reason = reasonFor(provider, headers, verdict.fault);
   log.warn({ provider: provider.id, reason, address, requestId }, "webhook refused");
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   await rejections.keep(provider.id, reason, incoming, bytes);

@@ -1,3 +1,6 @@
+import type { Provider } from "./provider.ts";
+import type { SignatureFault } from "./signature.ts";
+
 /** Why a delivery was refused; for operators, never for the sender. */
 export const rejectionReasons = [
   "missing-signature",
@@ -31,4 +34,13 @@ export interface StoredRejection extends Rejection {
   readonly signatures: Readonly<Record<string, string>>;
   /** Null when larger than what is kept of a refused body. */
   readonly body: Uint8Array | null;
+}
+
+/** Why a delivery did not verify: for want of a right signature, or because it is of another scheme. */
+export function reasonFor(
+  { foreignHeaders = [] }: Pick<Provider, "foreignHeaders">,
+  headers: Headers,
+  fault: SignatureFault,
+): RejectionReason {
+  return foreignHeaders.some((name) => headers.has(name)) ? "unsupported-scheme" : fault;
 }
