@@ -1,12 +1,8 @@
-import { Database } from "bun:sqlite";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
-
-import type { DeliveryPlan } from "./deliveries.ts";
+import { ceiling, delivery, fastifySqlite, measure, skyhook } from "./contestants.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
-import { atExit, pinning, runLoad, type Server, startServer } from "./processes.ts";
+import { pinning } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
 import type { Options, Suite } from "./suite.ts";
 
@@ -25,55 +21,6 @@ export const ingest: Suite = {
   },
 };
 
-const delivery: DeliveryPlan = {
-  provider: "code_host",
-  event: "workflow_run.completed",
-  secret: "bench-secret-of-code-host",
-};
-
-/** A server that takes the same deliveries. `folder`: empty, its own, gone afterwards. */
-interface Contestant {
-  readonly name: string;
-  /** Requests to make ready for each second: more than it can answer, so that they do not run out. */
-  readonly requestsPerSecond: number;
-  start(folder: string): Promise<Server>;
-  /** The database it leaves in its folder; null when it stores nothing. */
-  readonly database: string | null;
-}
-
-const here = (path: string): string => join(import.meta.dir, path);
-
-const ceiling: Contestant = {
-  name: "bare Bun.serve, reads the body",
-  requestsPerSecond: 20_000,
-  start: () => startServer(["bun", here("servers/ceiling.ts")], {}),
-  database: null,
-};
-const skyhook: Contestant = {
-  name: "skyhook serve",
-  requestsPerSecond: 40_000,
-  start: (folder) =>
-    startServer(["bun", here("../src/main.ts"), "serve"], {
-      HOST: "127.0.0.1",
-      DATA_DIR: folder,
-      SECRETS_DIR: folder,
-      LOG_LEVEL: "warn",
-      WEBHOOK_PROVIDERS: delivery.provider,
-      CODE_HOST_WEBHOOK_SECRET: delivery.secret,
-    }),
-  database: "skyhook.db",
-};
-const peer: Contestant = {
-  name: "fastify + better-sqlite3",
-  requestsPerSecond: 10_000,
-  start: (folder) =>
-    startServer(["node", here("servers/fastify-sqlite.mjs")], {
-      DATABASE: join(folder, "peer.db"),
-      SECRET: delivery.secret,
-    }),
-  database: "peer.db",
-};
-
 interface Round {
   readonly ceiling: LoadResult;
   readonly skyhook: LoadResult;
@@ -84,62 +31,8 @@ async function runRound(options: Options): Promise<Round> {
   return {
     ceiling: await measure(ceiling, options),
     skyhook: await measure(skyhook, options),
-    peer: await measure(peer, options),
+    peer: await measure(fastifySqlite, options),
   };
-}
-
-async function measure(contestant: Contestant, options: Options): Promise<LoadResult> {
-  // Beside this file, not in the system's folder for temporary files: that may be in memory.
-  mkdirSync(here("data"), { recursive: true });
-  const folder = mkdtempSync(here("data/ingest-"));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  const forget = atExit(remove);
-  try {
-    const server = await contestant.start(folder);
-    try {
-      const result = await load(contestant, server, options);
-      console.log(`  ${contestant.name}: ${cells.perSecond(result.requestsPerSecond)} requests/s`);
-      await server.stop();
-      if (contestant.database !== null) checkStored(join(folder, contestant.database), result);
-      return result;
-    } finally {
-      await server.stop();
-    }
-  } finally {
-    remove();
-    forget();
-  }
-}
-
-function load(
-  { name, requestsPerSecond, database }: Contestant,
-  server: Server,
-  { connections, seconds, warmUpSeconds }: Options,
-): Promise<LoadResult> {
-  return runLoad(name, {
-    send: { kind: "deliveries", ...delivery },
-    port: server.port,
-    serverPid: server.pid,
-    connections,
-    seconds,
-    warmUpSeconds,
-    requests: requestsPerSecond * (warmUpSeconds + seconds),
-    // Who stores nothing cannot tell a request it has had before.
-    repeats: database === null,
-  });
-}
-
-/** What was acknowledged must be there: one event and one notification each. */
-function checkStored(file: string, { acknowledged }: LoadResult): void {
-  const database = new Database(file, { readonly: true });
-  for (const name of ["events", "notifications"]) {
-    const query = database.query<{ stored: number }, []>(`select count(*) as stored from ${name}`);
-    const stored = query.get()?.stored;
-    if (stored !== acknowledged) {
-      throw new Error(`${acknowledged} deliveries were acknowledged, but ${stored} ${name} stored`);
-    }
-  }
-  database.close();
 }
 
 /** The share of its core below which the ceiling was disturbed; undisturbed it has 90 % and more. */
@@ -196,7 +89,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
         "core busy",
         "load's core busy",
       ],
-      [row(ceiling.name, "ceiling"), row(skyhook.name, "skyhook"), row(peer.name, "peer")],
+      [row(ceiling.name, "ceiling"), row(skyhook.name, "skyhook"), row(fastifySqlite.name, "peer")],
     ),
     "",
     goalTable([

@@ -10,15 +10,20 @@ export interface PeerVersions {
   readonly betterSqlite3: string;
   readonly mercurius: string;
   readonly graphql: string;
+  readonly octokit: string;
   readonly sqlite: string;
 }
 
 const probe = `
   const Database = require("better-sqlite3");
   const sqlite = new Database(":memory:").prepare("select sqlite_version()").pluck().get();
-  const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql"]
-    .map((name) => require(name + "/package.json").version);
-  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, sqlite });`;
+  const { dependencies } = require("./package.json");
+  const installed = (name) => JSON.parse(require("fs").readFileSync("node_modules/" + name + "/package.json")).version;
+  const stale = Object.keys(dependencies).find((name) => installed(name) !== dependencies[name]);
+  if (stale) throw new Error(stale + " is not the version asked for");
+  const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql", "@octokit/webhooks"]
+    .map(installed);
+  JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit, sqlite });`;
 
 /** The peers' versions; installs them first where they are not there yet. Takes a minute then. */
 export async function preparePeers(): Promise<PeerVersions> {

@@ -33,13 +33,17 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts a server that listens on `env.PORT` of 127.0.0.1, and waits until it does. */
+/**
+ * Starts a server that listens on `env.PORT` of 127.0.0.1, and waits until it does. `portArguments`: for
+ * one that is told its port on the command line.
+ */
 export async function startServer(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
+  portArguments: (port: number) => readonly string[] = () => [],
 ): Promise<Server> {
   const port = freePort();
-  const child = Bun.spawn(onCore(0, command), {
+  const child = Bun.spawn(onCore(0, [...command, ...portArguments(port)]), {
     env: { PATH: process.env["PATH"], NODE_ENV: "production", ...env, PORT: String(port) },
     stdout: "inherit",
     stderr: "inherit",

@@ -1,14 +1,19 @@
 import { parseArgs } from "node:util";
 
+import { binary } from "./binary.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
+import { memory } from "./memory.ts";
+import { receivers } from "./receivers.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
 import type { Options, Suite } from "./suite.ts";
 
-const suites: readonly Suite[] = [ingest, rest, graphql];
+const suites: readonly Suite[] = [ingest, receivers, rest, graphql, binary, memory];
 
-const usage = `Usage: bun run bench <suite> [options]
+const usage = `Usage: bun run bench [suite] [options]
+
+Without a suite all of them run, one after the other: about twenty minutes.
 
 Suites
 ${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
@@ -44,6 +49,16 @@ function readOptions(given: Readonly<Record<string, string | boolean | undefined
   };
 }
 
+/** The suites named; all of them when none is. Throws on a name that is none. */
+function chooseSuites(names: readonly string[]): readonly Suite[] {
+  if (names.length === 0) return suites;
+  return names.map((name) => {
+    const suite = suites.find((candidate) => candidate.name === name);
+    if (suite === undefined) throw new Error(`There is no suite "${name}". Try --help.`);
+    return suite;
+  });
+}
+
 // Servers and folders of a run that is broken off are cleared away on exit.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
@@ -60,17 +75,15 @@ try {
       help: { type: "boolean" },
     },
   });
-  const [name] = positionals;
-  const suite = suites.find((candidate) => candidate.name === name);
-  if (values.help === true || name === undefined) {
-    console.log(usage);
-  } else if (suite === undefined) {
-    throw new Error(`There is no suite "${name}". Try --help.`);
-  } else {
-    const section = await suite.run(readOptions(values));
-    console.log(`\n${section}`);
+  const chosen = chooseSuites(positionals);
+  const suiteOptions = readOptions(values);
+  for (const suite of values.help === true ? [] : chosen) {
+    console.log(`== ${suite.name}: ${suite.about}`);
+    const section = await suite.run(suiteOptions);
+    console.log(`\n${section}\n`);
     if (values.quick !== true) await writeSection(suite.name, section);
   }
+  if (values.help === true) console.log(usage);
 } catch (error) {
   console.error(`bench: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

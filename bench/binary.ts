@@ -1,0 +1,119 @@
+import { connect } from "node:net";
+import { join } from "node:path";
+
+import { withFolder } from "./folder.ts";
+import { median } from "./measure.ts";
+import { atExit } from "./processes.ts";
+import { cells, environment, goalTable, table } from "./report.ts";
+import type { Suite } from "./suite.ts";
+
+/** P11: how soon the compiled program answers, with a new database, beside a compiled hello-world. */
+export const binary: Suite = {
+  name: "binary",
+  about: "compiled program: start to first answer ÷ a compiled hello-world (P11)",
+  run: ({ rounds }) =>
+    withFolder("binary", async (folder) => {
+      console.log("Compiling both…");
+      const skyhook = await compile(here("../src/main.ts"), join(folder, "skyhook"));
+      const hello = await compile(here("servers/hello.ts"), join(folder, "hello"));
+      const times: { skyhook: number; hello: number }[] = [];
+      // The first start of a program reads it from disk: it is not counted.
+      for (let round = 0; round <= rounds * 4; round += 1) {
+        const own = join(folder, `data-${round}`);
+        const taken = {
+          hello: await startToAnswer([hello], own),
+          skyhook: await startToAnswer([skyhook, "serve"], own),
+        };
+        if (round > 0) times.push(taken);
+      }
+      return section(times, { skyhook: Bun.file(skyhook).size, hello: Bun.file(hello).size });
+    }),
+};
+
+const here = (path: string): string => join(import.meta.dir, path);
+
+/** Compiles with the options of `bun run build`. */
+async function compile(source: string, outfile: string): Promise<string> {
+  const { scripts }: { scripts: { build: string } } = await Bun.file(
+    here("../package.json"),
+  ).json();
+  const options = scripts.build.split(" ").filter((word) => /^--(?!outfile)/.test(word));
+  const command = ["bun", "build", source, ...options, "--outfile", outfile];
+  const { success, stderr } = Bun.spawnSync(command, { cwd: here("..") });
+  if (!success) throw new Error(`Cannot compile ${source}: ${stderr.toString()}`);
+  return outfile;
+}
+
+const patienceMs = 20_000;
+
+/** Milliseconds from the start of a process to the first answer it gives. */
+async function startToAnswer(command: readonly string[], folder: string): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 10_000);
+  const startedMs = performance.now();
+  const child = Bun.spawn([...command], {
+    env: { PORT: String(port), HOST: "127.0.0.1", DATA_DIR: folder, LOG_LEVEL: "error" },
+    stdout: "ignore",
+    stderr: "inherit",
+  });
+  const forget = atExit(() => child.kill("SIGKILL"));
+  try {
+    while (!(await answers(port))) {
+      if (child.exitCode !== null || performance.now() - startedMs > patienceMs) {
+        throw new Error(`It does not answer: ${command.join(" ")}`);
+      }
+      await Bun.sleep(0.5);
+    }
+    return performance.now() - startedMs;
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+    forget();
+  }
+}
+
+/** Asks once, over a connection of its own; false when nobody listens yet. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    });
+    socket.on("data", (chunk) => {
+      resolve(chunk.toString("latin1").startsWith("HTTP/1.1 200"));
+      socket.destroy();
+    });
+    socket.on("error", () => resolve(false));
+    socket.on("close", () => resolve(false));
+  });
+}
+
+function section(
+  times: readonly { readonly skyhook: number; readonly hello: number }[],
+  bytes: { readonly skyhook: number; readonly hello: number },
+): string {
+  const row = (name: string, of: "skyhook" | "hello"): string[] => [
+    name,
+    cells.decimals(median(times.map((time) => time[of])), 1),
+    cells.decimals(Math.max(...times.map((time) => time[of])), 1),
+    cells.decimals(bytes[of] / 1e6, 1),
+  ];
+  return [
+    `${times.length} starts of each, in turn, every one in an empty folder: skyhook makes its database and its keys,`,
+    "and answers `GET /`. Both are compiled with the options of `bun run build`. Not pinned to a core.",
+    "",
+    environment([]),
+    "",
+    table(
+      ["program", "median ms", "worst ms", "size MB"],
+      [row("hello-world", "hello"), row("skyhook serve", "skyhook")],
+    ),
+    "",
+    goalTable([
+      {
+        goal: "P11 skyhook ÷ hello-world, start to first answer",
+        ratios: times.map((time) => time.skyhook / time.hello),
+        target: 4,
+        better: "lower",
+      },
+    ]),
+  ].join("\n");
+}

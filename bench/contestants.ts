@@ -1,0 +1,146 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+
+import type { DeliveryPlan } from "./deliveries.ts";
+import { withFolder } from "./folder.ts";
+import type { LoadResult } from "./load.ts";
+import { runLoad, type Server, startServer } from "./processes.ts";
+import { cells } from "./report.ts";
+import type { Options } from "./suite.ts";
+
+/** What every contestant gets: deliveries of one listed event. */
+export const delivery: DeliveryPlan = {
+  provider: "code_host",
+  event: "workflow_run.completed",
+  secret: "bench-secret-of-code-host",
+};
+
+/** A server that takes the deliveries. `folder`: empty, its own, gone afterwards. */
+export interface Contestant {
+  readonly name: string;
+  /** Requests to make ready for each second: more than it can answer, so that they do not run out. */
+  readonly requestsPerSecond: number;
+  start(folder: string): Promise<Server>;
+  /** The database it leaves in its folder; null when it stores nothing. */
+  readonly database: string | null;
+}
+
+const here = (path: string): string => join(import.meta.dir, path);
+
+export const ceiling: Contestant = {
+  name: "bare Bun.serve, reads the body",
+  requestsPerSecond: 20_000,
+  start: () => startServer(["bun", here("servers/ceiling.ts")], {}),
+  database: null,
+};
+export const skyhook: Contestant = {
+  name: "skyhook serve",
+  requestsPerSecond: 40_000,
+  start: (folder) =>
+    startServer(["bun", here("../src/main.ts"), "serve"], skyhookEnvironment(folder)),
+  database: "skyhook.db",
+};
+export const fastifySqlite: Contestant = {
+  name: "fastify + better-sqlite3",
+  requestsPerSecond: 10_000,
+  start: (folder) =>
+    startServer(["node", here("servers/fastify-sqlite.mjs")], {
+      DATABASE: join(folder, "peer.db"),
+      SECRET: delivery.secret,
+    }),
+  database: "peer.db",
+};
+/** Debian's `webhook`: verifies, and then a rule that never holds keeps it from running a command. */
+export const goWebhook: Contestant = {
+  name: "webhook (Go), stores nothing",
+  requestsPerSecond: 40_000,
+  async start(folder) {
+    const hooks = join(folder, "hooks.json");
+    await Bun.write(hooks, JSON.stringify([verifyOnly]));
+    const command = ["webhook", "-hooks", hooks, "-urlprefix", "webhooks", "-ip", "127.0.0.1"];
+    return startServer(command, {}, (port) => ["-port", String(port)]);
+  },
+  database: null,
+};
+const verifyOnly = {
+  id: delivery.provider,
+  "execute-command": "/bin/true",
+  "trigger-rule": {
+    and: [
+      {
+        match: {
+          type: "payload-hmac-sha256",
+          secret: delivery.secret,
+          parameter: { source: "header", name: "X-CodeHost-Signature-256" },
+        },
+      },
+      {
+        match: { type: "value", value: "never", parameter: { source: "payload", name: "action" } },
+      },
+    ],
+  },
+};
+export const octokit: Contestant = {
+  name: "@octokit/webhooks, stores nothing",
+  requestsPerSecond: 20_000,
+  start: () => startServer(["node", here("servers/octokit.mjs")], { SECRET: delivery.secret }),
+  database: null,
+};
+
+export function skyhookEnvironment(folder: string): Record<string, string> {
+  return {
+    HOST: "127.0.0.1",
+    DATA_DIR: folder,
+    SECRETS_DIR: folder,
+    LOG_LEVEL: "warn",
+    WEBHOOK_PROVIDERS: delivery.provider,
+    CODE_HOST_WEBHOOK_SECRET: delivery.secret,
+  };
+}
+
+/** Starts a contestant, puts it under load, stops it and checks that it stored what it acknowledged. */
+export function measure(contestant: Contestant, options: Options): Promise<LoadResult> {
+  return withFolder("ingest", async (folder) => {
+    const server = await contestant.start(folder);
+    try {
+      const result = await load(contestant, server, options);
+      console.log(`  ${contestant.name}: ${cells.perSecond(result.requestsPerSecond)} requests/s`);
+      await server.stop();
+      if (contestant.database !== null) checkStored(join(folder, contestant.database), result);
+      return result;
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function load(
+  { name, requestsPerSecond, database }: Contestant,
+  server: Server,
+  { connections, seconds, warmUpSeconds }: Options,
+): Promise<LoadResult> {
+  return runLoad(name, {
+    send: { kind: "deliveries", ...delivery },
+    port: server.port,
+    serverPid: server.pid,
+    connections,
+    seconds,
+    warmUpSeconds,
+    requests: requestsPerSecond * (warmUpSeconds + seconds),
+    // Who stores nothing cannot tell a request it has had before.
+    repeats: database === null,
+  });
+}
+
+/** What was acknowledged must be there: one event and one notification each. */
+function checkStored(file: string, { acknowledged }: LoadResult): void {
+  const database = new Database(file, { readonly: true });
+  for (const name of ["events", "notifications"]) {
+    const query = database.query<{ stored: number }, []>(`select count(*) as stored from ${name}`);
+    const stored = query.get()?.stored;
+    if (stored !== acknowledged) {
+      throw new Error(`${acknowledged} deliveries were acknowledged, but ${stored} ${name} stored`);
+    }
+  }
+  database.close();
+}

@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+
+import { delivery, skyhook } from "./contestants.ts";
+import { withFolder } from "./folder.ts";
+import { runLoad } from "./processes.ts";
+import { cells, environment, table } from "./report.ts";
+import type { Suite } from "./suite.ts";
+
+/** P12: what the process needs while and after it takes many deliveries at full load. */
+export const memory: Suite = {
+  name: "memory",
+  about: "memory after 200,000 webhooks at full load (P12)",
+  run: ({ connections, warmUpSeconds }) =>
+    withFolder("memory", async (folder) => {
+      const parts = 4;
+      // A quick run says so by its warm-up.
+      const deliveriesEach = warmUpSeconds < 2 ? 2_500 : 50_000;
+      const server = await skyhook.start(folder);
+      const samples = [sampleOf(server.pid, 0)];
+      try {
+        for (let part = 1; part <= parts; part += 1) {
+          const { acknowledged } = await runLoad(skyhook.name, {
+            send: { kind: "deliveries", ...delivery },
+            port: server.port,
+            serverPid: server.pid,
+            connections,
+            seconds: 600,
+            warmUpSeconds: 0,
+            requests: deliveriesEach,
+            repeats: false,
+          });
+          const sample = sampleOf(server.pid, (samples.at(-1)?.deliveries ?? 0) + acknowledged);
+          console.log(`  ${cells.perSecond(sample.deliveries)} deliveries: ${mega(sample.rss)} MB`);
+          samples.push(sample);
+        }
+      } finally {
+        await server.stop();
+      }
+      return section(samples);
+    }),
+};
+
+interface Sample {
+  readonly deliveries: number;
+  /** Bytes: all that is resident, and that part of it which is no file's. */
+  readonly rss: number;
+  readonly anonymous: number;
+  readonly peak: number;
+}
+
+function sampleOf(pid: number, deliveries: number): Sample {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const bytes = (field: string): number =>
+    Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) * 1_024;
+  return { deliveries, rss: bytes("VmRSS"), anonymous: bytes("RssAnon"), peak: bytes("VmHWM") };
+}
+
+const mega = (bytes: number): string => cells.decimals(bytes / 1e6, 0);
+const targetBytes = 120e6;
+
+function section(samples: readonly Sample[]): string {
+  const last = samples.at(-1);
+  const met = last !== undefined && last.anonymous <= targetBytes;
+  return [
+    "One server, 64 connections, at full load. Resident memory counts the pages of files too: the database",
+    "is mapped into memory, so it grows with the database, and the system takes such pages back when it",
+    "needs them. What the process has for itself is the column of its own.",
+    "",
+    environment([]),
+    "",
+    table(
+      ["deliveries", "own memory MB", "resident MB", "most resident MB"],
+      samples.map(({ deliveries, rss, anonymous, peak }) => [
+        cells.perSecond(deliveries),
+        mega(anonymous),
+        mega(rss),
+        mega(peak),
+      ]),
+    ),
+    "",
+    `P12, own memory after the last delivery ≤ ${mega(targetBytes)} MB: ${met ? "target met" : "missed"}.`,
+  ].join("\n");
+}
