@@ -16,6 +16,7 @@ import { openApiDocument } from "./http/openapi.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
 import { allowedMethods } from "./http/routes.ts";
+import { setSecurityHeaders } from "./http/security-headers.ts";
 import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
@@ -40,7 +41,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
   const app = new Elysia({ strictPath: true })
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
-      set.headers["x-content-type-options"] = "nosniff";
+      setSecurityHeaders(set.headers);
       return crossOrigin(request, set.headers);
     })
     .onError(({ code, error, request, set }) => {

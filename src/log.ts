@@ -24,7 +24,15 @@ function writePretty(line: string): void {
   const details = Object.entries(fields).map(([key, value]) => `${key}=${inline(value)}`);
   const name = levelNames[level];
   const parts = [time.slice(11, 23), name, msg, ...details];
-  process.stdout.write(`${parts.filter((part) => part !== undefined).join(" ")}\n`);
+  const text = parts.filter((part) => part !== undefined).join(" ");
+  process.stdout.write(`${text.replaceAll(unprintable, escaped)}\n`);
+}
+
+/** What a terminal obeys rather than shows, or that breaks or turns the line. JSON leaves some of it. */
+const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 function inline(value: unknown): string {

@@ -102,7 +102,10 @@ function declareTrying(program: Command, env: NodeJS.ProcessEnv): void {
         ]),
       )
       .option("--url <url>", "the server; by default the one at PORT here", argument(parseBaseUrl))
-      .option("--secret <secret>", "instead of the one configured")
+      .option(
+        "--secret <secret>",
+        "instead of the one configured; other users see it in the process list",
+      )
       .option(
         "--id <uuid>",
         "the delivery's id; the same again is a duplicate",
@@ -122,7 +125,10 @@ function declareTrying(program: Command, env: NodeJS.ProcessEnv): void {
       .requiredOption("--body <file>", "the exact bytes of the body; - for standard input")
       .option("--header <line>", "a header as 'name: value'; may be repeated", collect, [])
       .option("--headers-file <file>", "a file with one header a line")
-      .option("--secret <secret>", "instead of the one configured")
+      .option(
+        "--secret <secret>",
+        "instead of the one configured; other users see it in the process list",
+      )
       .option("--at <time>", "when it came, as 2026-11-21T09:00:00Z", argument(parseTime)),
     "skyhook verify code_host --body body.json --header 'x-codehost-signature-256: sha256=…'",
   ).action(async (provider: string, options: VerifyOptions) => {
@@ -169,7 +175,10 @@ function declareOperating(program: Command, env: NodeJS.ProcessEnv): void {
       .argument("<provider>", "deploy_platform")
       .requiredOption("--url <url>", "the gateway's public URL", argument(parseBaseUrl))
       .requiredOption("--api-url <url>", "the platform's API", argument(parseBaseUrl))
-      .option("--token <token>", "the platform's API token; better in DEPLOY_API_TOKEN")
+      .option(
+        "--token <token>",
+        "the platform's API token; better in DEPLOY_API_TOKEN, which `ps` does not show",
+      )
       .option("--dry-run", "print the request, without the token, and do not send it"),
     "skyhook register deploy_platform --url https://hooks.example.com --api-url https://api.example.com",
   ).action(async (provider: string, options: RegisterOptions) => {

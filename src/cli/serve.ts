@@ -6,6 +6,7 @@ import { createServices, type Services } from "../services.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
+import { isLoopback } from "./request.ts";
 
 /** Far beyond what any door takes: each counts for itself and answers in our words. */
 const maxRequestBytes = 2 ** 40;
@@ -57,6 +58,7 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   for (const [one, other] of equalSecrets(secrets, config.providers)) {
     log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
   }
+  for (const warning of unencrypted(config)) log.warn(warning);
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -84,6 +86,20 @@ interface Serving {
   readonly services: Services;
   /** Ends with a slash. */
   readonly url: string;
+}
+
+/** What is fetched from or sent to another machine for all in between to read, and to change. */
+function unencrypted({ jwksUrl, operatorGatewayUrl }: Config): readonly string[] {
+  const isOpen = (url: string | null) =>
+    url !== null && url.startsWith("http:") && !isLoopback(url);
+  return [
+    ...(isOpen(jwksUrl)
+      ? ["JWKS_URL is not https: whoever stands in between can let anyone in"]
+      : []),
+    ...(isOpen(operatorGatewayUrl)
+      ? ["OPERATOR_GATEWAY_URL is not https: whoever stands in between reads all notifications"]
+      : []),
+  ];
 }
 
 /** A failure to listen, with what to do about it. */

@@ -75,10 +75,10 @@ function measure(document: DocumentNode): Measure {
     let { depth, aliases } = nothing;
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
-        if (selection.name.value.startsWith("__")) continue;
         const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
-        depth = Math.max(depth, 1 + below.depth);
+        // Renamed, the whole schema could be asked for a hundred times in one query.
         aliases += below.aliases + (selection.alias === undefined ? 0 : 1);
+        if (!selection.name.value.startsWith("__")) depth = Math.max(depth, 1 + below.depth);
       } else {
         const below =
           selection.kind === Kind.FRAGMENT_SPREAD

@@ -107,7 +107,7 @@ function asRefusal({ extensions }: GraphQLError): void {
       given["code"] === undefined || given["code"] === "BAD_REQUEST"
         ? codes[status]
         : given["code"],
-    status,
+    status: given["status"] ?? status,
     // `spec`: as GraphQL over HTTP has it, only the newer media type shows the status.
     http: http ?? { status, spec: true },
   });

@@ -48,19 +48,19 @@ export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
   db.insert(passengers).values(allColumns(passengers)),
 );
 
-export const bookingById = statement<Pick<Booking, "id">>()((db, t, p) =>
-  db
-    .select(bookingColumns(t))
-    .from(t.bookings)
-    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
-    .where(eq(t.bookings.id, p.id))
-    .limit(1),
-);
-
 /** `userId`: whose bookings to look at; null: anyone's. */
 interface Whose {
   readonly userId: Booking["userId"] | null;
 }
+
+export const bookingById = statement<Pick<Booking, "id"> & Whose>()((db, t, p) =>
+  db
+    .select(bookingColumns(t))
+    .from(t.bookings)
+    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+    .where(and(eq(t.bookings.id, p.id), belongsTo(t, p)))
+    .limit(1),
+);
 
 export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose>()(
   (db, t, p, dialect) =>

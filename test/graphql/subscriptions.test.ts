@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { createApp } from "../../src/app.ts";
+import { problems } from "../../src/http/errors.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
 import { at } from "../support/graphql.ts";
@@ -142,7 +143,8 @@ describe("a subscription", () => {
   ] as const)("%s is refused", async (_, query, role, code) => {
     const stream = await follow(query, query === seats ? { id: 99 } : {}, { role });
     await until(stream.ended);
-    expect(at(stream.messages[0]?.data, "errors", 0, "extensions", "code")).toBe(code);
+    const extensions = at(stream.messages[0]?.data, "errors", 0, "extensions");
+    expect(extensions).toMatchObject({ code, status: problems[code].status });
     expect(stream.messages.at(-1)?.event).toBe("complete");
   });
 

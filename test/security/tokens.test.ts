@@ -1,0 +1,173 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+
+import { json, startApp, type TestApp } from "../support/app.ts";
+import { post } from "../support/flights.ts";
+
+/** Somebody's server on this machine; keeps what it was asked for. */
+function listener(answer: (request: Request) => Response | Promise<Response>) {
+  const asked: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      asked.push(new URL(request.url).pathname);
+      return answer(request);
+    },
+  });
+  return { asked, url: server.url.href, stop: () => server.stop(true) };
+}
+
+let app: TestApp;
+const claims = () => {
+  const now = Math.floor(app.clock.now() / 1_000);
+  return {
+    iss: "skyhook",
+    aud: "skyhook",
+    sub: "mallory",
+    jti: "j",
+    iat: now,
+    exp: now + 60,
+    roles: ["admin"],
+  };
+};
+const ask = (token: string) =>
+  app.fetch("/v1/events", { headers: { authorization: `Bearer ${token}` } });
+
+describe("a token that brings its own key", () => {
+  let evil: ReturnType<typeof listener>;
+  let idp: ReturnType<typeof listener>;
+  let mallory: CryptoKeyPair;
+  beforeEach(async () => {
+    mallory = await generateKeyPair("ES256", { extractable: true });
+    const keys = { keys: [{ ...(await exportJWK(mallory.publicKey)), kid: "k", alg: "ES256" }] };
+    evil = listener(() => Response.json(keys));
+    const honest = await generateKeyPair("ES256", { extractable: true });
+    const published = { ...(await exportJWK(honest.publicKey)), kid: "k", alg: "ES256" };
+    idp = listener(() => Response.json({ keys: [published] }));
+  });
+  afterEach(async () => {
+    await Promise.all([app.stop(), evil.stop(), idp.stop()]);
+  });
+
+  const headers = async () => [
+    { jku: evil.url },
+    { x5u: evil.url },
+    { jwk: await exportJWK(mallory.publicKey) },
+    { kid: evil.url },
+    { kid: "../../../../dev/null" },
+    { kid: "k' or '1'='1" },
+    { kid: "k" },
+  ];
+
+  test.each(["own keys", "an identity provider"])(
+    "is refused by %s, and nothing is fetched from where it points",
+    async (mode) => {
+      app = await startApp(mode === "own keys" ? {} : { JWKS_URL: idp.url });
+      for (const header of await headers()) {
+        const token = await new SignJWT(claims())
+          .setProtectedHeader({ alg: "ES256", typ: "at+jwt", ...header })
+          .sign(mallory.privateKey);
+        const answer = await ask(token);
+        expect([answer.status, (await json(answer))["code"]]).toEqual([401, "invalid-token"]);
+      }
+      expect(evil.asked).toEqual([]);
+    },
+  );
+
+  test("is refused by an empty key, as a kid of /dev/null would have it", async () => {
+    app = await startApp();
+    const parts = [{ alg: "HS256", typ: "at+jwt", kid: "/dev/null" }, claims()];
+    const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
+    const signed = text.join(".");
+    for (const key of ["", "\0", "null"]) {
+      const mac = new Bun.CryptoHasher("sha256", key).update(signed).digest("base64url");
+      expect((await ask(`${signed}.${mac}`)).status).toBe(401);
+    }
+    for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
+      const head = Buffer.from(JSON.stringify({ alg, typ: "at+jwt" })).toString("base64url");
+      expect((await ask(`${head}.${text[1]}.`)).status).toBe(401);
+    }
+  });
+
+  test("finds an identity provider that sends us elsewhere not followed", async () => {
+    const moved = listener(() => Response.redirect(evil.url, 302));
+    app = await startApp({ JWKS_URL: moved.url });
+    const token = await new SignJWT(claims())
+      .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: "k" })
+      .sign(mallory.privateKey);
+    expect((await ask(token)).status).toBe(503);
+    expect(moved.asked).toEqual(["/"]);
+    expect(evil.asked).toEqual([]);
+    await moved.stop();
+  });
+});
+
+describe("guessing", () => {
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.stop());
+
+  test("a client's secret from many made-up addresses is guessing from one", async () => {
+    const { client } = await app.services.clients.add("a client", ["admin"]);
+    const statuses = [];
+    for (let tries = 0; tries < 22; tries += 1) {
+      const address = `203.0.113.${tries}`;
+      const headers = {
+        "x-forwarded-for": address,
+        "x-real-ip": address,
+        "cf-connecting-ip": address,
+        forwarded: `for=${address}`,
+      };
+      const body = {
+        grant_type: "client_credentials",
+        client_id: client.id,
+        client_secret: `guess ${tries}`,
+      };
+      statuses.push((await app.fetch("/v1/auth/token", post(body, headers))).status);
+    }
+    expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
+  });
+
+  test("a role by asking for it is in vain: a grant gives the client's own", async () => {
+    const { client, secret } = await app.services.clients.add("a client", ["user"]);
+    const body = {
+      grant_type: "client_credentials",
+      client_id: client.id,
+      client_secret: secret,
+      scope: "admin",
+      roles: ["admin"],
+      role: "admin",
+      sub: "victim",
+    };
+    const { access_token: token } = await json(await app.fetch("/v1/auth/token", post(body)));
+    expect((await ask(String(token))).status).toBe(403);
+  });
+});
+
+test("no address in a delivery is ever called", async () => {
+  app = await startApp();
+  const internal = listener(() => new Response("secret"));
+  const { url } = internal;
+  const run = { name: "x", conclusion: "failure", html_url: url, url, logs_url: url };
+  const body = {
+    action: "completed",
+    callback_url: url,
+    workflow_run: run,
+    repository: { full_name: "a/b", html_url: url, hooks_url: url },
+    sender: { login: "x", avatar_url: url },
+  };
+  const headers = { "x-codehost-event": "workflow_run" };
+  const made = await json(await app.deliver("code_host", JSON.stringify(body), { headers }));
+  expect(made["status"]).toBe("accepted");
+  const replayed = await app.as("operator", `/v1/events/${String(made["id"])}/replay`, {
+    method: "POST",
+  });
+  expect(replayed.status).toBeLessThan(300);
+  app.clock.advance(60_000);
+  await Bun.sleep(0);
+  expect(internal.asked).toEqual([]);
+  await Promise.all([app.stop(), internal.stop()]);
+});
