@@ -1,4 +1,7 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import Counter from "prom-client/lib/counter.js";
+import Gauge from "prom-client/lib/gauge.js";
+import Histogram from "prom-client/lib/histogram.js";
+import Registry from "prom-client/lib/registry.js";
 
 /** What became of a delivery, as counted. */
 export type Verdict =
