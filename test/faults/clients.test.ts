@@ -120,7 +120,7 @@ describe("a client that closes its side", () => {
 
 const isLong = process.env["LONG_TESTS"] === "1";
 if (!isLong)
-  console.log("skipped: waiting for slow clients takes a minute; bun run test:long does");
+  console.log("skipped: waiting for slow clients takes two minutes; bun run test:long does");
 
 describe.skipIf(!isLong)("a client that is too slow", () => {
   /** Sends `more` twice a second until the server closes or `untilMs`; how long it was let. */
