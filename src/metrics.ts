@@ -92,7 +92,8 @@ export function createMetrics(readOutbox: () => Promise<readonly Outbox[]>, now:
         depth.set({ status }, outbox.find((entry) => entry.status === status)?.count ?? 0);
       }
       const oldest = Math.min(...waiting.map((entry) => entry.oldest));
-      age.set(waiting.length === 0 ? 0 : (now() - oldest) / 1_000);
+      // A clock that was put back makes what waits look younger than now.
+      age.set(waiting.length === 0 ? 0 : Math.max(0, now() - oldest) / 1_000);
       memory.set(process.memoryUsage.rss());
       return registry.metrics();
     },

@@ -28,10 +28,15 @@ export interface Pruner {
 const batchSize = 100;
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
+/** Between two rounds the clock cannot truly go on by this much more than our timer does. */
+const leapMs = 3_600_000;
+/** How long nothing is deleted after a leap: the time to put a wrong clock right. */
+const afterLeapMs = 3_600_000;
 
 /**
  * Forgets what has been kept long enough: bodies, then events with all that belongs to them, and
- * idempotency keys. An event stays while a notification of it waits or was given up.
+ * idempotency keys. An event stays while a notification of it waits or was given up. When the clock leaps
+ * ahead, everything looks old at once: then nothing is deleted for an hour.
  */
 export function pruner(
   storage: Storage,
@@ -44,11 +49,16 @@ export function pruner(
   let round: Promise<void> = Promise.resolve();
   // Bodies before this place are gone already, or were when this process began to look.
   let bodiesDone: Place = start;
+  /** When the next round is to begin. */
+  let nextRoundMs = 0;
 
   async function prune(): Promise<void> {
     try {
       const now = clock.now();
-      bodiesDone = await walk(bodiesDone, new Date(now - bodyDays * dayMs), (id) =>
+      const bodiesUntil = new Date(now - bodyDays * dayMs);
+      // The clock was put back: the place that we came to was never so far.
+      if (bodiesUntil < bodiesDone.createdAt) bodiesDone = start;
+      bodiesDone = await walk(bodiesDone, bodiesUntil, (id) =>
         storage.atomically(step(forgetBody, { id })),
       );
       await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
@@ -62,7 +72,12 @@ export function pruner(
     } catch (error) {
       log.error({ err: error }, "what is past its time could not be deleted; trying again");
     }
-    if (!stopped) cancel = clock.after(intervalMs, begin);
+    if (!stopped) schedule(intervalMs);
+  }
+
+  function schedule(delayMs: number): void {
+    nextRoundMs = clock.now() + delayMs;
+    cancel = clock.after(delayMs, begin);
   }
 
   /** Does something to each event up to a time, batch by batch; how far it came. */
@@ -92,13 +107,20 @@ export function pruner(
   }
 
   function begin(): void {
+    if (clock.now() - nextRoundMs > leapMs) {
+      log.warn(
+        "the clock leapt ahead: nothing is deleted for an hour; if it is wrong, put it right",
+      );
+      schedule(afterLeapMs);
+      return;
+    }
     round = prune();
   }
 
   return {
     start() {
       stopped = false;
-      cancel = clock.after(intervalMs, begin);
+      schedule(intervalMs);
     },
     async stop() {
       stopped = true;

@@ -83,6 +83,24 @@ export const releaseLeases = statement()((db, { notifications }) =>
     .where(and(isNotNull(notifications.dueAt), isNotNull(notifications.leasedUntil))),
 );
 
+/**
+ * For a clock that was put back: what is due after `dueAfter`, or held beyond `heldAfter`, is due now and
+ * held by nobody.
+ */
+export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Date }>()((
+  db,
+  { notifications },
+  p,
+) => {
+  const { dueAt, leasedUntil } = notifications;
+  const dueAfter = encoded(p.dueAfter, dueAt);
+  const heldAfter = encoded(p.heldAfter, leasedUntil);
+  return db
+    .update(notifications)
+    .set({ dueAt: encoded(p.now, dueAt), leasedUntil: null })
+    .where(sql`${dueAt} is not null and (${dueAt} > ${dueAfter} or ${leasedUntil} > ${heldAfter})`);
+});
+
 /** When the next notification that nobody holds becomes due, after `after`. */
 export const nextDue = statement<{ after: Date }>()((db, { notifications }, p) => {
   const { dueAt, leasedUntil } = notifications;
