@@ -1,0 +1,39 @@
+import fc from "fast-check";
+
+import { comparePage, lists } from "../lists.ts";
+import { pick } from "../model.ts";
+import { type Direction, type Position, sliceOf } from "../rules.ts";
+import { count, type Door } from "../server.ts";
+
+import { anyOne, command } from "./command.ts";
+
+/** From an end of a list or from anywhere in it, page by page, by one door or by both in turn. */
+export const walkPages = fc
+  .record({
+    list: fc.nat(lists.length - 1),
+    who: anyOne,
+    size: fc.integer({ min: 1, max: 7 }),
+    direction: fc.constantFrom<Direction>("forward", "backward"),
+    start: fc.option(fc.nat(30)),
+    doors: fc.constantFrom<readonly Door[]>(["rest"], ["graphql"], ["rest", "graphql"]),
+  })
+  .map((args) =>
+    command("WalkPages", args, async (model, server) => {
+      const { size, direction, doors } = args;
+      const list = lists[args.list];
+      if (list === undefined) return;
+      const userId = pick(model.users, args.who)?.id ?? "nobody";
+      const token = await server.mint(userId, list.role, 60);
+      const items = list.items(model, userId);
+      let from: Position | null =
+        (args.start === null ? undefined : pick(items, args.start)) ?? null;
+      for (let number = 0; ; number += 1) {
+        const door = pick(doors, number) ?? "rest";
+        await comparePage(server, token, list, items, door, { size, direction, from });
+        const page = sliceOf(items, size, direction, from);
+        from = page.items.at(direction === "forward" ? -1 : 0) ?? null;
+        if (!page.hasMore) break;
+      }
+      count(server, `walk: ${list.name}`);
+    }),
+  );

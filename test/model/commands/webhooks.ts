@@ -1,0 +1,279 @@
+import fc from "fast-check";
+
+import { at } from "../../support/graphql.ts";
+import { type Delivery, delivery, type ProviderId, providers, signatureOf } from "../deliveries.ts";
+import {
+  blockedMs,
+  countFailure,
+  type Model,
+  type ModelEvent,
+  pick,
+  sortedEvents,
+} from "../model.ts";
+import {
+  type Answer,
+  count,
+  graphql,
+  type Refusal,
+  rest,
+  same,
+  sameOutcome,
+  type Server,
+} from "../server.ts";
+
+import { accessOf, anyDoor, anyToken, command } from "./command.ts";
+
+/** Two of one IPv6 network, which count as one client. */
+const addresses = ["192.0.2.1", "192.0.2.2", "2001:db8:1:2::1", "2001:db8:1:2::2"] as const;
+const anyProvider = fc.constantFrom<ProviderId>(...providers);
+const anyAddress = fc.constantFrom(...addresses);
+
+async function post(
+  server: Server,
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const response = await server.send(path, {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", ...headers },
+  });
+  const answer: unknown = await response.json();
+  const code = response.ok ? null : String(at(answer, "code"));
+  return { status: response.status, code, body: answer, headers: response.headers };
+}
+
+/** The limiter's answer, when the address is not heard. */
+function limited(model: Model, address: string, nowMs: number): Refusal | null {
+  if (blockedMs(model, address, nowMs) === 0) return null;
+  return { status: 429, code: "too-many-auth-failures" };
+}
+
+function compareRetryAfter(model: Model, address: string, nowMs: number, answer: Answer): void {
+  const seconds = Math.ceil(blockedMs(model, address, nowMs) / 1_000);
+  same("Retry-After", answer.headers.get("retry-after"), String(seconds));
+}
+
+/** The stored events that a delivery repeats: by its key, or by its bytes. */
+function repeated({ events }: Model, { provider, key, body }: Delivery): ModelEvent[] {
+  const own = events.filter((event) => event.provider === provider);
+  return own.filter((event) => event.key === key || event.body === body);
+}
+
+export const deliver = fc
+  .record({
+    provider: anyProvider,
+    kind: fc.nat(4),
+    body: fc.nat(3),
+    id: fc.option(fc.nat(3)),
+    address: anyAddress,
+    copies: fc.constantFrom(1, 1, 2, 4),
+  })
+  .map(({ provider, kind, body, id, address, copies }) =>
+    command("Deliver", { provider, kind, body, id, address, copies }, async (model, server) => {
+      const nowMs = server.clock.now();
+      const sent = delivery(provider, kind, body, id);
+      const headers = {
+        ...sent.headers,
+        ...signatureOf(provider, sent.body),
+        "x-forwarded-for": address,
+      };
+      const send = () => post(server, `/webhooks/${provider}`, sent.body, headers);
+      const answers = await Promise.all(Array.from({ length: copies }, send));
+      const refusal = limited(model, address, nowMs);
+      if (refusal !== null) {
+        for (const answer of answers) {
+          sameOutcome(server, "deliver", answer, refusal);
+          compareRetryAfter(model, address, nowMs, answer);
+        }
+        return;
+      }
+      if (sent.status === "unreadable") return keepUnreadable(model, server, sent, answers, nowMs);
+      await keep(model, server, sent, answers, nowMs);
+    }),
+  );
+
+const newEvent = ({ provider, type, status, key, body }: Delivery, nowMs: number): ModelEvent => ({
+  id: null,
+  createdMs: nowMs,
+  provider,
+  type,
+  status,
+  key,
+  body,
+  notifications: status === "accepted" ? 1 : 0,
+  duplicates: 0,
+});
+
+async function keep(
+  model: Model,
+  server: Server,
+  sent: Delivery,
+  answers: readonly Answer[],
+  nowMs: number,
+): Promise<void> {
+  const firsts = repeated(model, sent);
+  for (const answer of answers) same("delivery", [answer.status, answer.code], [200, null]);
+  const statuses = answers.map(({ body }) => String(at(body, "status")));
+  const fresh = firsts.length === 0 ? [sent.status] : [];
+  const again = Array.from({ length: answers.length - fresh.length }, () => "duplicate");
+  same("status of deliveries", statuses.toSorted(), [...fresh, ...again].toSorted());
+  for (const status of statuses) count(server, `deliver: ${status}`);
+  const id = String(at(answers[0]?.body, "id"));
+  if (firsts.length === 0) {
+    const event = { ...newEvent(sent, nowMs), id };
+    model.events.push(event);
+    firsts.push(event);
+  }
+  // Known by its key and by its bytes, as two events: either is the first.
+  const first = firsts.find((event) => event.id === id);
+  if (first === undefined) throw new Error(`The delivery is told to be ${id}, which it is not`);
+  first.duplicates += again.length;
+  const { key: idempotencyKey, type: event } = first;
+  for (const { body } of answers) {
+    same(
+      "acknowledgement",
+      { ...Object(body), status: "" },
+      { id, idempotencyKey, event, status: "" },
+    );
+  }
+  const token = await server.mint("operator", "operator", 60);
+  const { body } = await rest(server, token, "GET", `/v1/events/${id}`);
+  same("body kept", at(body, "body"), first.body);
+  same("duplicates counted", at(body, "receipt", "duplicates"), first.duplicates);
+}
+
+/** Bytes that verify but cannot be read are kept once, and refused each time. */
+async function keepUnreadable(
+  model: Model,
+  server: Server,
+  sent: Delivery,
+  answers: readonly Answer[],
+  nowMs: number,
+): Promise<void> {
+  for (const answer of answers) {
+    sameOutcome(server, "deliver", answer, { status: 400, code: "invalid-body" });
+  }
+  if (repeated(model, sent).length > 0) return;
+  const token = await server.mint("operator", "operator", 60);
+  const { body } = await rest(
+    server,
+    token,
+    "GET",
+    `/v1/events?limit=1&status=unreadable&provider=${sent.provider}`,
+  );
+  model.events.push({ ...newEvent(sent, nowMs), id: String(at(body, "data", 0, "id")) });
+}
+
+/** Deliveries whose bytes or signature were changed on the way, one after the other. */
+export const forge = fc
+  .record({
+    provider: anyProvider,
+    change: fc.constantFrom<"body" | "signature" | "no signature">(
+      "body",
+      "signature",
+      "no signature",
+    ),
+    address: anyAddress,
+    times: fc.constantFrom(1, 2, 10, 21),
+  })
+  .map((args) =>
+    command(
+      "Forge",
+      args,
+      async (model, server) => {
+        const { provider, address, change } = args;
+        const sent = delivery(provider, 0, 0, 0);
+        const signature = signatureOf(
+          provider,
+          change === "signature" ? `${sent.body} ` : sent.body,
+        );
+        const body = change === "body" ? sent.body.replace(/.$/, ',"admin":true}') : sent.body;
+        const headers = {
+          ...sent.headers,
+          ...(change !== "no signature" &&
+            (change === "body" ? signature : otherSecret(signature))),
+          "x-forwarded-for": address,
+        };
+        for (let time = 0; time < args.times; time += 1) {
+          const nowMs = server.clock.now();
+          const refusal = limited(model, address, nowMs) ?? {
+            status: 401,
+            code: "invalid-signature",
+          };
+          const answer = await post(server, `/webhooks/${provider}`, body, headers);
+          sameOutcome(server, "forge", answer, refusal);
+          if (refusal.status === 429) compareRetryAfter(model, address, nowMs, answer);
+          else {
+            countFailure(model, address, nowMs);
+            model.refusals.push({ provider, atMs: nowMs });
+          }
+        }
+      },
+      ({ refusals }) => refusals.length < 150,
+    ),
+  );
+
+/** As if made with another secret: of the right form, but wrong. */
+function otherSecret(signature: Readonly<Record<string, string>>): Record<string, string> {
+  const swap = (value: string) =>
+    value.replace(/[0-9a-f](?=[^=]*=?$)/, (digit) => (digit === "0" ? "1" : "0"));
+  return Object.fromEntries(Object.entries(signature).map(([name, value]) => [name, swap(value)]));
+}
+
+/** What is no delivery at all counts for nothing, and is told before the limiter is asked. */
+export const misdeliver = fc
+  .record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress })
+  .map((args) =>
+    command("Misdeliver", args, async (_, server) => {
+      const init = { headers: { "x-forwarded-for": args.address } };
+      const isUnknown = args.what === "unknown";
+      const response = isUnknown
+        ? await server.send("/webhooks/nobody", { ...init, method: "POST", body: "{}" })
+        : await server.send("/webhooks/code_host", init);
+      const code = at(await response.json(), "code");
+      const expected = isUnknown ? [404, "unknown-provider"] : [405, "method-not-allowed"];
+      same("misdelivery", [response.status, code], expected);
+    }),
+  );
+
+const replayMutation =
+  "mutation ($id: ID!) { result: replayEvent(eventId: $id) { id: eventId status } }";
+
+export const replay = fc
+  .record({
+    event: fc.nat(40),
+    role: fc.constantFrom<"operator" | "admin" | "user">("operator", "operator", "admin", "user"),
+    token: anyToken,
+    door: anyDoor,
+    isMissing: fc.boolean(),
+  })
+  .map((args) =>
+    command(
+      "Replay",
+      { ...args, isMissing: args.isMissing && args.event === 0 },
+      async (model, server) => {
+        const event = pick(sortedEvents(model), args.event);
+        if (event === undefined) return;
+        const isMissing = args.isMissing && args.event === 0;
+        const id = isMissing ? `evt_${"0".repeat(32)}` : event.id;
+        const userId = model.users[0]?.id ?? "nobody";
+        const access = await accessOf(model, server, userId, args.token, args.role);
+        const mayNot = args.role === "user" ? { status: 403, code: "insufficient-scope" } : null;
+        const gone = isMissing ? { status: 404, code: "not-found" } : null;
+        const refusal = access.refusal ?? mayNot ?? gone;
+        const answer =
+          args.door === "rest"
+            ? await rest(server, access.token, "POST", `/v1/events/${id}/replay`)
+            : await graphql(server, access.token, replayMutation, { id });
+        sameOutcome(server, "replay", answer, refusal);
+        if (refusal !== null) return;
+        const told = { id: at(answer.body, "id"), status: at(answer.body, "status") };
+        same("replayed event", told, { id, status: event.status });
+        const stored = model.events.find((candidate) => candidate.id === id);
+        if (stored?.status === "accepted") stored.notifications += 1;
+      },
+      ({ events }) => events.length > 0,
+    ),
+  );
