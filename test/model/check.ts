@@ -4,10 +4,11 @@ import { bookAgain, book, rivals } from "./commands/bookings.ts";
 import type { ModelCommand } from "./commands/command.ts";
 import { importAgain, importNew, importPlans, search } from "./commands/flights.ts";
 import { cancel, quote, readBooking } from "./commands/own-bookings.ts";
-import { walkPages } from "./commands/pages.ts";
+import { filtered, numberedPage, olderThan, walkPages } from "./commands/pages.ts";
+import { forge, guessClient, misdeliver } from "./commands/refused.ts";
 import { keepToken, restart, wait, waitUntil } from "./commands/time.ts";
 import { addUser, createUser } from "./commands/users.ts";
-import { deliver, forge, misdeliver, replay } from "./commands/webhooks.ts";
+import { deliver, replay } from "./commands/webhooks.ts";
 import type { DatabaseKind } from "./databases.ts";
 import { emptyModel, type Model } from "./model.ts";
 import { dayMs, hourMs } from "./rules.ts";
@@ -26,11 +27,15 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
   [3, quote],
   [3, readBooking],
   [4, walkPages],
+  [1, numberedPage],
+  [1, olderThan],
+  [1, filtered],
   [2, wait],
   [5, waitUntil],
   [2, keepToken],
   [6, deliver],
   [2, forge],
+  [1, guessClient],
   [1, misdeliver],
   [2, replay],
   [1, restart],
@@ -40,7 +45,7 @@ const anySequence = (most: number) =>
   fc.commands(
     // By weight: fast-check's own choice among the commands is even.
     commands.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary)),
-    { maxCommands: most, size: "max" },
+    { maxCommands: most, size: "max", disableReplayLog: true },
   );
 
 export interface CheckOptions {
@@ -48,8 +53,8 @@ export interface CheckOptions {
   readonly runs: number;
   /** The most commands of one run. */
   readonly commands: number;
-  /** Goes straight to a failure that was told before. */
-  readonly path?: string;
+  /** After this long nothing new is tried: what failed by then is told as short as it was found. */
+  readonly limitMs?: number;
   /** How often each thing happened; added to. */
   readonly tally: Map<string, number>;
 }
@@ -59,8 +64,10 @@ export interface CheckOptions {
  * Throws with the seed and the shortest sequence that it finds to fail.
  */
 export async function checkModel(database: DatabaseKind, options: CheckOptions): Promise<void> {
-  const { seed, runs, tally, path } = options;
+  const { seed, runs, tally, limitMs = Infinity } = options;
+  const endsMs = performance.now() + limitMs;
   const property = fc.asyncProperty(anySequence(options.commands), async (sequence) => {
+    if (performance.now() > endsMs) return;
     const server = await startServer(database, tally);
     try {
       await fc.asyncModelRun(
@@ -71,7 +78,15 @@ export async function checkModel(database: DatabaseKind, options: CheckOptions):
       await server.stop();
     }
   });
-  await fc.assert(property, { seed, numRuns: runs, ...(path !== undefined && { path }) });
+  const checked = await fc.check(property, { seed, numRuns: runs });
+  const { counterexample, errorInstance } = checked;
+  if (counterexample === null) return;
+  const steps = fc.stringify(counterexample[0]).replaceAll("),", "),\n  ");
+  const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
+  throw new Error(
+    `The service and its model differ after:\n  ${steps}\n${why}\n` +
+      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}`,
+  );
 }
 
 /** Three users and two flights, so that there is something to do from the start. */

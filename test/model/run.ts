@@ -12,7 +12,6 @@ Options
   --runs N        sequences (200)
   --commands N    the most commands of a sequence (60)
   --seed S        to repeat a run; random if left out, and printed
-  --path P        goes straight to the failure that was printed with this path
   --database D    ${databases.map(({ name }) => name).join(", ")} (all)
   --help          this text`;
 
@@ -24,7 +23,6 @@ const { values } = parseArgs({
     runs: { type: "string", default: "200" },
     commands: { type: "string", default: "60" },
     seed: { type: "string" },
-    path: { type: "string" },
     database: { type: "string" },
     help: { type: "boolean" },
   },
@@ -47,11 +45,10 @@ async function run(): Promise<void> {
     console.log(`${database.name}: ${runs} sequences of up to ${commands} commands, seed ${seed}`);
     const tally = new Map<string, number>();
     const startedMs = performance.now();
-    const path = values.path === undefined ? {} : { path: values.path };
     for (let done = 0; done < runs;) {
       const batch = Math.min(batchRuns, runs - done);
       // A seed for each batch: the one that fails is told and repeats without those before it.
-      await checkModel(database, { seed: seed + done, runs: batch, commands, tally, ...path });
+      await checkModel(database, { seed: seed + done, runs: batch, commands, tally });
       done += batch;
       const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
       console.log(

@@ -150,7 +150,8 @@ export const importAgain = fc
       "ImportAgain",
       args,
       async (model, server) => {
-        const known = pick(model.flights, args.flight);
+        const selling = model.flights.filter(({ id }) => seatsSold(model, id) > 0);
+        const known = pick(args.seatsMore < 0 ? selling : model.flights, args.flight);
         if (known === undefined) return;
         const { id, createdMs: _, ...plan } = known;
         const base = args.from === "sold" ? seatsSold(model, id) : known.seats;

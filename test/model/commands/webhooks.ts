@@ -1,59 +1,12 @@
 import fc from "fast-check";
 
 import { at } from "../../support/graphql.ts";
-import { type Delivery, delivery, type ProviderId, providers, signatureOf } from "../deliveries.ts";
-import {
-  blockedMs,
-  countFailure,
-  type Model,
-  type ModelEvent,
-  pick,
-  sortedEvents,
-} from "../model.ts";
-import {
-  type Answer,
-  count,
-  graphql,
-  type Refusal,
-  rest,
-  same,
-  sameOutcome,
-  type Server,
-} from "../server.ts";
+import { type Delivery, delivery, signatureOf } from "../deliveries.ts";
+import { type Model, type ModelEvent, pick, sortedEvents } from "../model.ts";
+import { type Answer, count, graphql, rest, same, sameOutcome, type Server } from "../server.ts";
 
 import { accessOf, anyDoor, anyToken, command } from "./command.ts";
-
-/** Two of one IPv6 network, which count as one client. */
-const addresses = ["192.0.2.1", "192.0.2.2", "2001:db8:1:2::1", "2001:db8:1:2::2"] as const;
-const anyProvider = fc.constantFrom<ProviderId>(...providers);
-const anyAddress = fc.constantFrom(...addresses);
-
-async function post(
-  server: Server,
-  path: string,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<Answer> {
-  const response = await server.send(path, {
-    method: "POST",
-    body,
-    headers: { "content-type": "application/json", ...headers },
-  });
-  const answer: unknown = await response.json();
-  const code = response.ok ? null : String(at(answer, "code"));
-  return { status: response.status, code, body: answer, headers: response.headers };
-}
-
-/** The limiter's answer, when the address is not heard. */
-function limited(model: Model, address: string, nowMs: number): Refusal | null {
-  if (blockedMs(model, address, nowMs) === 0) return null;
-  return { status: 429, code: "too-many-auth-failures" };
-}
-
-function compareRetryAfter(model: Model, address: string, nowMs: number, answer: Answer): void {
-  const seconds = Math.ceil(blockedMs(model, address, nowMs) / 1_000);
-  same("Retry-After", answer.headers.get("retry-after"), String(seconds));
-}
+import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
 /** The stored events that a delivery repeats: by its key, or by its bytes. */
 function repeated({ events }: Model, { provider, key, body }: Delivery): ModelEvent[] {
@@ -165,78 +118,6 @@ async function keepUnreadable(
   );
   model.events.push({ ...newEvent(sent, nowMs), id: String(at(body, "data", 0, "id")) });
 }
-
-/** Deliveries whose bytes or signature were changed on the way, one after the other. */
-export const forge = fc
-  .record({
-    provider: anyProvider,
-    change: fc.constantFrom<"body" | "signature" | "no signature">(
-      "body",
-      "signature",
-      "no signature",
-    ),
-    address: anyAddress,
-    times: fc.constantFrom(1, 2, 10, 21),
-  })
-  .map((args) =>
-    command(
-      "Forge",
-      args,
-      async (model, server) => {
-        const { provider, address, change } = args;
-        const sent = delivery(provider, 0, 0, 0);
-        const signature = signatureOf(
-          provider,
-          change === "signature" ? `${sent.body} ` : sent.body,
-        );
-        const body = change === "body" ? sent.body.replace(/.$/, ',"admin":true}') : sent.body;
-        const headers = {
-          ...sent.headers,
-          ...(change !== "no signature" &&
-            (change === "body" ? signature : otherSecret(signature))),
-          "x-forwarded-for": address,
-        };
-        for (let time = 0; time < args.times; time += 1) {
-          const nowMs = server.clock.now();
-          const refusal = limited(model, address, nowMs) ?? {
-            status: 401,
-            code: "invalid-signature",
-          };
-          const answer = await post(server, `/webhooks/${provider}`, body, headers);
-          sameOutcome(server, "forge", answer, refusal);
-          if (refusal.status === 429) compareRetryAfter(model, address, nowMs, answer);
-          else {
-            countFailure(model, address, nowMs);
-            model.refusals.push({ provider, atMs: nowMs });
-          }
-        }
-      },
-      ({ refusals }) => refusals.length < 150,
-    ),
-  );
-
-/** As if made with another secret: of the right form, but wrong. */
-function otherSecret(signature: Readonly<Record<string, string>>): Record<string, string> {
-  const swap = (value: string) =>
-    value.replace(/[0-9a-f](?=[^=]*=?$)/, (digit) => (digit === "0" ? "1" : "0"));
-  return Object.fromEntries(Object.entries(signature).map(([name, value]) => [name, swap(value)]));
-}
-
-/** What is no delivery at all counts for nothing, and is told before the limiter is asked. */
-export const misdeliver = fc
-  .record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress })
-  .map((args) =>
-    command("Misdeliver", args, async (_, server) => {
-      const init = { headers: { "x-forwarded-for": args.address } };
-      const isUnknown = args.what === "unknown";
-      const response = isUnknown
-        ? await server.send("/webhooks/nobody", { ...init, method: "POST", body: "{}" })
-        : await server.send("/webhooks/code_host", init);
-      const code = at(await response.json(), "code");
-      const expected = isUnknown ? [404, "unknown-provider"] : [405, "method-not-allowed"];
-      same("misdelivery", [response.status, code], expected);
-    }),
-  );
 
 const replayMutation =
   "mutation ($id: ID!) { result: replayEvent(eventId: $id) { id: eventId status } }";
