@@ -2,6 +2,8 @@ import { createHash, createHmac } from "node:crypto";
 
 import { testSecret } from "../support/app.ts";
 
+import type { DeliveryContent } from "./model.ts";
+
 /* Deliveries as the four services send and sign them, made without the program's own code. */
 
 export const providers = ["task_tracker", "shared_inbox", "deploy_platform", "code_host"] as const;
@@ -9,6 +11,7 @@ export type ProviderId = (typeof providers)[number];
 
 /** A delivery's meaning. */
 export interface Delivery {
+  readonly content: DeliveryContent;
   readonly provider: ProviderId;
   readonly type: string;
   readonly status: "accepted" | "ignored" | "unreadable";
@@ -48,27 +51,24 @@ const unlisted = 3;
 const unreadable = 4;
 
 /**
- * `kind`: 0 to 2 are listed, 3 is not, 4 is no JSON. `body` tells bodies apart. `id` null: none is
+ * `kind`: 0 to 2 are listed, 3 is not, 4 is no JSON. `number` tells bodies apart. `id` null: none is
  * sent where the service sends it in a header; elsewhere it is in the body.
  */
-export function delivery(
-  provider: ProviderId,
-  kind: number,
-  body: number,
-  id: number | null,
-): Delivery {
+export function delivery(content: DeliveryContent, id: number | null): Delivery {
+  const { provider, kind, number } = content;
   const [sent, type] = kinds[provider][Math.min(kind, unlisted)] ?? ["", ""];
   const isUnreadable = kind === unreadable;
-  const text = isUnreadable ? `not JSON ${body}` : bodyOf(provider, sent, body);
+  const text = isUnreadable ? `not JSON ${number}` : bodyOf(provider, sent, number);
   const inHeader = provider === "task_tracker" || provider === "code_host";
   const headers: Record<string, string> = {};
   if (inHeader && id !== null) headers[idHeader(provider)] = `delivery-${id}`;
   if (provider === "code_host") headers["x-codehost-event"] = sent;
-  const knownId = inHeader ? id !== null && `delivery-${id}` : `evt-${sent}-${body}`;
+  const knownId = inHeader ? id !== null && `delivery-${id}` : `evt-${sent}-${number}`;
   const hash = createHash("sha256").update(text).digest("hex");
   // Of what cannot be read no id is known either, but by its bytes.
   const isById = knownId !== false && !isUnreadable;
   return {
+    content,
     provider,
     type: isUnreadable ? "unreadable" : type,
     status: isUnreadable ? "unreadable" : kind === unlisted ? "ignored" : "accepted",

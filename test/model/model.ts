@@ -1,3 +1,4 @@
+import type { ProviderId } from "./deliveries.ts";
 import {
   type Airport,
   allowedFailures,
@@ -63,6 +64,13 @@ export interface ModelBooking extends Position {
   cancellation: { readonly atMs: number; readonly terms: Terms; readonly reason: string } | null;
 }
 
+/** What a delivery's bytes are made from. */
+export interface DeliveryContent {
+  readonly provider: ProviderId;
+  readonly kind: number;
+  readonly number: number;
+}
+
 export interface ModelEvent {
   /** Null until the server was asked: the answer to a booking does not name its event. */
   id: string | null;
@@ -72,6 +80,8 @@ export interface ModelEvent {
   readonly status: "accepted" | "ignored" | "unreadable";
   readonly key: string;
   readonly body: string;
+  /** What was delivered, so that it can be delivered again; null for the service's own. */
+  readonly content: DeliveryContent | null;
   notifications: number;
   duplicates: number;
 }
@@ -194,6 +204,7 @@ export function bookingEvent(
     status: "accepted",
     key: bookingId,
     body: "",
+    content: null,
     notifications: 1,
     duplicates: 0,
   };

@@ -26,7 +26,7 @@ export const forge = fc
       args,
       async (model, server) => {
         const { provider, address, change } = args;
-        const sent = delivery(provider, 0, 0, 0);
+        const sent = delivery({ provider, kind: 0, number: 0 }, 0);
         const signature = signatureOf(
           provider,
           change === "signature" ? `${sent.body} ` : sent.body,

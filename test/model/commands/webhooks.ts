@@ -16,17 +16,21 @@ function repeated({ events }: Model, { provider, key, body }: Delivery): ModelEv
 
 export const deliver = fc
   .record({
-    provider: anyProvider,
-    kind: fc.nat(4),
-    body: fc.nat(3),
+    content: fc.record({ provider: anyProvider, kind: fc.nat(4), number: fc.nat(3) }),
+    /** The bytes of an earlier one instead, under this id: tried again by its sender, or forged. */
+    again: fc.option(fc.nat(20), { freq: 2 }),
     id: fc.option(fc.nat(3)),
     address: anyAddress,
     copies: fc.constantFrom(1, 1, 2, 4),
   })
-  .map(({ provider, kind, body, id, address, copies }) =>
-    command("Deliver", { provider, kind, body, id, address, copies }, async (model, server) => {
+  .map((args) =>
+    command("Deliver", args, async (model, server) => {
+      const { id, address, copies } = args;
       const nowMs = server.clock.now();
-      const sent = delivery(provider, kind, body, id);
+      const earlier = model.events.flatMap(({ content }) => content ?? []);
+      const known = args.again === null ? undefined : pick(earlier, args.again);
+      const sent = delivery(known ?? args.content, id);
+      const { provider } = sent;
       const headers = {
         ...sent.headers,
         ...signatureOf(provider, sent.body),
@@ -47,7 +51,10 @@ export const deliver = fc
     }),
   );
 
-const newEvent = ({ provider, type, status, key, body }: Delivery, nowMs: number): ModelEvent => ({
+const newEvent = (
+  { content, provider, type, status, key, body }: Delivery,
+  nowMs: number,
+): ModelEvent => ({
   id: null,
   createdMs: nowMs,
   provider,
@@ -55,6 +62,7 @@ const newEvent = ({ provider, type, status, key, body }: Delivery, nowMs: number
   status,
   key,
   body,
+  content,
   notifications: status === "accepted" ? 1 : 0,
   duplicates: 0,
 });
