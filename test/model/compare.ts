@@ -2,7 +2,7 @@ import { at } from "../support/graphql.ts";
 
 import { walkGraphql, walkRest } from "./lists.ts";
 import { type Model, type ModelBooking, seatsLeft, sorted, sortedEvents } from "./model.ts";
-import { newestFirst, iso, type Position } from "./rules.ts";
+import { iso, newestFirst, type Position, tokenSkewMs } from "./rules.ts";
 import { rest, type Role, same, type Server } from "./server.ts";
 import {
   bookingFields,
@@ -28,6 +28,16 @@ export async function compareStates(model: Model, server: Server): Promise<void>
   await compareBookings(model, server, admin, model.bookings);
   await compareEvents(model, server, operator);
   await compareRecords(model, server, operator);
+  await compareTokens(model, server);
+}
+
+/** Every token that was kept is taken to the last moment, and not one longer. */
+async function compareTokens({ keptTokens }: Model, server: Server): Promise<void> {
+  for (const { token, expiresMs } of keptTokens.values()) {
+    const { status } = await rest(server, token, "GET", "/v1/api/bookings?limit=1");
+    const isOver = server.clock.now() >= expiresMs + tokenSkewMs;
+    same("a token that was kept", status, isOver ? 401 : 200);
+  }
 }
 
 async function compareUsers(model: Model, server: Server, token: string): Promise<void> {
