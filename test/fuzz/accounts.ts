@@ -1,5 +1,7 @@
 import fc from "fast-check";
 
+import { at } from "../../src/webhooks/payload.ts";
+
 import { hostileHeaders } from "./headers.ts";
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";
 import { anyRole, type FuzzRequest } from "./request.ts";
@@ -15,7 +17,7 @@ export const userInput: fc.Arbitrary<Json> = fc.record({
 export const users = requestTarget({
   name: "users",
   about: "bodies of POST /v1/users",
-  shortRuns: 100,
+  shortRuns: 250,
   requests: fc.record({
     method: fc.constant("POST"),
     path: fc.constant("/v1/users"),
@@ -26,6 +28,14 @@ export const users = requestTarget({
     as: anyRole,
     body: encoded(spoilt(userInput)),
   }),
+  expect({ body }, { status, text }) {
+    if (status !== 201 || body === null) return;
+    const [sent, made]: unknown[] = [new TextDecoder().decode(body), text].map((json) =>
+      JSON.parse(json),
+    );
+    const name = String(at(sent, "name")).normalize("NFC").trim();
+    if (at(made, "name") !== name) throw new Error(`The name was stored as another: ${text}`);
+  },
 });
 
 const grant: fc.Arbitrary<Json> = fc.record({

@@ -112,6 +112,7 @@ export const spoilt = (good: fc.Arbitrary<Json>): fc.Arbitrary<string> =>
           kind: fc.constantFrom("replace", "replace", "remove", "repeat", "rename"),
           text: fc.oneof(
             { weight: 20, arbitrary: jsonText },
+            { weight: 20, arbitrary: stringText },
             { weight: 1, arbitrary: excessiveJson },
           ),
         }),

@@ -70,7 +70,8 @@ const parameter: fc.Arbitrary<string> = fc.constantFrom(...names).chain((name) =
   fc
     .oneof(
       { weight: 3, arbitrary: fc.constantFrom(...(good.get(name) ?? ["a"])) },
-      { weight: 1, arbitrary: hostileQueryValue },
+      { weight: 3, arbitrary: hostileQueryValue },
+      { weight: 1, arbitrary: fc.constant("") },
       {
         weight: name === "cursor" ? 5 : 0,
         arbitrary: cursor.map((text) => encodeURIComponent(text.toWellFormed())),
@@ -100,7 +101,7 @@ const requests: fc.Arbitrary<FuzzRequest> = fc
 export const lists = requestTarget({
   name: "lists",
   about: "query strings and cursors of every list and of the search",
-  shortRuns: 150,
+  shortRuns: 400,
   requests,
 });
 
