@@ -4,7 +4,7 @@ import { at } from "../../src/webhooks/payload.ts";
 
 import { hostileHeaders } from "./headers.ts";
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";
-import { anyRole, type FuzzRequest } from "./request.ts";
+import { anyRole, type FuzzRequest, get } from "./request.ts";
 import { requestTarget } from "./target.ts";
 import { hostileQueryValue, hostileText } from "./text.ts";
 
@@ -28,13 +28,15 @@ export const users = requestTarget({
     as: anyRole,
     body: encoded(spoilt(userInput)),
   }),
-  expect({ body }, { status, text }) {
+  async expect({ body }, { status, text }, world) {
     if (status !== 201 || body === null) return;
-    const [sent, made]: unknown[] = [new TextDecoder().decode(body), text].map((json) =>
-      JSON.parse(json),
-    );
+    const sent: unknown = JSON.parse(new TextDecoder().decode(body));
+    const made: unknown = JSON.parse(text);
+    const stored = await world.send(get(`/v1/users/${String(at(made, "id"))}`, "admin"));
     const name = String(at(sent, "name")).normalize("NFC").trim();
-    if (at(made, "name") !== name) throw new Error(`The name was stored as another: ${text}`);
+    if (at(JSON.parse(stored.text), "name") !== name) {
+      throw new Error(`The name was stored as another: ${stored.text}`);
+    }
   },
 });
 
