@@ -2,7 +2,7 @@ import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
-import { createServices, type Services } from "../services.ts";
+import { createServices, type Services, type Surroundings } from "../services.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
@@ -20,11 +20,18 @@ const stopTimeoutMs = 9_500;
 /**
  * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the
  * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
+ * `surroundings`: by default the machine's own.
  */
-export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Serving> {
+export async function serve(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  surroundings?: Surroundings,
+): Promise<Serving> {
   const log = createLog({ level: config.logLevel, format: config.logFormat });
   const secrets = secretStore(env, config.secretsDir);
-  const services = await withDatabase(config, () => createServices(config, secrets, log));
+  const services = await withDatabase(config, () =>
+    createServices(config, secrets, log, surroundings),
+  );
   const app = createApp(services);
   try {
     app.listen({
