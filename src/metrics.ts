@@ -1,3 +1,7 @@
+// A project that imports our types does not find the declarations beside them otherwise: no import can
+// name a file of declarations only.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./prom-client.d.ts" />
 import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import Histogram from "prom-client/lib/histogram.js";
