@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
 import { createServices, type Services } from "../services.ts";
+import { withoutPassword } from "../storage/without-password.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
@@ -74,7 +75,7 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   process.on("SIGINT", (signal) => void stop(signal));
 
   log.info(
-    { database: config.databaseUrl, pid: process.pid },
+    { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };

@@ -112,7 +112,8 @@ export function notifier(parts: Parts): Notifier {
 
   return {
     async start() {
-      await storage.atomically(step(releaseLeases, {}));
+      // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
+      if (storage.signals === null) await storage.atomically(step(releaseLeases, {}));
       stopped = false;
       wake();
     },

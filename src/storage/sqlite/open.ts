@@ -39,6 +39,7 @@ export function openSqlite(file: string): Storage {
     },
     atomically: commits.atomically,
     claimDue,
+    signals: null,
     async close() {
       await commits.close();
       client.close();
