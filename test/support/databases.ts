@@ -33,8 +33,13 @@ async function schemaOn(server: string): Promise<TestDatabase> {
   const schema = `skyhook_test_${crypto.randomUUID().replaceAll("-", "")}`;
   const url = new URL(server);
   url.searchParams.set("search_path", schema);
+  // By which a test finds the connections to its own database.
+  url.searchParams.set("application_name", schema.slice(0, 63));
   const sql = new SQL(url.href, { max: 1, connection: { client_min_messages: "warning" } });
-  const run = (text: string): Promise<Record<string, unknown>[]> => sql.unsafe(text);
+  const run = async (text: string) => {
+    const rows: Record<string, unknown>[] = await sql.unsafe(text);
+    return rows.map((row) => ({ ...row }));
+  };
   await run(`create schema ${schema}`);
   return {
     url: url.href,

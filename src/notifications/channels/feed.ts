@@ -74,6 +74,9 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
           }
           if (entries.length < pageSize) await changed.promise;
         }
+      } catch (error) {
+        // A reading that a stop cut off is no fault: it is over.
+        if (!isOver()) throw error;
       } finally {
         signal.removeEventListener("abort", wakeUp);
         followers.delete(wakeUp);

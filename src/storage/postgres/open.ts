@@ -43,17 +43,19 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     retryMs: limits.retryMs,
   });
   const telling = signals(pool, schema);
+  let closed = false;
   return {
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
-      const { rows } = await retried(() => run(pool, values), limits.retryMs);
+      const { rows } = await retried(() => run(pool, values), closed ? 0 : limits.retryMs);
       return rowsOf(statement, rows);
     },
     atomically: commits.atomically,
     claimDue,
     signals: telling,
     async close() {
+      closed = true;
       await commits.close();
       await telling.close();
       await pool.close();
@@ -69,7 +71,7 @@ function connect(
     max: poolSize,
     connectionTimeout: connectTimeoutMs / 1_000,
     connection: {
-      application_name: "skyhook",
+      application_name: new URL(url).searchParams.get("application_name") ?? "skyhook",
       statement_timeout: String(statementTimeoutMs),
       // Ends what an instance that hangs or is cut off holds.
       idle_in_transaction_session_timeout: String(statementTimeoutMs),
