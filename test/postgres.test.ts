@@ -249,3 +249,47 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     console.log(`connections cut: ${cut}, units refused: ${refused}`);
   });
 });
+
+describe("postgres: a server that falls silent", () => {
+  test("is waited for only so long: reads and writes are `unavailable`", async () => {
+    // Takes connections and answers nothing, from the moment it is told to.
+    let silent = false;
+    const { hostname, port } = new URL(shared.url);
+    await shared.empty();
+    const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[] }>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        async open(client) {
+          client.data = { server: null, early: [] };
+          client.data.server = await Bun.connect({
+            hostname,
+            port: Number(port),
+            socket: {
+              data: (_, bytes) => void (silent || client.write(bytes)),
+              close: () => void client.end(),
+            },
+          });
+          for (const bytes of client.data.early) client.data.server.write(bytes);
+        },
+        data({ data }, bytes) {
+          if (silent) return;
+          if (data.server === null) data.early.push(Buffer.from(bytes));
+          else data.server.write(bytes);
+        },
+        close: ({ data }) => void data.server?.end(),
+      },
+    });
+    const url = new URL(shared.url);
+    url.port = String(proxy.port);
+    const storage = await openStorage(url.href, { ...limits, statementTimeoutMs: 100, retryMs: 0 });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    silent = true;
+    const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+    const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+    expect(await read).toMatchObject({ code: "unavailable" });
+    expect(await write).toMatchObject({ code: "unavailable" });
+    proxy.stop(true);
+    await storage.close();
+  });
+});

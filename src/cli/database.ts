@@ -14,6 +14,11 @@ export function databaseFile({ databaseUrl }: Pick<Config, "databaseUrl">): stri
   return file === undefined || file === ":memory:" ? null : file;
 }
 
+/** True when the database is gone with the process that opened it. */
+export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolean {
+  return databaseUrl === "sqlite::memory:";
+}
+
 /** Opens the configured database, also while a server uses it. Throws an error that says what to do. */
 export function openDatabase(config: Config): Promise<Storage> {
   return withDatabase(config, () => openStorage(config.databaseUrl, config.databaseLimits));

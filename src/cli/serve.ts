@@ -58,6 +58,11 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   for (const [one, other] of equalSecrets(secrets, config.providers)) {
     log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
   }
+  if (services.storage.signals !== null && config.jwtSecret === null) {
+    log.warn(
+      "JWT_SECRET is not set: other instances on this database need the same one, and the same PERSONAL_DATA_KEY",
+    );
+  }
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;

@@ -38,7 +38,8 @@ export function isConnectionFault(error: unknown): boolean {
 
 /** True for a fault of server or connection; false for one of the statement (a constraint, a bug). */
 export function isStorageFault(error: unknown): boolean {
-  return isConnectionFault(error) || begins(error, unusable) || isCollision(error);
+  if (isConnectionFault(error) || error instanceof Silence) return true;
+  return begins(error, unusable) || isCollision(error);
 }
 
 /** True when the same work may succeed a moment later. */
@@ -53,6 +54,31 @@ function isCollision(error: unknown): boolean {
 function begins(error: unknown, codes: readonly string[]): boolean {
   const state = sqlStateOf(error);
   return state !== null && codes.some((code) => state.startsWith(code));
+}
+
+/** No answer came in time, not even that it took too long: the server hangs, or the network does. */
+export class Silence extends Error {
+  constructor(ms: number) {
+    super(`The server gave no answer for ${ms} ms`);
+  }
+}
+
+/** The answer, or a `Silence` when none comes within `ms`; then `onSilence` is called first. */
+export async function answered<Answer>(
+  answer: Promise<Answer>,
+  ms: number,
+  onSilence: () => void = () => {},
+): Promise<Answer> {
+  const silent = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    onSilence();
+    silent.reject(new Silence(ms));
+  }, ms);
+  try {
+    return await Promise.race([answer, silent.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A storage fault as the `unavailable` that clients may retry; any other error as it is. */

@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
 import type { StepResult, Storage } from "../storage.ts";
 
-import { isPassing, isStorageFault, sqlStateOf, unavailable } from "./faults.ts";
+import { answered, isPassing, isStorageFault, Silence, sqlStateOf, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
 
 /** A unit of work that waits for its commit. */
@@ -49,6 +49,8 @@ export interface GroupCommitLimits {
   readonly transactions: number;
   /** How long a group is tried again after a passing fault before it is refused. */
   readonly retryMs: number;
+  /** How long the server may give no answer before the connection is given up. */
+  readonly silenceMs: number;
 }
 
 /**
@@ -137,9 +139,10 @@ export function groupCommit(
   }
 
   async function tryOnce(group: readonly Unit[]): Promise<readonly Progress[]> {
-    const connection = await pool.reserve();
+    const connection = await reserve();
+    const giveUp = () => void connection.close({ timeout: 0 });
     try {
-      return await run(connection, group);
+      return await answered(run(connection, group), silenceOf(group), giveUp);
     } catch (error) {
       // The server may have ended the transaction already, or the connection be gone.
       await connection.unsafe("rollback").catch(() => {});
@@ -147,6 +150,21 @@ export function groupCommit(
     } finally {
       void connection.release();
     }
+  }
+
+  async function reserve(): Promise<ReservedSQL> {
+    try {
+      return await pool.reserve({ signal: AbortSignal.timeout(limits.silenceMs) });
+    } catch (error) {
+      const late = error instanceof DOMException && error.name === "TimeoutError";
+      throw late ? new Silence(limits.silenceMs) : error;
+    }
+  }
+
+  /** Long units, as an import, have longer. */
+  function silenceOf(group: readonly Unit[]): number {
+    const steps = Math.max(...group.map((unit) => unit.steps.length));
+    return limits.silenceMs * Math.ceil((steps + 1) / maxStepsPerWave);
   }
 
   /** Runs a group in one transaction, and commits it unless a unit failed half-way. */

@@ -1,4 +1,4 @@
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 
@@ -6,8 +6,9 @@ import type { Sql, Statement } from "../sql.ts";
 import type { ServerLimits, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
+import { checkServer, connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
-import { isPassing, unavailable } from "./faults.ts";
+import { answered, isPassing, unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
@@ -17,11 +18,10 @@ import { tables } from "./tables.ts";
 
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
-/** The oldest server that is tested. */
-const leastVersion = 15;
 /** Of ten connections, this many write; reads have the others. */
 const writersOfTen = 4;
 const firstRetryMs = 20;
+const graceMs = 2_000;
 
 /**
  * Opens the database at `url` (`postgres://user:password@host:port/database`, with what the driver takes
@@ -38,9 +38,12 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     throw startFault(error, url);
   }
   const compile = compiler(pool);
+  // The server says so itself when a statement takes too long. Longer than that, nobody is there.
+  const silenceMs = limits.statementTimeoutMs + graceMs;
   const commits = groupCommit(pool, compile, {
     transactions: Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10)),
     retryMs: limits.retryMs,
+    silenceMs,
   });
   const telling = signals(pool, schema);
   let closed = false;
@@ -48,7 +51,10 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
-      const { rows } = await retried(() => run(pool, values), closed ? 0 : limits.retryMs);
+      const { rows } = await retried(
+        () => answered(run(pool, values), silenceMs),
+        closed ? 0 : limits.retryMs,
+      );
       return rowsOf(statement, rows);
     },
     atomically: commits.atomically,
@@ -61,38 +67,6 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
       await pool.close();
     },
   };
-}
-
-function connect(
-  url: string,
-  { poolSize, connectTimeoutMs, statementTimeoutMs }: ServerLimits,
-): SQL {
-  return new SQL(url, {
-    max: poolSize,
-    connectionTimeout: connectTimeoutMs / 1_000,
-    connection: {
-      application_name: new URL(url).searchParams.get("application_name") ?? "skyhook",
-      statement_timeout: String(statementTimeoutMs),
-      // Ends what an instance that hangs or is cut off holds.
-      idle_in_transaction_session_timeout: String(statementTimeoutMs),
-      // The connection that listens is idle all its life.
-      idle_session_timeout: "0",
-    },
-  });
-}
-
-/** The schema that unqualified names mean. Throws when the server is too old, or has no such schema. */
-async function checkServer(pool: SQL): Promise<string> {
-  const [row]: [string, string | null][] = await pool
-    .unsafe("select current_setting('server_version_num'), current_schema()")
-    .values();
-  const version = Math.floor(Number(row?.[0]) / 10_000);
-  if (version < leastVersion) {
-    throw new Error(`it is PostgreSQL ${version}: take ${leastVersion} or newer`);
-  }
-  const schema = row?.[1] ?? null;
-  if (schema === null) throw new Error("search_path names no schema that is there: make it first");
-  return schema;
 }
 
 /** Reads, and reads again while a fault passes. Throws `unavailable` when it does not. */
