@@ -2,7 +2,12 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "./support/databases.ts";
+import { gatewaySecret, testGateway } from "./support/gateway.ts";
+import { deliverTo, keyOf } from "./support/load.ts";
+import { resources } from "./support/resources.ts";
 import { addFlight, bookingBody, post } from "./support/flights.ts";
+
+const taken = resources();
 
 if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
 describe.skipIf(noManyConnections !== null)("two instances on one database", () => {
@@ -94,4 +99,71 @@ describe.skipIf(noManyConnections !== null)("two instances on one database", () 
     expect(rush.filter(({ status }) => status === 201)).toHaveLength(2);
     expect(rush.filter(({ status }) => status === 409)).toHaveLength(6);
   });
+});
+
+describe.skipIf(noManyConnections !== null)("two instances under load", () => {
+  test("one is killed and all connections are cut: nothing acknowledged is lost, the other serves on", async () => {
+    const database = await postgresDatabase();
+    taken.ends.push(() => database[Symbol.asyncDispose]());
+    const gateway = testGateway(() => new Response());
+    taken.ends.push(() => gateway.stop());
+    const folder = taken.newFolder();
+    const env = {
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: "5",
+      OPERATOR_GATEWAY_URL: gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+    };
+    const victim = await taken.start(folder, env);
+    const survivor = await taken.start(folder, env);
+    const acknowledged = new Set<number>();
+    const open = new Set<number>();
+    let isOver = false;
+    let last = 0;
+    const deliver = async (server: typeof victim, number: number) => {
+      const status = await deliverTo(server, number);
+      expect([0, 200, 503]).toContain(status);
+      if (status === 200) acknowledged.add(number);
+      else open.add(number);
+      return status;
+    };
+    const work = async (server: typeof victim) => {
+      while (!isOver && (await deliver(server, ++last)) !== 0);
+    };
+    const loading = [victim, survivor].flatMap((server) =>
+      Array.from({ length: 8 }, () => work(server)),
+    );
+    await until(() => acknowledged.size > 150);
+    await victim.kill();
+    const atKill = acknowledged.size;
+    await until(() => acknowledged.size > atKill + 100, 10_000);
+    const cut = await database.run(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid()",
+    );
+    expect(cut.length).toBeGreaterThan(0);
+    const atCut = acknowledged.size;
+    await until(() => acknowledged.size > atCut + 100, 10_000);
+    isOver = true;
+    await Promise.all(loading);
+    // Every provider delivers again what was not acknowledged.
+    for (const number of open) expect(await deliverTo(survivor, number)).toBe(200);
+
+    const rows = await database.run(
+      "select e.idempotency_key as key, count(n.id)::int as notes from events e left join notifications n on n.event_id = e.id group by e.id",
+    );
+    const wanted = Array.from({ length: last }, (_, n) => keyOf(n + 1));
+    expect(rows.map(({ key }) => String(key)).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+      wanted.toSorted((a, b) => (a < b ? -1 : 1)),
+    );
+    expect(rows.filter(({ notes }) => notes !== 1)).toEqual([]);
+
+    // What the victim held comes when its leases have run out: half a minute, which is cut short here.
+    await database.run("update notifications set leased_until = 0 where leased_until is not null");
+    await deliverTo(survivor, ++last);
+    await until(
+      () => new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size === last,
+      20_000,
+    );
+    expect(await survivor.stop()).toBe(0);
+  }, 60_000);
 });
