@@ -2,11 +2,12 @@ import { parseArgs } from "node:util";
 
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
+import { postgres } from "./postgres.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
 import type { Options, Suite } from "./suite.ts";
 
-const suites: readonly Suite[] = [ingest, rest, graphql];
+const suites: readonly Suite[] = [ingest, rest, graphql, postgres];
 
 const usage = `Usage: bun run bench <suite> [options]
 
