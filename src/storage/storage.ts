@@ -33,6 +33,10 @@ export interface Storage {
   readonly claimDue: typeof claimDue;
   /** What other processes on the same database are told, and tell us; none where there are no others. */
   readonly signals: Signals | null;
+  /** The number of the newest notification there ever was, also if it is gone by now. */
+  lastSeq(): Promise<number>;
+  /** Has new notifications numbered after `seq`, and new flights after those there are. */
+  continueAfter(seq: number): Promise<void>;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -17,6 +17,8 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   /** Runs a statement of the test's own; its rows. */
   run(text: string): Promise<Record<string, unknown>[]>;
+  /** To be called before it is opened once more: the one session of PGlite has a memory. */
+  renew(): Promise<void>;
   /** Forgets all rows, and counts from one again. No storage may be open on PGlite meanwhile. */
   empty(): Promise<void>;
 }
@@ -44,6 +46,7 @@ async function schemaOn(server: string): Promise<TestDatabase> {
   return {
     url: url.href,
     run,
+    renew: () => Promise.resolve(),
     empty: () => emptied(run),
     async [Symbol.asyncDispose]() {
       await run(`drop schema ${schema} cascade`);
@@ -65,12 +68,16 @@ async function bundledDatabase(): Promise<TestDatabase> {
     const { rows } = await db.query<Record<string, unknown>>(text);
     return rows;
   };
+  const renew = async () => {
+    // The next connection is the same session, and gives its statements the same names.
+    await run("deallocate all");
+  };
   return {
     url: `postgres://postgres:postgres@${server.getServerConn()}/postgres`,
     run,
+    renew,
     async empty() {
-      // The next connection is the same session, and gives its statements the same names.
-      await run("deallocate all");
+      await renew();
       await emptied(run);
     },
     async [Symbol.asyncDispose]() {

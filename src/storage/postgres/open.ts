@@ -60,6 +60,18 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     atomically: commits.atomically,
     claimDue,
     signals: telling,
+    async lastSeq() {
+      const rows: { seq: string }[] = await pool.unsafe(
+        "select case when is_called then last_value else last_value - 1 end as seq from notifications_seq",
+      );
+      return Number(rows[0]?.seq ?? 0);
+    },
+    async continueAfter(seq) {
+      await pool.unsafe("select setval('notifications_seq', $1, false)", [seq + 1]);
+      await pool.unsafe(
+        "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
+      );
+    },
     async close() {
       closed = true;
       await commits.close();
