@@ -19,6 +19,7 @@ import { allowedMethods } from "./http/routes.ts";
 import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
+import { statisticsRest } from "./statistics/statistics.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
 import { version } from "./version.ts";
 import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
@@ -79,6 +80,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     )
     .use(eventsRest(services.events, signedIn))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
+    .use(statisticsRest(services.statistics, signedIn, clock))
     .use(
       graphqlRest({
         verbs: services,

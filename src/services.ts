@@ -23,9 +23,13 @@ import { type Notifier, notifier } from "./notifications/notifier.ts";
 import { outbox } from "./notifications/outbox.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
+import { latency } from "./statistics/latency.ts";
+import { type Statistics, statistics } from "./statistics/statistics.ts";
+import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
 import { type Users, users } from "./users/users.ts";
+import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
 import { providerById } from "./webhooks/providers.ts";
@@ -55,6 +59,7 @@ export interface Services {
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
+  readonly statistics: Statistics;
   /** Why the service cannot take traffic now; null when it can. */
   unready(): Promise<string | null>;
   /** Begins to deliver notifications. */
@@ -105,6 +110,8 @@ export function createServices(
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const limiter = failureLimiter(clock);
+  const tallied = tally(storage, clock, log);
+  const acknowledged = latency(clock);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
   const verifying =
@@ -166,6 +173,8 @@ export function createServices(
       outbox: box,
       rejections: refused,
       metrics,
+      tally: tallied,
+      latency: acknowledged,
       log,
       clock,
       makeId: newId,
@@ -192,6 +201,7 @@ export function createServices(
     }),
     notifications: notifications(storage),
     feed: following,
+    statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
       await delivering?.start();
@@ -206,6 +216,7 @@ export function createServices(
     },
     async stop() {
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
+      await tallied.stop();
       await storage.close();
     },
   };

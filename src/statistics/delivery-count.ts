@@ -1,0 +1,33 @@
+/** What became of a delivery, as counted. */
+export const verdicts = [
+  "accepted",
+  "duplicate",
+  "ignored",
+  "unreadable",
+  "refused",
+  "limited",
+  "unavailable",
+] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** The verdicts of deliveries whose signature was right: the provider is alive and well set up. */
+export const verifiedVerdicts = [
+  "accepted",
+  "duplicate",
+  "ignored",
+  "unreadable",
+] as const satisfies readonly Verdict[];
+
+/** How many deliveries came in one minute. */
+export interface DeliveryCount {
+  /** Whole minutes since the epoch. */
+  readonly minute: number;
+  /** `unknown` for addresses at which nobody is registered. */
+  readonly provider: string;
+  readonly verdict: Verdict;
+  readonly deliveries: number;
+}
+
+export const minuteMs = 60_000;
+
+export const minuteOf = (ms: number): number => Math.floor(ms / minuteMs);

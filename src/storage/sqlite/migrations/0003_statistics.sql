@@ -1,0 +1,23 @@
+-- How many deliveries came, by minute: what charts and rules read instead of counting events.
+create table delivery_counts (
+  -- Whole minutes since the epoch.
+  minute integer not null,
+  provider text not null,
+  verdict text not null,
+  deliveries integer not null,
+  primary key (minute, provider, verdict)
+) strict, without rowid;
+create index delivery_counts_of_provider on delivery_counts (provider, minute);
+
+-- When each secret of a provider last matched. `secret` tells a few secrets apart and gives none away.
+create table secret_uses (
+  provider text not null,
+  secret text not null,
+  first_matched_at integer not null,
+  last_matched_at integer not null,
+  primary key (provider, secret)
+) strict, without rowid;
+
+-- Operators look for bookings by the contact's address, and at what departs on a day.
+create index bookings_of_contact on bookings (lower(contact_email), created_at, id);
+create index flights_departing on flights (departure_time, id);
