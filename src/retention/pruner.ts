@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Event } from "../events/event.ts";
 import type { Log } from "../log.ts";
-import { minuteOf } from "../statistics/delivery-count.ts";
+import { minuteOf, spansMinutes } from "../statistics/delivery-count.ts";
 import {
   deleteAttemptsOf,
   deleteExpiredKeys,
@@ -64,7 +64,9 @@ export function pruner(
       );
       await deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit }));
       const before = minuteOf(now - countDays * dayMs);
-      await deleteAll((limit) => step(deleteOldCounts, { before, limit }));
+      for (const spanMinutes of spansMinutes) {
+        await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+      }
     } catch (error) {
       log.error({ err: error }, "what is past its time could not be deleted; trying again");
     }

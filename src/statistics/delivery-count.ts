@@ -18,9 +18,14 @@ export const verifiedVerdicts = [
   "unreadable",
 ] as const satisfies readonly Verdict[];
 
-/** How many deliveries came in one minute. */
+/** Each delivery is counted in its minute and in its hour, so that long charts need not add up minutes. */
+export const spansMinutes = [1, 60] as const;
+export type SpanMinutes = (typeof spansMinutes)[number];
+
+/** How many deliveries came in one minute or hour. */
 export interface DeliveryCount {
-  /** Whole minutes since the epoch. */
+  readonly spanMinutes: SpanMinutes;
+  /** The first of the span, in whole minutes since the epoch. */
   readonly minute: number;
   /** `unknown` for addresses at which nobody is registered. */
   readonly provider: string;

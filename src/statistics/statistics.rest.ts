@@ -11,7 +11,7 @@ import {
   deliveryStatisticsSchema,
   healthStatisticsSchema,
 } from "./statistics.schema.ts";
-import { maxPoints, type Span, type Statistics } from "./statistics.ts";
+import { maxHoursByMinutes, maxPoints, type Span, type Statistics } from "./statistics.ts";
 
 /** How it goes, for operators. */
 export const statisticsRest = (
@@ -67,6 +67,10 @@ function readSpan(query: URLSearchParams, nowMs: number): Span {
   const toMs = Math.ceil(to / stepMs) * stepMs;
   if ((toMs - fromMs) / stepMs > maxPoints) {
     throw invalidParameter("step", `Makes more than ${maxPoints} points: take a longer one`);
+  }
+  if (stepSeconds % 3_600 !== 0 && toMs - fromMs > maxHoursByMinutes * hourMs) {
+    const detail = `For more than ${maxHoursByMinutes} hours take whole hours, as 3600`;
+    throw invalidParameter("step", detail);
   }
   return { fromMs, toMs, stepSeconds };
 }

@@ -51,6 +51,9 @@ export interface Statistics {
   health(ctx: Context): Promise<HealthStatistics>;
 }
 
+/** Steps of less than an hour are added up from minutes, of which there are many. */
+export const maxHoursByMinutes = 48;
+
 /** More points than a screen has pixels are not worth their bytes. */
 export const maxPoints = 1_500;
 
@@ -66,7 +69,8 @@ export function statistics({ storage, latency, clock, version }: Parts): Statist
     async deliveries(ctx, { fromMs, toMs, stepSeconds }) {
       requireOperator(ctx);
       const [from, to, stepMinutes] = [minuteOf(fromMs), minuteOf(toMs), stepSeconds / 60];
-      const rows = await storage.all(deliveriesBySteps, { from, to, stepMinutes });
+      const spanMinutes = stepMinutes % 60 === 0 ? 60 : 1;
+      const rows = await storage.all(deliveriesBySteps, { spanMinutes, from, to, stepMinutes });
       const points = (to - from) / stepMinutes;
       const series = new Map<string, DeliverySeries & { readonly counts: number[] }>();
       for (const { step, provider, verdict, deliveries } of rows) {

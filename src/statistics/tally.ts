@@ -1,35 +1,38 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
-import { step } from "../storage/sql.ts";
+import { type Step, step } from "../storage/sql.ts";
 import { addDeliveries, noteSecretUse } from "../storage/statistics.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { SecretUse } from "../webhooks/secret-use.ts";
 
-import { type DeliveryCount, minuteOf, type Verdict } from "./delivery-count.ts";
+import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "./delivery-count.ts";
 
 /**
  * Counts in memory what deliveries came to, and adds it to the database every few seconds: a delivery
  * costs an increment, and several instances add up. What was counted since then dies with the process.
  */
 export interface Tally {
-  received(provider: DeliveryCount["provider"], verdict: Verdict): void;
+  received(provider: MinuteCount["provider"], verdict: Verdict): void;
   /** A secret matched, by its mark. */
   matched(provider: SecretUse["provider"], secret: SecretUse["secret"]): void;
   /** Writes what is left. */
   stop(): Promise<void>;
 }
 
+/** What is counted, before it is written for each span. */
+export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
+
 const flushIntervalMs = 2_000;
 /** Kept while the database cannot be written: days of minutes. More is dropped, and said so. */
 const maxCounts = 50_000;
 
 export function tally(storage: Storage, clock: Clock, log: Log): Tally {
-  let counts = new Map<string, DeliveryCount>();
+  let counts = new Map<string, MinuteCount>();
   let uses = new Map<string, SecretUse>();
   let cancel: Cancel | null = null;
   let flushing: Promise<void> = Promise.resolve();
 
-  function add(count: DeliveryCount): void {
+  function add(count: MinuteCount): void {
     const key = `${count.minute} ${count.provider} ${count.verdict}`;
     const before = counts.get(key)?.deliveries ?? 0;
     counts.set(key, { ...count, deliveries: before + count.deliveries });
@@ -55,7 +58,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     uses = new Map();
     try {
       await storage.atomically(
-        ...[...writtenCounts.values()].map((count) => step(addDeliveries, count)),
+        ...[...writtenCounts.values()].flatMap(countSteps),
         ...[...writtenUses.values()].map((use) => step(noteSecretUse, use)),
       );
     } catch (error) {
@@ -95,4 +98,15 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
       cancel?.();
     },
   };
+}
+
+/** The steps that add a count to its minute and to its hour. */
+export function countSteps(count: MinuteCount): readonly Step<never>[] {
+  return spansMinutes.map((spanMinutes) =>
+    step(addDeliveries, {
+      ...count,
+      spanMinutes,
+      minute: count.minute - (count.minute % spanMinutes),
+    }),
+  );
 }

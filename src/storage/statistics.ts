@@ -1,89 +1,95 @@
-import { and, asc, eq, gte, inArray, lt, sql } from "drizzle-orm";
+import { and, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
 
-import { type DeliveryCount, verifiedVerdicts } from "../statistics/delivery-count.ts";
+import {
+  type DeliveryCount,
+  type SpanMinutes,
+  verifiedVerdicts,
+} from "../statistics/delivery-count.ts";
 import type { SecretUse } from "../webhooks/secret-use.ts";
 
 import { allColumns, statement } from "./sql.ts";
 
-/** Adds to what was counted of that minute, by this instance or another. */
+/** Adds to what was counted of that time, by this instance or another. */
 export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t }) =>
   db
     .insert(t)
     .values(allColumns(t))
     .onConflictDoUpdate({
-      target: [t.minute, t.provider, t.verdict],
+      target: [t.spanMinutes, t.provider, t.minute, t.verdict],
       set: { deliveries: sql`${t.deliveries} + excluded.deliveries` },
     }),
 );
 
-/** Deliveries in steps of some minutes, from `from` up to but without `to`; steps without any are left out. */
-export const deliveriesBySteps = statement<{ from: number; to: number; stepMinutes: number }>()(
-  (db, { deliveryCounts: t }, p) =>
-    db
-      .select({
-        step: sql<number>`(${t.minute} - ${p.from}) / ${p.stepMinutes}`.mapWith(Number),
-        provider: t.provider,
-        verdict: t.verdict,
-        deliveries: sql<number>`sum(${t.deliveries})`.mapWith(Number),
-      })
-      .from(t)
-      .where(and(gte(t.minute, sql`${p.from}`), lt(t.minute, sql`${p.to}`)))
-      // By place: written out again, its parameters would be others.
-      .groupBy(sql`1`, t.provider, t.verdict),
+/** Minutes since the epoch, from `from` up to but without `to`, added up `stepMinutes` at a time. */
+interface Steps {
+  readonly spanMinutes: SpanMinutes;
+  readonly from: number;
+  readonly to: number;
+  readonly stepMinutes: number;
+}
+
+/** Deliveries by step from 0 up; steps without any are left out. */
+export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, p) =>
+  db
+    .select({
+      step: sql<number>`(${t.minute} - ${p.from}) / ${p.stepMinutes}`.mapWith(Number),
+      provider: t.provider,
+      verdict: t.verdict,
+      deliveries: sql<number>`sum(${t.deliveries})`.mapWith(Number),
+    })
+    .from(t)
+    .where(
+      and(
+        eq(t.spanMinutes, p.spanMinutes),
+        gte(t.minute, sql`${p.from}`),
+        lt(t.minute, sql`${p.to}`),
+      ),
+    )
+    // By place: written out again, its parameters would be others.
+    .groupBy(sql`1`, t.provider, t.verdict),
 );
 
-/** The newest minute in which a delivery of a provider verified; null when there is none. */
-export const lastVerifiedMinute = statement<Pick<DeliveryCount, "provider">>()(
-  (db, { deliveryCounts: t }, p) =>
-    db
-      .select({ minute: t.minute })
-      .from(t)
-      .where(
-        and(eq(t.provider, p.provider), inArray(t.verdict, [...verifiedVerdicts]).inlineParams()),
-      )
-      .orderBy(sql`${t.minute} desc`)
-      .limit(1),
-);
-
-/** One hour in which deliveries of a provider verified. Minutes since the epoch. */
+/** An hour in which deliveries of a provider verified. */
 export interface ActiveHour {
-  readonly hour: number;
-  readonly firstMinute: number;
-  readonly lastMinute: number;
+  /** Its first minute, in minutes since the epoch. */
+  readonly minute: number;
   readonly deliveries: number;
 }
 
-/** The hours since `from` in which deliveries of a provider verified, oldest first. */
-export const activeHours = statement<{ provider: string; from: number }>()(
+/** The newest such hours of a provider, newest first. */
+export const activeHours = statement<{ provider: string; limit: number }>()(
   (db, { deliveryCounts: t }, p) =>
     db
       .select({
-        hour: sql<number>`${t.minute} / 60`.mapWith(Number),
-        firstMinute: sql<number>`min(${t.minute})`.mapWith(Number),
-        lastMinute: sql<number>`max(${t.minute})`.mapWith(Number),
+        minute: t.minute,
         deliveries: sql<number>`sum(${t.deliveries})`.mapWith(Number),
       })
       .from(t)
       .where(
         and(
+          eq(t.spanMinutes, 60).inlineParams(),
           eq(t.provider, p.provider),
-          gte(t.minute, sql`${p.from}`),
           inArray(t.verdict, [...verifiedVerdicts]).inlineParams(),
         ),
       )
-      .groupBy(sql`1`)
-      .orderBy(asc(sql`1`)),
+      .groupBy(t.minute)
+      .orderBy(desc(t.minute))
+      .limit(p.limit),
 );
 
 /** Deletes counts of before a minute, at most `limit` of them. */
-export const deleteOldCounts = statement<{ before: number; limit: number }>()(
-  (db, { deliveryCounts: t }, p) =>
-    db
-      .delete(t)
-      .where(
-        sql`(${t.minute}, ${t.provider}, ${t.verdict}) in (select ${t.minute}, ${t.provider}, ${t.verdict} from ${t} where ${t.minute} < ${p.before} limit ${p.limit})`,
-      ),
-);
+export const deleteOldCounts = statement<{
+  spanMinutes: SpanMinutes;
+  before: number;
+  limit: number;
+}>()((db, { deliveryCounts: t }, p) => {
+  const key = sql`${t.spanMinutes}, ${t.provider}, ${t.minute}, ${t.verdict}`;
+  return db
+    .delete(t)
+    .where(
+      sql`(${key}) in (select ${key} from ${t} where ${t.spanMinutes} = ${p.spanMinutes} and ${t.minute} < ${p.before} limit ${p.limit})`,
+    );
+});
 
 /** Notes that a secret matched. Of what several instances note, the latest stays. */
 export const noteSecretUse = statement<SecretUse>()((db, { secretUses: t }) =>

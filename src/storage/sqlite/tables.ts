@@ -6,7 +6,7 @@ import type { Disclosure } from "../../bookings/disclosure.ts";
 import type { EventData, EventStatus, Receipt } from "../../events/event.ts";
 import type { CabinClass } from "../../flights/flight.ts";
 import type { NotificationStatus, Severity } from "../../notifications/notification.ts";
-import type { Verdict } from "../../statistics/delivery-count.ts";
+import type { SpanMinutes, Verdict } from "../../statistics/delivery-count.ts";
 import type { RejectionReason } from "../../webhooks/rejection.ts";
 import type { Tables } from "../tables.ts";
 
@@ -167,8 +167,9 @@ const disclosures = sqliteTable("disclosures", {
 });
 
 const deliveryCounts = sqliteTable("delivery_counts", {
-  minute: integer("minute").notNull(),
+  spanMinutes: integer("span_minutes").$type<SpanMinutes>().notNull(),
   provider: text("provider").notNull(),
+  minute: integer("minute").notNull(),
   verdict: text("verdict").$type<Verdict>().notNull(),
   deliveries: integer("deliveries").notNull(),
 });

@@ -1,13 +1,16 @@
--- How many deliveries came, by minute: what charts and rules read instead of counting events.
+-- How many deliveries came, by minute and again by hour: what charts and rules read instead of counting
+-- events.
 create table delivery_counts (
-  -- Whole minutes since the epoch.
-  minute integer not null,
+  -- 1 or 60.
+  span_minutes integer not null,
   provider text not null,
+  -- The first of the span, in whole minutes since the epoch.
+  minute integer not null,
   verdict text not null,
   deliveries integer not null,
-  primary key (minute, provider, verdict)
+  primary key (span_minutes, provider, minute, verdict)
 ) strict, without rowid;
-create index delivery_counts_of_provider on delivery_counts (provider, minute);
+create index delivery_counts_minute on delivery_counts (span_minutes, minute);
 
 -- When each secret of a provider last matched. `secret` tells a few secrets apart and gives none away.
 create table secret_uses (
