@@ -32,6 +32,7 @@ import { type Users, users } from "./users/users.ts";
 import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
+import { type Providers, providers } from "./webhooks/provider-status.ts";
 import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
@@ -60,6 +61,12 @@ export interface Services {
   readonly notifications: Notifications;
   readonly feed: Feed;
   readonly statistics: Statistics;
+  readonly providers: Providers;
+  /**
+   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws a `ConfigError`
+   * when one is empty or gone; all of them then stay as they were.
+   */
+  reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
   unready(): Promise<string | null>;
   /** Begins to deliver notifications. */
@@ -92,7 +99,7 @@ export function createServices(
     random: Math.random,
   },
 ): Services {
-  const providers = registry(config.providers, secrets);
+  const registered = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const storage = openStorage(config.databaseUrl);
   const metrics = createMetrics(
@@ -107,7 +114,7 @@ export function createServices(
   const sales = seats(storage, clock, log);
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
-  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const limiter = failureLimiter(clock);
   const tallied = tally(storage, clock, log);
@@ -168,7 +175,7 @@ export function createServices(
     clients: clients(storage, minting, clock, newId),
     receive: receiver({
       storage,
-      registry: providers,
+      registry: registered,
       limiter,
       outbox: box,
       rejections: refused,
@@ -201,6 +208,8 @@ export function createServices(
     }),
     notifications: notifications(storage),
     feed: following,
+    providers: providers(storage, registered, clock),
+    reloadSecrets: () => registered.reload(),
     statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
