@@ -1,9 +1,11 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { authRest } from "./auth/auth.rest.ts";
+import { bookingLookupRest } from "./bookings/booking-lookup.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
+import { flightLoadRest } from "./flights/flight-load.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
 import type { GraphqlWay } from "./graphql/context.ts";
 import { graphqlRest } from "./graphql/graphql.rest.ts";
@@ -20,8 +22,10 @@ import { setSecurityHeaders } from "./http/security-headers.ts";
 import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
+import { statisticsRest } from "./statistics/statistics.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
 import { version } from "./version.ts";
+import { providerStatusRest } from "./webhooks/provider-status.rest.ts";
 import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
@@ -80,6 +84,10 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     )
     .use(eventsRest(services.events, signedIn))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
+    .use(providerStatusRest(services.providers, signedIn))
+    .use(bookingLookupRest(services.bookingLookup, signedIn))
+    .use(flightLoadRest(services.flightLoads, signedIn, clock))
+    .use(statisticsRest(services.statistics, signedIn, clock))
     .use(
       graphqlRest({
         verbs: services,

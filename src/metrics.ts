@@ -7,9 +7,7 @@ import Gauge from "prom-client/lib/gauge.js";
 import Histogram from "prom-client/lib/histogram.js";
 import Registry from "prom-client/lib/registry.js";
 
-/** What became of a delivery, as counted. */
-export type Verdict =
-  "accepted" | "duplicate" | "ignored" | "unreadable" | "refused" | "limited" | "unavailable";
+import type { Verdict } from "./statistics/delivery-count.ts";
 
 /** How much of the outbox waits. */
 export interface Outbox {

@@ -3,6 +3,7 @@ import { jwksVerifier } from "./auth/jwks.ts";
 import { rememberedSessions } from "./auth/remembered-sessions.ts";
 import { type Tokens, tokens, type Verify } from "./auth/token.ts";
 import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
+import { type BookingLookup, bookingLookup } from "./bookings/booking-lookup.ts";
 import { type Bookings, bookings } from "./bookings/bookings.ts";
 import { personalDataSeal, requestHashKey } from "./bookings/personal-data.ts";
 import { makeReference } from "./bookings/reference.ts";
@@ -10,6 +11,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Event } from "./events/event.ts";
 import { type Events, events } from "./events/events.ts";
+import { type FlightLoads, flightLoads } from "./flights/flight-load.ts";
 import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
@@ -24,11 +26,16 @@ import { otherInstances } from "./notifications/other-instances.ts";
 import { outbox } from "./notifications/outbox.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
+import { latency } from "./statistics/latency.ts";
+import { type Statistics, statistics } from "./statistics/statistics.ts";
+import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
 import { type Users, users } from "./users/users.ts";
+import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
+import { type Providers, providers } from "./webhooks/provider-status.ts";
 import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
@@ -56,6 +63,15 @@ export interface Services {
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
+  readonly bookingLookup: BookingLookup;
+  readonly flightLoads: FlightLoads;
+  readonly statistics: Statistics;
+  readonly providers: Providers;
+  /**
+   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws a `ConfigError`
+   * when one is empty or gone; all of them then stay as they were.
+   */
+  reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
   unready(): Promise<string | null>;
   /** Begins to deliver notifications. */
@@ -88,7 +104,7 @@ export async function createServices(
     random: Math.random,
   },
 ): Promise<Services> {
-  const providers = registry(config.providers, secrets);
+  const registered = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const storage = await openStorage(config.databaseUrl, config.databaseLimits);
   const metrics = createMetrics(
@@ -108,9 +124,12 @@ export async function createServices(
   const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, () =>
     clock.now(),
   );
-  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
+  const seal = personalDataSeal(personalKeys);
   const limiter = failureLimiter(clock);
+  const tallied = tally(storage, clock, log);
+  const acknowledged = latency(clock);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
   const verifying =
@@ -173,11 +192,13 @@ export async function createServices(
     clients: clients(storage, minting, clock, newId),
     receive: receiver({
       storage,
-      registry: providers,
+      registry: registered,
       limiter,
       outbox: box,
       rejections: refused,
       metrics,
+      tally: tallied,
+      latency: acknowledged,
       log,
       clock,
       makeId: newId,
@@ -190,7 +211,7 @@ export async function createServices(
     bookings: bookings({
       storage,
       outbox: box,
-      seal: personalDataSeal(personalKeys),
+      seal,
       hashKey: requestHashKey(personalKeys),
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
@@ -207,6 +228,11 @@ export async function createServices(
     }),
     notifications: notifications(storage),
     feed: following,
+    bookingLookup: bookingLookup({ storage, seal, clock }),
+    flightLoads: flightLoads(storage),
+    providers: providers(storage, registered, clock),
+    reloadSecrets: () => registered.reload(),
+    statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
       await delivering?.start();
@@ -223,6 +249,7 @@ export async function createServices(
     async stop() {
       listening?.stop();
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
+      await tallied.stop();
       await storage.close();
     },
   };

@@ -1,6 +1,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Event } from "../events/event.ts";
 import type { Log } from "../log.ts";
+import { minuteOf, spansMinutes } from "../statistics/delivery-count.ts";
 import {
   deleteAttemptsOf,
   deleteExpiredKeys,
@@ -9,7 +10,8 @@ import {
   eventsUntil,
   forgetBody,
 } from "../storage/retention.ts";
-import { step } from "../storage/sql.ts";
+import { deleteOldCounts } from "../storage/statistics.ts";
+import { type Step, step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** How long things are kept. */
@@ -28,14 +30,16 @@ export interface Pruner {
 const batchSize = 100;
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
+/** A month and its last day again: charts look no further back. */
+const countDays = 31;
 /** Between two rounds the clock cannot truly go on by this much more than our timer does. */
 const leapMs = 3_600_000;
 /** How long nothing is deleted after a leap: the time to put a wrong clock right. */
 const afterLeapMs = 3_600_000;
 
 /**
- * Forgets what has been kept long enough: bodies, then events with all that belongs to them, and
- * idempotency keys. An event stays while a notification of it waits or was given up. When the clock leaps
+ * Forgets what has been kept long enough: bodies, then events with all that belongs to them,
+ * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up. When the clock leaps
  * ahead, everything looks old at once: then nothing is deleted for an hour.
  */
 export function pruner(
@@ -56,7 +60,12 @@ export function pruner(
     const now = clock.now();
     // Together, so that they share commits: under full load a batch waits as long as a delivery does,
     // and one after the other they would not keep up with what comes in.
-    const ends = await Promise.allSettled([forgetBodies(now), deleteEvents(now), deleteKeys(now)]);
+    const ends = await Promise.allSettled([
+      forgetBodies(now),
+      deleteEvents(now),
+      deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
+      deleteCounts(now),
+    ]);
     for (const end of ends) {
       if (end.status === "fulfilled") continue;
       log.error({ err: end.reason }, "what is past its time could not be deleted; trying again");
@@ -105,12 +114,17 @@ export function pruner(
     return place;
   }
 
-  async function deleteKeys(nowMs: number): Promise<void> {
-    const now = new Date(nowMs);
+  async function deleteCounts(now: number): Promise<void> {
+    const before = minuteOf(now - countDays * dayMs);
+    for (const spanMinutes of spansMinutes) {
+      await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+    }
+  }
+
+  /** Deletes batch by batch until nothing is left to delete. */
+  async function deleteAll(batch: (limit: number) => Step<never>): Promise<void> {
     while (!stopped) {
-      const [deleted] = await storage.atomically(
-        step(deleteExpiredKeys, { now, limit: batchSize }),
-      );
+      const [deleted] = await storage.atomically(batch(batchSize));
       if (deleted.touched < batchSize) break;
     }
   }

@@ -29,6 +29,8 @@ const tablesToCopy: readonly Copied[] = [
   { name: "events", key: ["id"] },
   { name: "notifications", key: ["seq"] },
   { name: "rejections", key: ["id"] },
+  { name: "deliveryCounts", key: ["spanMinutes", "provider", "minute", "verdict"] },
+  { name: "secretUses", key: ["provider", "secret"] },
 ];
 
 /** What was copied of a table and found to be equal on both sides. */

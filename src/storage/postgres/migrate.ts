@@ -1,10 +1,12 @@
 import type { SQL } from "bun";
 
 import initial from "./migrations/0001_initial.sql" with { type: "text" };
+import statistics from "./migrations/0002_statistics.sql" with { type: "text" };
 
 /** In order, never edited once released: a change is a new file and a new line. */
 export const migrations: readonly { readonly name: string; readonly sql: string }[] = [
   { name: "0001_initial", sql: initial },
+  { name: "0002_statistics", sql: statistics },
 ];
 
 /** Of all locks in the database, the one of instances that start; the letters "sky". */
