@@ -7,6 +7,7 @@ import { countDuplicate, eventById, eventPages, insertEvent } from "../src/stora
 import { feedAfter, insertNotification, newestSeq } from "../src/storage/notifications.ts";
 import { tables } from "../src/storage/postgres/tables.ts";
 import { step } from "../src/storage/sql.ts";
+import { migrations } from "../src/storage/postgres/migrate.ts";
 import { openStorage, type Storage } from "../src/storage/storage.ts";
 import { storageSuite } from "./suites/storage.ts";
 import {
