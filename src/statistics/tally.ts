@@ -58,8 +58,8 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     uses = new Map();
     try {
       await storage.atomically(
-        ...[...writtenCounts.values()].flatMap(countSteps),
-        ...[...writtenUses.values()].map((use) => step(noteSecretUse, use)),
+        ...countSteps([...writtenCounts.values()]),
+        ...inOrder(writtenUses).map((use) => step(noteSecretUse, use)),
       );
     } catch (error) {
       log.warn({ err: error }, "delivery counts could not be written; trying again");
@@ -100,13 +100,23 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
   };
 }
 
-/** The steps that add a count to its minute and to its hour. */
-export function countSteps(count: MinuteCount): readonly Step<never>[] {
-  return spansMinutes.map((spanMinutes) =>
-    step(addDeliveries, {
-      ...count,
-      spanMinutes,
-      minute: count.minute - (count.minute % spanMinutes),
-    }),
-  );
+/**
+ * The steps that add counts to their minutes and their hours. Each row comes once and all come in one order,
+ * so that instances that write at the same time wait for one another and never in a circle.
+ */
+export function countSteps(counts: readonly MinuteCount[]): readonly Step<never>[] {
+  const rows = new Map<string, DeliveryCount>();
+  for (const spanMinutes of spansMinutes) {
+    for (const { minute, provider, verdict, deliveries } of counts) {
+      const start = minute - (minute % spanMinutes);
+      const key = `${spanMinutes} ${start} ${provider} ${verdict}`;
+      const sum = (rows.get(key)?.deliveries ?? 0) + deliveries;
+      rows.set(key, { spanMinutes, minute: start, provider, verdict, deliveries: sum });
+    }
+  }
+  return inOrder(rows).map((row) => step(addDeliveries, row));
+}
+
+function inOrder<Row>(rows: ReadonlyMap<string, Row>): readonly Row[] {
+  return [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
 }
