@@ -22,20 +22,23 @@ export interface Tally {
 /** What is counted, before it is written for each span. */
 export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 const flushIntervalMs = 2_000;
 /** Kept while the database cannot be written: days of minutes. More is dropped, and said so. */
 const maxCounts = 50_000;
 
 export function tally(storage: Storage, clock: Clock, log: Log): Tally {
-  let counts = new Map<string, MinuteCount>();
+  let counts = new Map<string, Mutable<MinuteCount>>();
   let uses = new Map<string, SecretUse>();
   let cancel: Cancel | null = null;
   let flushing: Promise<void> = Promise.resolve();
 
   function add(count: MinuteCount): void {
     const key = `${count.minute} ${count.provider} ${count.verdict}`;
-    const before = counts.get(key)?.deliveries ?? 0;
-    counts.set(key, { ...count, deliveries: before + count.deliveries });
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { ...count });
+    else known.deliveries += count.deliveries;
   }
 
   function note(use: SecretUse): void {
