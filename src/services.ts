@@ -35,7 +35,7 @@ import { type Users, users } from "./users/users.ts";
 import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
-import { type Providers, providers } from "./webhooks/provider-status.ts";
+import { type Providers, providerStatuses } from "./webhooks/provider-status.ts";
 import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
@@ -104,7 +104,7 @@ export async function createServices(
     random: Math.random,
   },
 ): Promise<Services> {
-  const registered = registry(config.providers, secrets);
+  const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const storage = await openStorage(config.databaseUrl, config.databaseLimits);
   const metrics = createMetrics(
@@ -124,7 +124,7 @@ export async function createServices(
   const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, () =>
     clock.now(),
   );
-  const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
+  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
   const limiter = failureLimiter(clock);
@@ -192,7 +192,7 @@ export async function createServices(
     clients: clients(storage, minting, clock, newId),
     receive: receiver({
       storage,
-      registry: registered,
+      registry: providers,
       limiter,
       outbox: box,
       rejections: refused,
@@ -230,8 +230,8 @@ export async function createServices(
     feed: following,
     bookingLookup: bookingLookup({ storage, seal, clock }),
     flightLoads: flightLoads(storage),
-    providers: providers(storage, registered, clock),
-    reloadSecrets: () => registered.reload(),
+    providers: providerStatuses(storage, providers, clock),
+    reloadSecrets: () => providers.reload(),
     statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {

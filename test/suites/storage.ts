@@ -32,6 +32,8 @@ import { insertUser, userByEmail } from "../../src/storage/users.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
 
+import { statisticsTests } from "./statistics.ts";
+
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({
   id: `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`,
@@ -42,7 +44,10 @@ const user = (number: number, email = `user${number}@example.com`) => ({
 
 /** What every dialect must do. `open` gives an empty database; `walks`: how many random ones are paged. */
 export function storageSuite(dialect: string, open: () => Promise<Storage>, walks = 60): void {
-  describe(dialect, () => tests(open, walks));
+  describe(dialect, () => {
+    tests(open, walks);
+    statisticsTests(open);
+  });
 }
 
 function tests(open: () => Promise<Storage>, walks: number): void {
