@@ -12,6 +12,7 @@ import { openStorage, type Storage } from "../src/storage/storage.ts";
 
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { manualClock } from "./support/clock.ts";
+import { defaultDialect } from "./support/databases.ts";
 import { itemsOf } from "./support/operator.ts";
 import { removeFolder, temporaryFolder } from "./support/program.ts";
 import { notificationRow } from "./support/rows.ts";
@@ -223,7 +224,7 @@ describe("health", () => {
     const health = await get("/v1/statistics/health");
     expect(health).toMatchObject({
       version: "0.1.0",
-      database: "sqlite",
+      database: defaultDialect,
       acknowledgements: { windowSeconds: 300, count: 1, p50Ms: expect.any(Number) },
       outbox: { pending: 1, retrying: 1, dead: 1, oldestSeconds: 340 },
     });

@@ -1,15 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 
-import { databases } from "./databases.ts";
+import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats } from "./ledger.ts";
-import { type Death, deaths, endRounds, outside, playRound } from "./rounds.ts";
+import { type Death, deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(60_000);
 
-const named = (name: string): Death => {
-  const death = deaths.find((candidate) => candidate.name === name);
+const named = (kind: CrashDatabases, name: string): Death => {
+  const death = deathsOn(kind).find((candidate) => candidate.name === name);
   if (death === undefined) throw new Error(`No death ${name}`);
   return death;
 };
@@ -21,9 +21,9 @@ describe.each(databases)("kill -9 under load on $name", (kind) => {
       const ledger = new Ledger();
       const ways = [
         outside,
-        named("before the commit of a booking"),
-        named("after the commit of a delivery"),
-        outside,
+        named(kind, "before the commit of a booking"),
+        named(kind, "after the commit of a delivery"),
+        kind.commitsElsewhere ? named(kind, "during the commit of a booking") : outside,
       ];
       for (const way of ways) {
         const { unanswered } = await playRound(service, ledger, way);

@@ -3,6 +3,7 @@ import { deepEqual, equal, ok } from "node:assert/strict";
 import { until } from "../support/app.ts";
 
 import type { CrashPoint } from "./crash-point.ts";
+import type { CrashDatabases } from "./databases.ts";
 import type { Ledger } from "./ledger.ts";
 import type { CrashService } from "./service.ts";
 
@@ -20,19 +21,22 @@ const transactions: readonly (readonly [string, string])[] = [
   ["a claim of notifications", `update "notifications" set "leased_until"`],
   ["an attempt to notify", `insert into "attempts"`],
 ];
-const moments = ["after statement", "before commit", "after commit"] as const;
+const moments = ["after statement", "before commit", "during commit", "after commit"] as const;
 
 export const outside: Death = { name: "from outside", point: null };
 
 /** Every way, those from outside between the others. */
-export const deaths: readonly Death[] = transactions.flatMap(([what, sql]) => [
-  outside,
-  ...moments.map((moment) => {
-    const when = moment === "after statement" ? "in the midst of" : moment.replace(" ", " the ");
-    const name = moment === "after statement" ? `${when} ${what}` : `${when} of ${what}`;
-    return { name, point: { moment, sql } };
-  }),
-]);
+export function deathsOn({ commitsElsewhere }: CrashDatabases): readonly Death[] {
+  const possible = moments.filter((moment) => commitsElsewhere || moment !== "during commit");
+  return transactions.flatMap(([what, sql]) => [
+    outside,
+    ...possible.map((moment) => {
+      const when = moment === "after statement" ? "in the midst of" : moment.replace(" ", " the ");
+      const name = moment === "after statement" ? `${when} ${what}` : `${when} of ${what}`;
+      return { name, point: { moment, sql } };
+    }),
+  ]);
+}
 
 /** Load goes on for up to so many acknowledgements, or as many transactions of a kind. */
 const mostAcknowledged = 300;

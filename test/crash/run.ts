@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { type CrashDatabases, databases, type Row } from "./databases.ts";
 import { Ledger, ledgerSeats } from "./ledger.ts";
 import { MigrationTrial } from "./migration.ts";
-import { deaths, endRounds, outside, playRound } from "./rounds.ts";
+import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
 
 const usage = `Usage: bun run crash [options]
@@ -14,11 +14,10 @@ midst of a transaction, before its commit and after it. After each kill the data
 what was acknowledged; what was not is asked again. Each round also kills a migration at any time.
 
 Options
-  --rounds N   rounds (100); a round takes about a second
-  --help       this text`;
+  --rounds N     rounds (100); a round takes about a second
+  --database D   ${databases.map(({ name }) => name).join(", ")} (all)
+  --help         this text`;
 
-/** Then a new database is taken, and the old one must have everything, once. */
-const roundsPerDatabase = deaths.length;
 /** A start has migrated by then. */
 const longestMigrationMs = 150;
 const mostRounds = 100_000;
@@ -58,8 +57,9 @@ const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0
 
 /** Plays rounds on one database; `first` is the number of the first. */
 async function play(kind: CrashDatabases, first: number, last: number, of: number): Promise<void> {
+  const deaths = deathsOn(kind);
   const schema = await using(MigrationTrial.open(kind), (trial) => trial.schemaAfterStart());
-  await using(CrashService.open(kind, ledgerSeats), async (service) => {
+  await using(CrashService.open(kind, ledgerSeats, true), async (service) => {
     const ledger = new Ledger();
     for (let number = first; number <= last; number += 1) {
       const death = deaths[(number - 1) % deaths.length] ?? outside;
@@ -84,13 +84,21 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
 }
 
 try {
-  const options = { rounds: { type: "string" }, help: { type: "boolean" } } as const;
+  const options = {
+    rounds: { type: "string" },
+    database: { type: "string" },
+    help: { type: "boolean" },
+  } as const;
   const { values } = parseArgs({ options });
   if (values.help === true) {
     console.log(usage);
   } else {
     const rounds = readRounds(values.rounds ?? "100");
-    for (const kind of databases) {
+    const chosen = databases.filter(({ name }) => name === (values.database ?? name));
+    if (chosen.length === 0) throw new Error(`There is no ${values.database}. Try --help`);
+    for (const kind of chosen) {
+      // Then a new database is taken, and the old one must have everything, once.
+      const roundsPerDatabase = deathsOn(kind).length;
       for (let first = 1; first <= rounds; first += roundsPerDatabase) {
         await play(kind, first, Math.min(first + roundsPerDatabase - 1, rounds), rounds);
       }
@@ -99,7 +107,7 @@ try {
       `
 No fault found. Acknowledged: ${totals.acknowledged}, each there once.
 Unanswered: ${totals.unanswered}; ${totals.carriedOut} of them had been stored, and the retry found them; the others it made.
-Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${rounds * databases.length}, each whole after the next start.`,
+Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${rounds * chosen.length}, each whole after the next start.`,
     );
   }
 } catch (error) {

@@ -19,6 +19,8 @@ import { wholeRows } from "./invariants.ts";
 const killedCode = 137;
 /** For a machine that is busy. */
 const patienceMs = 20_000;
+/** The longest a dead process keeps others from a notification. */
+const leaseMs = 30_000;
 const dayMs = 86_400_000;
 
 /**
@@ -30,19 +32,34 @@ export class CrashService {
   readonly #preload: string;
   readonly #database: CrashDatabase;
   readonly #gateway: TestGateway;
+  readonly #waitsForLeases: boolean;
   #server: RunningServer | null = null;
+  #hasStarted = false;
   #hold: PromiseWithResolvers<string> | null = null;
   readonly #held: string[] = [];
 
-  /** `seats`: of each of its flights, 1,000 at most; their ids are 1, 2 and so on. */
-  static async open(databases: CrashDatabases, seats: readonly number[]): Promise<CrashService> {
+  /**
+   * `seats`: of each of its flights, 1,000 at most; their ids are 1, 2 and so on. Unless it
+   * `waitsForLeases`, those of a dead process end at the next start.
+   */
+  static async open(
+    databases: CrashDatabases,
+    seats: readonly number[],
+    waitsForLeases = false,
+  ): Promise<CrashService> {
     const folder = temporaryFolder();
     const database = await databases.make(folder);
     if (seats.length > 0) await addFlights(folder, database.url, seats);
-    return new CrashService(folder, databases.preload, database);
+    return new CrashService(folder, databases.preload, database, waitsForLeases);
   }
 
-  private constructor(folder: string, preload: string, database: CrashDatabase) {
+  private constructor(
+    folder: string,
+    preload: string,
+    database: CrashDatabase,
+    waitsForLeases: boolean,
+  ) {
+    this.#waitsForLeases = waitsForLeases;
     this.#folder = folder;
     this.#preload = preload;
     this.#database = database;
@@ -64,6 +81,8 @@ export class CrashService {
   async running(): Promise<RunningServer> {
     if (this.#server !== null) return this.#server;
     setCrashPoint(this.#crashPointFile, null);
+    if (this.#hasStarted && !this.#waitsForLeases) await this.#database.endLeases();
+    this.#hasStarted = true;
     const env = {
       DATABASE_URL: this.#database.url,
       OPERATOR_GATEWAY_URL: this.#gateway.url,
@@ -129,7 +148,8 @@ export class CrashService {
       const { data }: { data: unknown } = JSON.parse(await page.text());
       return itemsOf(data).length;
     };
-    await until(async () => (await count("pending")) + (await count("retrying")) === 0, patienceMs);
+    const waitMs = patienceMs + (this.#waitsForLeases ? leaseMs : 0);
+    await until(async () => (await count("pending")) + (await count("retrying")) === 0, waitMs);
   }
 
   /** Ends the process kindly; the database is then at rest. */

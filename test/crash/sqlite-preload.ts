@@ -8,7 +8,7 @@ const file = process.env[crashPointVariable];
 if (file === undefined) throw new Error(`${crashPointVariable} is not set`);
 
 // SIGKILL to oneself has struck before the call returns: nothing more is run.
-const points = crashPoints(file, () => process.kill(process.pid, "SIGKILL"));
+const points = crashPoints(file, () => process.kill(process.pid, "SIGKILL"))();
 
 around(Database.prototype, "run", (run, sql) => {
   points.before(sql);

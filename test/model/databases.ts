@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import { postgresDatabase } from "../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../support/program.ts";
 
 /** A kind of database that the model is held against. */
@@ -11,6 +12,8 @@ export interface DatabaseKind {
 
 export interface OpenDatabase {
   readonly url: string;
+  /** To be called between two openings of it. */
+  renew(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -22,9 +25,21 @@ export const databases: readonly DatabaseKind[] = [
       const folder = temporaryFolder();
       return {
         url: `sqlite:${join(folder, "model.db")}`,
+        renew: async () => {},
         async remove() {
           removeFolder(folder);
         },
+      };
+    },
+  },
+  {
+    name: "postgres",
+    async open() {
+      const database = await postgresDatabase();
+      return {
+        url: database.url,
+        renew: () => database.renew(),
+        remove: async () => database[Symbol.asyncDispose](),
       };
     },
   },

@@ -42,6 +42,7 @@ export async function startServer(kind: DatabaseKind, tally: Map<string, number>
     },
     async restart() {
       await app.stop();
+      await database.renew();
       app = await start();
     },
     async stop() {

@@ -10,7 +10,7 @@ import { catalogue } from "../../src/webhooks/providers.ts";
 import { sign } from "../../src/webhooks/signature.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
-import { postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
+import { defaultDialect, postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
 
 /** The whole service in this process: real storage in memory, real routes, no socket. */
 export interface TestApp {
@@ -44,7 +44,7 @@ export async function startApp(
   options: AppOptions = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
-  const database = await databaseFor(env["DATABASE_URL"]);
+  let database = await databaseFor(env["DATABASE_URL"]);
   const settings = {
     DATABASE_URL: database?.url ?? "sqlite::memory:",
     DATABASE_POOL_SIZE: String(testPoolSize),
@@ -90,14 +90,17 @@ export async function startApp(
       // The patience for deliveries under way has passed.
       clock.advance(5_000);
       await stopped;
-      await database?.[Symbol.asyncDispose]();
+      const used = database;
+      // A test may stop its app itself, and those after each test once more.
+      database = null;
+      await used?.[Symbol.asyncDispose]();
     },
   };
 }
 
 /** With TEST_DATABASE=postgres, tests that name no database of their own get one on PostgreSQL. */
 async function databaseFor(named: string | undefined): Promise<TestDatabase | null> {
-  if (named !== undefined || process.env["TEST_DATABASE"] !== "postgres") return null;
+  if (named !== undefined || defaultDialect !== "postgres") return null;
   return postgresDatabase();
 }
 

@@ -3,6 +3,9 @@ import { SQL } from "bun";
 /** The server that tests use when one is given: each test works in a schema of its own. */
 const given = process.env["TEST_POSTGRES_URL"]?.trim() || null;
 
+/** What tests run on that name no database: TEST_DATABASE=postgres has them run on PostgreSQL. */
+export const defaultDialect = process.env["TEST_DATABASE"] === "postgres" ? "postgres" : "sqlite";
+
 /** Why tests that need several connections are skipped; null when they run. */
 export const noManyConnections =
   given === null
