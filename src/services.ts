@@ -25,6 +25,9 @@ import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
+import { detached } from "./tracing/span.ts";
+import type { Tracer } from "./tracing/tracer.ts";
+import { commitSpan, tracing } from "./tracing/tracing.ts";
 import { type Users, users } from "./users/users.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
@@ -40,6 +43,8 @@ export interface Services {
   readonly makeId: MakeId;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   readonly storage: Storage;
   readonly tokens: Tokens;
   /** Knows good tokens: our own, or an identity provider's where one is configured. */
@@ -75,6 +80,8 @@ export interface Surroundings {
 
 /** How long a stop waits for deliveries to the operator gateway; what is cut off is sent again. */
 const deliveryPatienceMs = 4_000;
+/** How long a stop waits for the collector; spans that are left are lost. */
+const tracePatienceMs = 1_000;
 
 /** Wires all services by hand: the only place that knows them all. */
 export function createServices(
@@ -89,11 +96,22 @@ export function createServices(
 ): Services {
   const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
-  const storage = openStorage(config.databaseUrl);
-  const metrics = createMetrics(
-    () => storage.all(undelivered, {}),
-    () => clock.now(),
-  );
+  const now = () => clock.now();
+  const metrics = createMetrics({
+    readOutbox: () => storage.all(undelivered, {}),
+    now,
+    providers: config.providers,
+    databaseFile: databaseFileOf(config.databaseUrl),
+  });
+  const tracer = tracing(config, {
+    log,
+    now,
+    count: (outcome, spans) => metrics.spans(outcome, spans),
+  });
+  const storage = openStorage(config.databaseUrl, {
+    unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
+    groupCommitted: (seconds, units) => metrics.committed(seconds, units),
+  });
   const logsFeed = config.logLevel === "debug" || config.logLevel === "info";
   // The log follows too, but is nobody's client.
   const following = feed(storage, clock, (count) => {
@@ -122,12 +140,23 @@ export function createServices(
   function gatewayNotifier(): Notifier | null {
     const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = config;
     if (url === null || secret === null) return null;
-    return notifier({ storage, gateway: gateway(url, secret, clock), clock, log, metrics, random });
+    return notifier({
+      storage,
+      gateway: gateway(url, secret, clock),
+      clock,
+      log,
+      metrics,
+      tracer,
+      random,
+    });
   }
 
+  /** What they do from now on is no part of the request that they are told by. */
   function wake(): void {
-    following.wake();
-    delivering?.wake();
+    detached(() => {
+      following.wake();
+      delivering?.wake();
+    });
   }
 
   /** What operators are told of an event, whoever made it. */
@@ -154,6 +183,7 @@ export function createServices(
     makeId: newId,
     log,
     metrics,
+    tracer,
     storage,
     tokens: minting,
     verify: rememberedSessions(verifying, clock),
@@ -166,6 +196,7 @@ export function createServices(
       outbox: box,
       rejections: refused,
       metrics,
+      tracer,
       log,
       clock,
       makeId: newId,
@@ -178,6 +209,7 @@ export function createServices(
     bookings: bookings({
       storage,
       outbox: box,
+      tracer,
       seal: personalDataSeal(personalKeys),
       hashKey: requestHashKey(personalKeys),
       refundPolicy: {
@@ -195,6 +227,7 @@ export function createServices(
     unready,
     async start() {
       await delivering?.start();
+      metrics.start();
       pruning.start();
       if (logsFeed) void logFeed(following, log, clock);
       state = "serving";
@@ -206,7 +239,14 @@ export function createServices(
     },
     async stop() {
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
-      await storage.close();
+      await Promise.all([storage.close(), tracer?.stop(tracePatienceMs)]);
+      metrics.stop();
     },
   };
+}
+
+/** Null for a database in memory. */
+function databaseFileOf(url: string): string | null {
+  const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : ":memory:";
+  return file === ":memory:" ? null : file;
 }

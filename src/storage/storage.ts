@@ -34,12 +34,22 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** Watches commits; called on the way of every one of them, so it must be quick and never throw. */
+export interface CommitObserver {
+  /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
+  unitWaits(): ((units: number, error: unknown) => void) | null;
+  /** A group of units was committed, or failed as a whole. */
+  groupCommitted(seconds: number, units: number): void;
+}
+
+const nobody: CommitObserver = { unitWaits: () => null, groupCommitted() {} };
+
 /**
  * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
  * one clear line when the URL is of no known kind or the database is newer than the program.
  */
-export function openStorage(url: string): Storage {
-  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
+export function openStorage(url: string, observer: CommitObserver = nobody): Storage {
+  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length), observer);
   throw new AppError(
     "internal",
     `DATABASE_URL must start with "sqlite:"; PostgreSQL is not supported by this version`,

@@ -9,6 +9,9 @@ import { countDuplicate, firstOfDelivery, insertEvent } from "../storage/events.
 import { rearmDead } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
+import { activeSpan } from "../tracing/span.ts";
+import { withTrace } from "../tracing/stored-trace.ts";
+import { inSpan, type Tracer } from "../tracing/tracer.ts";
 
 import { deliveryKey } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";
@@ -48,6 +51,8 @@ export interface ReceiveParts {
   readonly outbox: Outbox;
   readonly rejections: Rejections;
   readonly metrics: Metrics;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -60,7 +65,7 @@ export interface ReceiveParts {
  * `unavailable` (the provider tries again), in that order of checks.
  */
 export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
-  const { registry, clock, metrics } = parts;
+  const { registry, clock, metrics, tracer } = parts;
 
   async function receive(incoming: Incoming): Promise<Acknowledgement> {
     const receivedAtMs = clock.now();
@@ -68,12 +73,14 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     requirePost(incoming);
     requireFewFailures(parts, incoming);
     const bytes = await readDelivery(parts, registered.provider, incoming);
-    const verified = await verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs });
+    const verified = await inSpan(tracer, "webhook verify", {}, () =>
+      verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs }),
+    );
     const normalised = interpret(registered.provider, verified, (name) =>
       incoming.headers.get(name),
     );
     const event = eventOf(parts, registered.provider, incoming, verified, normalised, receivedAtMs);
-    return store(parts, registered.provider, event);
+    return inSpan(tracer, "webhook store", {}, () => store(parts, registered.provider, event));
   }
 
   return async (incoming) => {
@@ -82,13 +89,23 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     try {
       const acknowledgement = await receive(incoming);
       metrics.received(label, acknowledgement.status);
+      if (tracer !== null) describe(label, acknowledgement);
       metrics.acknowledged((performance.now() - startedMs) / 1_000);
       return acknowledgement;
     } catch (error) {
       metrics.received(label, verdictOf(error));
+      if (tracer !== null) describe(label, null);
       throw error;
     }
   };
+}
+
+/** Says on the request's span whose delivery it was, and what it became. */
+function describe(provider: string, acknowledgement: Acknowledgement | null): void {
+  activeSpan()?.set({ "skyhook.provider": provider });
+  if (acknowledgement === null) return;
+  const { id, status } = acknowledgement;
+  activeSpan()?.set({ "cloudevents.event_id": id, "skyhook.webhook.status": status });
 }
 
 function findProvider(registry: Registry, id: string): Registered {
@@ -174,7 +191,7 @@ function eventOf(
     url: normalised?.url ?? null,
     actor: normalised?.actor ?? null,
     data: normalised?.data ?? {},
-    headers: withoutSecrets(incoming.headers, provider.signature.headers),
+    headers: withTrace(withoutSecrets(incoming.headers, provider.signature.headers)),
     address: incoming.address,
     signedWith,
     bodyBytes: bytes.length,
