@@ -4,8 +4,9 @@ import { dirname } from "node:path";
 
 import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
-import Histogram from "prom-client/lib/histogram.js";
 import type Registry from "prom-client/lib/registry.js";
+
+import { histogramSeries } from "./series.ts";
 
 /** How often the event loop is asked whether it is on time. */
 const lagIntervalMs = 100;
@@ -35,12 +36,14 @@ export function processMetrics(registry: Registry, databaseFile: string | null) 
     "skyhook_database_size_bytes",
     "Size of the database's file and its write-ahead log",
   );
-  const lag = new Histogram({
-    name: "skyhook_event_loop_lag_seconds",
-    help: `How late the event loop ran a timer, sampled every ${lagIntervalMs} ms`,
-    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
-    registers,
-  });
+  const lag = histogramSeries(
+    registry,
+    {
+      name: "skyhook_event_loop_lag_seconds",
+      help: `How late the event loop ran a timer, sampled every ${lagIntervalMs} ms`,
+    },
+    [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  )({});
   started.set(Math.round(performance.timeOrigin) / 1_000);
   setOrRemove(maxFds, maxOpenFiles());
   let timer: NodeJS.Timeout | null = null;
