@@ -15,9 +15,10 @@ import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
 import { healthRest } from "./http/health.rest.ts";
 import { openApiDocument } from "./http/openapi.ts";
+import { observed } from "./http/observed.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
-import { allowedMethods } from "./http/routes.ts";
+import { allowedMethods, type Route } from "./http/routes.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
 import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
@@ -39,10 +40,11 @@ const usualWay: GraphqlWay = { fastPath: true, compileAfterRuns: 2 };
 
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
 export function createApp(services: Services, { graphql = usualWay }: AppOptions = {}) {
-  const { clock, makeId, log, metrics, config } = services;
+  const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
   const crossOrigin = cors(config.corsOrigins ?? []);
   const app = new Elysia({ strictPath: true })
+    .wrap(observed({ metrics, tracer, routes: (): readonly Route[] => app.routes }))
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
       setSecurityHeaders(set.headers);

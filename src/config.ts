@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import type { ServerLimits } from "./storage/storage.ts";
+import { samplerNames } from "./tracing/sampler.ts";
 import { catalogue, defaultProviders } from "./webhooks/providers.ts";
 
 /** One setting: where it comes from, what it is when unset, what it means, and how its text is read. */
@@ -170,6 +171,50 @@ export const settings = {
     "json, pretty, or auto: pretty on a terminal",
     oneOf("auto", "json", "pretty"),
   ),
+  otlpEndpoint: setting(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    null,
+    "OpenTelemetry collector, as `http://localhost:4318`; traces go to `/v1/traces` there; unset: no traces",
+    pattern(/^https?:\/\/[^\s?#]+$/, "an http or https URL without a query"),
+  ),
+  otlpHeaders: setting(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    null,
+    "Headers for the collector, as `authorization=Basic%20abc,x-tenant=1`",
+    headerPairs,
+    true,
+  ),
+  otlpProtocol: setting(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "http/json",
+    "http/json; there is no other",
+    oneOf("http/json"),
+  ),
+  otlpTimeoutMs: setting(
+    "OTEL_EXPORTER_OTLP_TIMEOUT",
+    "10000",
+    "Milliseconds that the collector has for an answer",
+    integer(1, 60_000),
+  ),
+  otelServiceName: setting("OTEL_SERVICE_NAME", "skyhook", "`service.name` in traces", text),
+  otelResourceAttributes: setting(
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "",
+    "More about this service in traces, as `deployment.environment.name=staging`",
+    pairs,
+  ),
+  otelSampler: setting(
+    "OTEL_TRACES_SAMPLER",
+    "parentbased_always_on",
+    `Which traces are recorded: ${samplerNames.join(", ")}`,
+    oneOf(...samplerNames),
+  ),
+  otelSamplerRatio: setting(
+    "OTEL_TRACES_SAMPLER_ARG",
+    "1",
+    "The part of traces that the samplers by ratio record, from 0 to 1",
+    ratio,
+  ),
 } as const;
 
 type Settings = typeof settings;
@@ -242,6 +287,14 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     bodyRetentionDays: read(settings.bodyRetentionDays),
     logLevel: read(settings.logLevel),
     logFormat: read(settings.logFormat),
+    otlpEndpoint: read(settings.otlpEndpoint),
+    otlpHeaders: read(settings.otlpHeaders),
+    otlpProtocol: read(settings.otlpProtocol),
+    otlpTimeoutMs: read(settings.otlpTimeoutMs),
+    otelServiceName: read(settings.otelServiceName),
+    otelResourceAttributes: read(settings.otelResourceAttributes),
+    otelSampler: read(settings.otelSampler),
+    otelSamplerRatio: read(settings.otelSamplerRatio),
   };
   if ((config.operatorGatewayUrl === null) !== (config.operatorGatewaySecret === null)) {
     throw new ConfigError("OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET must be set together");
@@ -314,6 +367,44 @@ function origins(value: string): readonly string[] {
     }
     return origin !== "";
   });
+}
+
+function ratio(value: string): number {
+  const number = Number(value);
+  if (/^\d*\.?\d+$/.test(value) && number <= 1) return number;
+  throw new Error(`a number from 0 to 1, not "${value}"`);
+}
+
+/** `key=value,…`, percent-encoded: how OpenTelemetry writes maps in the environment (W3C Baggage). */
+function pairs(value: string): Readonly<Record<string, string>> {
+  const entries = value
+    .split(",")
+    .filter((pair) => pair.trim() !== "")
+    .map((pair) => {
+      const [, key, text = ""] = /^\s*([^\s=]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+      const decoded = percentDecoded(text);
+      // What is wrong is not repeated: it may be a key.
+      if (key === undefined || decoded === null) throw new Error("like name=value,other=value");
+      return [key, decoded] as const;
+    });
+  return Object.fromEntries(entries);
+}
+
+function percentDecoded(value: string): string | null {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return null;
+  }
+}
+
+function headerPairs(value: string): Readonly<Record<string, string>> {
+  const headers = pairs(value);
+  for (const [name, text] of Object.entries(headers)) {
+    const isHeader = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && /^[ -~]*$/.test(text);
+    if (!isHeader) throw new Error("like name=value,other=value, fit for HTTP headers");
+  }
+  return headers;
 }
 
 /** The key bytes of a Standard Webhooks secret, by the form its specification gives. */

@@ -1,18 +1,34 @@
 import pino from "pino";
 
+import { activeSpan } from "./tracing/span.ts";
+
 /** Structured log. Never given a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly format: "auto" | "json" | "pretty";
+  /** Whether entries say which span they belong to. */
+  readonly traces?: boolean;
 }
 
 /** A log on standard output: one JSON line an entry, or readable lines on a terminal. */
-export function createLog({ level, format }: LogOptions): Log {
+export function createLog({ level, format, traces = false }: LogOptions): Log {
   const pretty = format === "pretty" || (format === "auto" && process.stdout.isTTY);
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    ...(traces && { mixin: traceFields }),
+  };
   return pretty ? pino(options, { write: writePretty }) : pino(options);
+}
+
+/** The names that OpenTelemetry gives them in logs that are not its own. */
+function traceFields(): object {
+  const span = activeSpan();
+  if (span === undefined) return {};
+  return { trace_id: span.context.traceId, span_id: span.context.spanId };
 }
 
 const levelNames: Readonly<Record<number, string>> = { 20: "debug", 40: "WARN ", 50: "ERROR" };

@@ -31,6 +31,9 @@ import { type Statistics, statistics } from "./statistics/statistics.ts";
 import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
+import { detached } from "./tracing/span.ts";
+import type { Tracer } from "./tracing/tracer.ts";
+import { commitSpan, tracing } from "./tracing/tracing.ts";
 import { type Users, users } from "./users/users.ts";
 import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
@@ -48,6 +51,8 @@ export interface Services {
   readonly makeId: MakeId;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   readonly storage: Storage;
   readonly tokens: Tokens;
   /** Knows good tokens: our own, or an identity provider's where one is configured. */
@@ -92,6 +97,8 @@ export interface Surroundings {
 
 /** How long a stop waits for deliveries to the operator gateway; what is cut off is sent again. */
 const deliveryPatienceMs = 4_000;
+/** How long a stop waits for the collector; spans that are left are lost. */
+const tracePatienceMs = 1_000;
 
 /** Opens the database and wires all services by hand: the only place that knows them all. */
 export async function createServices(
@@ -106,11 +113,22 @@ export async function createServices(
 ): Promise<Services> {
   const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
-  const storage = await openStorage(config.databaseUrl, config.databaseLimits);
-  const metrics = createMetrics(
-    () => storage.all(undelivered, {}),
-    () => clock.now(),
-  );
+  const now = () => clock.now();
+  const metrics = createMetrics({
+    readOutbox: () => storage.all(undelivered, {}),
+    now,
+    providers: config.providers,
+    databaseFile: databaseFileOf(config.databaseUrl),
+  });
+  const tracer = tracing(config, {
+    log,
+    now,
+    count: (outcome, spans) => metrics.spans(outcome, spans),
+  });
+  const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
+    unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
+    groupCommitted: (seconds, units) => metrics.committed(seconds, units),
+  });
   const logsFeed = config.logLevel === "debug" || config.logLevel === "info";
   // The log follows too, but is nobody's client.
   const following = feed(storage, clock, (count) => {
@@ -147,12 +165,23 @@ export async function createServices(
   function gatewayNotifier(): Notifier | null {
     const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = config;
     if (url === null || secret === null) return null;
-    return notifier({ storage, gateway: gateway(url, secret, clock), clock, log, metrics, random });
+    return notifier({
+      storage,
+      gateway: gateway(url, secret, clock),
+      clock,
+      log,
+      metrics,
+      tracer,
+      random,
+    });
   }
 
+  /** What they do from now on is no part of the request that they are told by. */
   function wake(): void {
-    following.wake();
-    delivering?.wake();
+    detached(() => {
+      following.wake();
+      delivering?.wake();
+    });
   }
 
   /** Something is to be told, here and by the other instances. */
@@ -185,6 +214,7 @@ export async function createServices(
     makeId: newId,
     log,
     metrics,
+    tracer,
     storage,
     tokens: minting,
     verify: rememberedSessions(verifying, clock),
@@ -199,6 +229,7 @@ export async function createServices(
       metrics,
       tally: tallied,
       latency: acknowledged,
+      tracer,
       log,
       clock,
       makeId: newId,
@@ -211,6 +242,7 @@ export async function createServices(
     bookings: bookings({
       storage,
       outbox: box,
+      tracer,
       seal,
       hashKey: requestHashKey(personalKeys),
       refundPolicy: {
@@ -236,6 +268,7 @@ export async function createServices(
     unready,
     async start() {
       await delivering?.start();
+      metrics.start();
       pruning.start();
       listening?.start();
       if (logsFeed) void logFeed(following, log, clock);
@@ -250,7 +283,14 @@ export async function createServices(
       listening?.stop();
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
       await tallied.stop();
-      await storage.close();
+      await Promise.all([storage.close(), tracer?.stop(tracePatienceMs)]);
+      metrics.stop();
     },
   };
+}
+
+/** Null for a database in memory. */
+function databaseFileOf(url: string): string | null {
+  const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : ":memory:";
+  return file === ":memory:" ? null : file;
 }

@@ -4,6 +4,7 @@ import type { MakeId } from "../ids.ts";
 import { moneyOf } from "../money.ts";
 import type { Message } from "../notifications/notification.ts";
 import type { BookingOnFlight } from "../storage/bookings.ts";
+import { withTrace } from "../tracing/stored-trace.ts";
 
 import type { Booking } from "./booking.ts";
 
@@ -54,7 +55,7 @@ export function bookingEvent(
       total: moneyOf(totalMinor, currency).amount,
       currency,
     },
-    headers: null,
+    headers: withTrace(null),
     address: null,
     signedWith: null,
     bodyBytes: 0,

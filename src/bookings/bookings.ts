@@ -10,6 +10,7 @@ import {
   bookingsByIds,
   passengersOfBookings,
 } from "../storage/bookings.ts";
+import { inSpan, type Tracer } from "../tracing/tracer.ts";
 
 import { detailsOf, isBookingId } from "./booking-details.ts";
 import { readBookingRequest } from "./booking-request.ts";
@@ -69,12 +70,14 @@ export interface Bookings {
 interface Parts extends SaleParts, CancellationParts {
   /** For the hashes of requests, which hold personal data. */
   readonly hashKey: Uint8Array;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   /** Told, after the commit, that a flight has more or fewer seats to sell. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
 export function bookings(parts: Parts): Bookings {
-  const { storage, outbox, clock } = parts;
+  const { storage, outbox, tracer, clock } = parts;
 
   async function findOwn(ctx: Context, id: string): Promise<BookingOnFlight> {
     // The database leaves out what is not theirs: a stranger is told what they would be told if there
@@ -112,7 +115,10 @@ export function bookings(parts: Parts): Bookings {
         storage,
         keyed,
         async () => {
-          const booking = await sell(parts, ctx, request, keyed, now);
+          const seats = { "skyhook.booking.seats": request.passengers.length };
+          const booking = await inSpan(tracer, "booking create", { attributes: seats }, () =>
+            sell(parts, ctx, request, keyed, now),
+          );
           outbox.committed();
           parts.seatsChanged(booking.flightId);
           return bookingCreated(booking);
@@ -156,7 +162,7 @@ export function bookings(parts: Parts): Bookings {
     async cancel(ctx, id) {
       const booking = await findOwn(ctx, id);
       if (booking.status === "confirmed") {
-        await cancelNow(parts, ctx, booking);
+        await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking));
         outbox.committed();
         parts.seatsChanged(booking.flightId);
       }

@@ -30,7 +30,8 @@ export async function serve(
   env: NodeJS.ProcessEnv,
   surroundings?: Surroundings,
 ): Promise<Serving> {
-  const log = createLog({ level: config.logLevel, format: config.logFormat });
+  const { logLevel: level, logFormat: format } = config;
+  const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
   const secrets = secretStore(env, config.secretsDir);
   const services = await withDatabase(config, () =>
     createServices(config, secrets, log, surroundings),

@@ -1,7 +1,9 @@
+import type { TraceHeaders } from "../tracing/trace-context.ts";
+
 import type { Event } from "./event.ts";
 
 /** An event as others are told of it (CloudEvents 1.0, JSON format). */
-export interface CloudEvent<Data> {
+export interface CloudEvent<Data> extends Partial<TraceHeaders> {
   readonly specversion: "1.0";
   readonly id: string;
   readonly source: string;
@@ -14,8 +16,15 @@ export interface CloudEvent<Data> {
   readonly data: Data;
 }
 
-/** Renders an event as a CloudEvent that carries `data`. */
-export function cloudEvent<Data>(event: Event, data: Data): CloudEvent<Data> {
+/**
+ * Renders an event as a CloudEvent that carries `data`. `origin`: the trace of the request that made it,
+ * by the extension for distributed tracing; null for none.
+ */
+export function cloudEvent<Data>(
+  event: Event,
+  data: Data,
+  origin: TraceHeaders | null = null,
+): CloudEvent<Data> {
   return {
     specversion: "1.0",
     id: event.id,
@@ -25,6 +34,7 @@ export function cloudEvent<Data>(event: Event, data: Data): CloudEvent<Data> {
     ...(event.subject !== null && { subject: event.subject }),
     datacontenttype: "application/json",
     idempotencykey: event.idempotencyKey,
+    ...origin,
     data,
   };
 }

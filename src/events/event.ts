@@ -46,6 +46,7 @@ export interface Receipt {
 
 /** An event with its receipt and the exact bytes it was made of, as stored. */
 export interface StoredEvent extends Event {
+  /** Of an event of our own, its place in a trace at most. */
   readonly headers: Receipt["headers"] | null;
   readonly address: string | null;
   readonly signedWith: Receipt["signedWith"] | null;

@@ -1,7 +1,8 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
+import type { Event } from "../events/event.ts";
 import type { Metrics } from "../metrics.ts";
-import { eventById } from "../storage/events.ts";
+import { eventById, headersOf } from "../storage/events.ts";
 import {
   bringForward,
   insertAttempt,
@@ -11,6 +12,8 @@ import {
 } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
+import { storedTrace } from "../tracing/stored-trace.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 
 import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
 import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "./notification.ts";
@@ -34,6 +37,8 @@ interface Parts {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -154,16 +159,13 @@ export function notifier(parts: Parts): Notifier {
   };
 }
 
-async function deliver(
-  { storage, gateway, clock, log, metrics, random }: Parts,
-  notification: Claimed,
-  signal: AbortSignal,
-): Promise<void> {
+async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal): Promise<void> {
+  const { storage, clock, log, metrics, random } = parts;
   try {
     const [event] = await storage.all(eventById, { id: notification.eventId });
     if (event === undefined) throw new Error(`Event ${notification.eventId} is gone`);
     const startedAt = new Date(clock.now());
-    const result = await gateway.send(notification, event, signal);
+    const result = await sendTraced(parts, notification, event, signal);
     // Cut off by our own stop: not the gateway's failure. The next start sends it again.
     if (signal.aborted && !result.delivered) return;
     const outcome = outcomeOf(notification, result, clock.now(), random());
@@ -191,6 +193,34 @@ async function deliver(
     // Its lease ends by itself, and it is tried again.
     log.error({ id: notification.id, err: error }, "a delivery could not be recorded");
   }
+}
+
+/** Sends in a span of its own, in the trace of the request that made the event. */
+async function sendTraced(
+  { storage, gateway, tracer }: Parts,
+  notification: Claimed,
+  event: Event,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  if (tracer === null) return gateway.send(notification, event, null, signal);
+  const [kept] = await storage.all(headersOf, { id: event.id });
+  const origin = storedTrace(kept?.headers ?? null);
+  const span = tracer.start("notification delivery", {
+    kind: "client",
+    parent: origin,
+    attributes: {
+      "http.request.method": "POST",
+      "http.request.resend_count": notification.attemptCount,
+      "cloudevents.event_id": event.id,
+    },
+  });
+  const result = await gateway.send(notification, event, { origin, attempt: span.context }, signal);
+  const { delivered, responseStatus: status } = result;
+  if (status !== null) span.set({ "http.response.status_code": status });
+  // What our own stop cuts off is nobody's failure.
+  const error = { type: String(status ?? "no-answer"), isOurs: !signal.aborted };
+  span.end(delivered ? undefined : error);
+  return result;
 }
 
 /** What becomes of a notification after an attempt. */

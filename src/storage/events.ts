@@ -93,6 +93,11 @@ export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .limit(1),
 );
 
+/** The headers that are kept with an event; among them its place in a trace. */
+export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
+);
+
 /** Writes what a later reading of the same bytes made of them; identity and receipt stay. */
 export const renormaliseEvent = statement<
   Omit<Event, "provider" | "idempotencyKey" | "createdAt">

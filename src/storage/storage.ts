@@ -69,6 +69,16 @@ const defaultLimits: ServerLimits = {
   retryMs: 2_000,
 };
 
+/** Watches commits; called on the way of every one of them, so it must be quick and never throw. */
+export interface CommitObserver {
+  /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
+  unitWaits(): ((units: number, error: unknown) => void) | null;
+  /** A group of units was committed, or failed as a whole. */
+  groupCommitted(seconds: number, units: number): void;
+}
+
+const nobody: CommitObserver = { unitWaits: () => null, groupCommitted() {} };
+
 /**
  * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
  * one clear line when the URL is of no known kind, the server cannot be used, or the database is newer
@@ -77,8 +87,9 @@ const defaultLimits: ServerLimits = {
 export async function openStorage(
   url: string,
   limits: ServerLimits = defaultLimits,
+  observer: CommitObserver = nobody,
 ): Promise<Storage> {
-  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, limits);
+  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length), observer);
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, limits, observer);
   throw new AppError("internal", 'DATABASE_URL must start with "sqlite:" or "postgres:"');
 }

@@ -12,6 +12,9 @@ import { countDuplicate, firstOfDelivery, insertEvent } from "../storage/events.
 import { rearmDead } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
+import { activeSpan } from "../tracing/span.ts";
+import { withTrace } from "../tracing/stored-trace.ts";
+import { inSpan, type Tracer } from "../tracing/tracer.ts";
 
 import { deliveryKey } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";
@@ -53,6 +56,8 @@ export interface ReceiveParts {
   readonly metrics: Metrics;
   readonly tally: Tally;
   readonly latency: Latency;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -65,7 +70,7 @@ export interface ReceiveParts {
  * `unavailable` (the provider tries again), in that order of checks.
  */
 export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
-  const { registry, clock, metrics, tally, latency } = parts;
+  const { registry, clock, metrics, tally, latency, tracer } = parts;
 
   async function receive(incoming: Incoming): Promise<Acknowledgement> {
     const receivedAtMs = clock.now();
@@ -73,12 +78,14 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     requirePost(incoming);
     requireFewFailures(parts, incoming);
     const bytes = await readDelivery(parts, registered.provider, incoming);
-    const verified = await verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs });
+    const verified = await inSpan(tracer, "webhook verify", {}, () =>
+      verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs }),
+    );
     const normalised = interpret(registered.provider, verified, (name) =>
       incoming.headers.get(name),
     );
     const event = eventOf(parts, registered.provider, incoming, verified, normalised, receivedAtMs);
-    return store(parts, registered.provider, event);
+    return inSpan(tracer, "webhook store", {}, () => store(parts, registered.provider, event));
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -93,14 +100,24 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
       const acknowledgement = await receive(incoming);
       const tookMs = performance.now() - startedMs;
       count(label, acknowledgement.status);
+      if (tracer !== null) describe(label, acknowledgement);
       metrics.acknowledged(tookMs / 1_000);
       latency.observe(tookMs);
       return acknowledgement;
     } catch (error) {
       count(label, verdictOf(error));
+      if (tracer !== null) describe(label, null);
       throw error;
     }
   };
+}
+
+/** Says on the request's span whose delivery it was, and what it became. */
+function describe(provider: string, acknowledgement: Acknowledgement | null): void {
+  activeSpan()?.set({ "skyhook.provider": provider });
+  if (acknowledgement === null) return;
+  const { id, status } = acknowledgement;
+  activeSpan()?.set({ "cloudevents.event_id": id, "skyhook.webhook.status": status });
 }
 
 function findProvider(registry: Registry, id: string): Registered {
@@ -189,7 +206,7 @@ function eventOf(
     url: normalised?.url ?? null,
     actor: normalised?.actor ?? null,
     data: normalised?.data ?? {},
-    headers: withoutSecrets(incoming.headers, provider.signature.headers),
+    headers: withTrace(withoutSecrets(incoming.headers, provider.signature.headers)),
     address: incoming.address,
     signedWith,
     bodyBytes: bytes.length,

@@ -1,6 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { cloudEvent } from "../../events/cloud-event.ts";
 import type { Event } from "../../events/event.ts";
+import { type TraceContext, traceHeaders } from "../../tracing/trace-context.ts";
 import type { Notification } from "../notification.ts";
 
 /** How an attempt to deliver ended. */
@@ -22,7 +23,20 @@ export type Sendable = Pick<
 /** The operators' own gateway: any HTTP endpoint that takes signed CloudEvents. */
 export interface Gateway {
   /** Posts one notification. Never throws; ends within the time-out, or when `signal` aborts. */
-  send(notification: Sendable, event: Event, signal: AbortSignal): Promise<SendResult>;
+  send(
+    notification: Sendable,
+    event: Event,
+    trace: DeliveryTrace | null,
+    signal: AbortSignal,
+  ): Promise<SendResult>;
+}
+
+/** What the gateway is told of traces. */
+export interface DeliveryTrace {
+  /** Of the request that made the event; the same on every try. Null where it is not known. */
+  readonly origin: TraceContext | null;
+  /** Of this try. */
+  readonly attempt: TraceContext;
 }
 
 const timeoutMs = 10_000;
@@ -31,8 +45,9 @@ const maxExcerptBytes = 200;
 
 export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
   return {
-    async send(notification, event, signal) {
-      const body = JSON.stringify(cloudEvent(event, dataOf(notification, event)));
+    async send(notification, event, trace, signal) {
+      const origin = trace?.origin ? traceHeaders(trace.origin) : null;
+      const body = JSON.stringify(cloudEvent(event, dataOf(notification, event), origin));
       const seconds = Math.floor(clock.now() / 1_000);
       const tooLate = new AbortController();
       const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
@@ -48,6 +63,7 @@ export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
             "webhook-id": notification.id,
             "webhook-timestamp": String(seconds),
             "webhook-signature": standardSignature(key, notification.id, seconds, body),
+            ...(trace !== null && traceHeaders(trace.attempt)),
           },
           body,
         });

@@ -2,7 +2,7 @@ import type { ReservedSQL, SQL } from "bun";
 
 import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { StepResult, Storage } from "../storage.ts";
+import type { CommitObserver, StepResult, Storage } from "../storage.ts";
 
 import { answered, isPassing, Silence, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
@@ -32,6 +32,7 @@ export interface GroupCommitLimits {
 export function groupCommit(
   pool: SQL,
   compile: Compile,
+  observer: CommitObserver,
   limits: GroupCommitLimits,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: Unit[] = [];
@@ -46,7 +47,7 @@ export function groupCommit(
       return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
     }
     return new Promise((resolve, reject) => {
-      waiting.push({ steps, resolve, reject });
+      waiting.push({ steps, resolve, reject, ended: observer.unitWaits() });
       if (scheduled) return;
       scheduled = true;
       setImmediate(flush);
@@ -70,8 +71,10 @@ export function groupCommit(
   /** Brings each unit of a group to its end, in as few transactions as it takes. */
   async function settle(group: readonly Unit[]): Promise<void> {
     if (group.length === 0) return;
+    const startedMs = performance.now();
     try {
       const tried = await commitOrRetry(group);
+      observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
       const failed = tried.filter(({ error }) => error !== null);
       const undone = failed.some(({ next }) => next > 1);
       if (undone && group.length > 1) {
@@ -81,6 +84,7 @@ export function groupCommit(
         return;
       }
       for (const { unit, results, error } of tried) {
+        unit.ended?.(group.length, error);
         if (error === null) unit.resolve(results);
         else unit.reject(error);
       }
@@ -90,8 +94,12 @@ export function groupCommit(
         await settle([error.unit]);
         return;
       }
-      const reason = error instanceof Refused ? error.cause : error;
-      for (const unit of group) unit.reject(unavailable(reason));
+      const reason = unavailable(error instanceof Refused ? error.cause : error);
+      observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
+      for (const unit of group) {
+        unit.ended?.(group.length, reason);
+        unit.reject(reason);
+      }
     }
   }
 

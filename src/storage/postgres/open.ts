@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 
 import type { Sql, Statement } from "../sql.ts";
-import type { ServerLimits, Storage } from "../storage.ts";
+import type { CommitObserver, ServerLimits, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
 import { checkServer, connect } from "./connect.ts";
@@ -27,7 +27,11 @@ const graceMs = 2_000;
  * Opens the database at `url` (`postgres://user:password@host:port/database`, with what the driver takes
  * as parameters, as `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
  */
-export async function openPostgres(url: string, limits: ServerLimits): Promise<Storage> {
+export async function openPostgres(
+  url: string,
+  limits: ServerLimits,
+  observer: CommitObserver,
+): Promise<Storage> {
   const pool = connect(url, limits);
   let schema: string;
   try {
@@ -40,7 +44,7 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
   const compile = compiler(pool);
   // The server says so itself when a statement takes too long. Longer than that, nobody is there.
   const silenceMs = limits.statementTimeoutMs + graceMs;
-  const commits = groupCommit(pool, compile, {
+  const commits = groupCommit(pool, compile, observer, {
     transactions: Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10)),
     retryMs: limits.retryMs,
     silenceMs,

@@ -2,7 +2,7 @@ import type { ReservedSQL } from "bun";
 
 import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { StepResult } from "../storage.ts";
+import type { CommitObserver, StepResult } from "../storage.ts";
 
 import { isStorageFault, sqlStateOf } from "./faults.ts";
 import type { Compile } from "./open.ts";
@@ -12,6 +12,8 @@ export interface Unit {
   readonly steps: readonly Step<unknown>[];
   resolve(results: StepResult<unknown>[]): void;
   reject(error: unknown): void;
+  /** Told the end by whoever watches this unit; null where nobody does. */
+  readonly ended: ReturnType<CommitObserver["unitWaits"]>;
 }
 
 /** How far a unit has come in one try. */

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 
 import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { StepResult, Storage } from "../storage.ts";
+import type { CommitObserver, StepResult, Storage } from "../storage.ts";
 
 import { isLocked, isStorageFault, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
@@ -12,6 +12,8 @@ interface Unit {
   readonly steps: readonly Step<unknown>[];
   resolve(results: StepResult<unknown>[]): void;
   reject(error: unknown): void;
+  /** Told the end by whoever watches this unit; null where nobody does. */
+  readonly ended: ReturnType<CommitObserver["unitWaits"]>;
 }
 
 /** What a unit came to: what each step did, or the error that undid it. */
@@ -40,6 +42,7 @@ export function groupCommit(
   client: Database,
   compile: Compile,
   requireInPlace: () => void,
+  observer: CommitObserver,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: Unit[] = [];
   let scheduled = false;
@@ -58,7 +61,7 @@ export function groupCommit(
       return Promise.reject(unavailable(lastFault.error));
     }
     return new Promise((resolve, reject) => {
-      waiting.push({ steps, resolve, reject });
+      waiting.push({ steps, resolve, reject, ended: observer.unitWaits() });
       schedule();
     });
   }
@@ -73,9 +76,12 @@ export function groupCommit(
     scheduled = false;
     const group = waiting.slice(0, maxUnitsPerCommit);
     if (group.length === 0) return;
+    const startedMs = performance.now();
     if (!beginOrWait()) return;
     waiting = waiting.slice(group.length);
-    settle(group, commit(group));
+    const outcomes = commit(group);
+    observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
+    settle(group, outcomes);
     if (waiting.length > 0) schedule();
   }
 
@@ -97,7 +103,10 @@ export function groupCommit(
         lockedSince = null;
         const refused = waiting;
         waiting = [];
-        for (const unit of refused) unit.reject(unavailable(error));
+        settle(
+          refused,
+          refused.map(() => ({ error: unavailable(error) })),
+        );
       }
       return false;
     }
@@ -175,7 +184,8 @@ export function groupCommit(
       if (waiting.length === 0) return;
       // Settled after all that wait before it.
       await new Promise<void>((resolve) => {
-        waiting.push({ steps: [], resolve: () => resolve(), reject: () => resolve() });
+        const settled = () => resolve();
+        waiting.push({ steps: [], resolve: settled, reject: settled, ended: null });
       });
     },
   };
@@ -184,6 +194,9 @@ export function groupCommit(
 function settle(group: readonly Unit[], outcomes: readonly Outcome[]): void {
   for (const [index, unit] of group.entries()) {
     const outcome = outcomes[index];
+    if (unit.ended !== null) {
+      unit.ended(group.length, outcome && "error" in outcome ? outcome.error : null);
+    }
     if (outcome === undefined) unit.reject(new Error("A unit of work has no outcome"));
     else if ("error" in outcome) unit.reject(outcome.error);
     else unit.resolve(outcome.results);

@@ -7,7 +7,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { AppError } from "../../errors.ts";
 import type { Sql, Statement } from "../sql.ts";
-import type { Storage } from "../storage.ts";
+import type { CommitObserver, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
 import { dialect } from "./dialect.ts";
@@ -23,11 +23,11 @@ export type Compile = (statement: Statement<never, unknown>) => Run;
 const busyTimeoutMs = 25;
 
 /** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
-export function openSqlite(file: string): Storage {
+export function openSqlite(file: string, observer: CommitObserver): Storage {
   const client = connect(file);
   migrate(client);
   const compile = compiler(client);
-  const commits = groupCommit(client, compile, inPlace(file));
+  const commits = groupCommit(client, compile, inPlace(file), observer);
   return {
     dialect: "sqlite",
     async all(statement, values) {

@@ -1,0 +1,142 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { startApp, type TestApp, until } from "../support/app.ts";
+import { metricsIn, valueOf } from "../support/exposition.ts";
+import { postQuery } from "../support/graphql.ts";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+const scrape = async (of = app) => (await of.fetch("/metrics")).text();
+
+describe("metrics", () => {
+  test("keep to Prometheus' conventions", async () => {
+    await app.deliverSample("task_tracker", "task.completed");
+    for (const [name, { type, help, labels }] of metricsIn(await scrape())) {
+      expect(name).toMatch(/^(skyhook|process)_[a-z_]+$/);
+      expect(help).toMatch(/^[1A-Z].*[^.]$/);
+      expect(name.endsWith("_total")).toBe(type === "counter");
+      if (type === "histogram") expect(name).toMatch(/_(seconds|units)$/);
+      expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|mb|percent)(_|$)/);
+      for (const label of labels) expect(label).toMatch(/^[a-z_]+$/);
+    }
+  });
+
+  test("have registered providers from the start, at 0", async () => {
+    const text = await scrape();
+    for (const verdict of ["accepted", "refused", "unavailable"]) {
+      const series = `skyhook_webhook_receipts_total{provider="code_host",verdict="${verdict}"}`;
+      expect(text).toContain(`${series} 0\n`);
+    }
+  });
+
+  test("count requests by the route's pattern and the class of the status", async () => {
+    const asked: readonly (readonly [string, RequestInit])[] = [
+      ["/v1/api/flights/7?a=b", {}],
+      ["/v1/api/flights/8", {}],
+      ["/v1/api/flights/8", { method: "DELETE" }],
+      ["/livez", { method: "HEAD" }],
+      ["/livez", { method: "PROPFIND" }],
+      ["/nowhere", {}],
+      ["/v1/api/flights/7/8", {}],
+      ["/webhooks/nobody", { method: "POST" }],
+    ];
+    for (const [path, init] of asked) await app.fetch(path, init);
+    await app.deliverSample("task_tracker", "task.completed");
+    await app.as("user", "/graphql", postQuery("{ __typename }"));
+    const text = await scrape();
+    const counted = text
+      .split("\n")
+      .filter((line) => line.startsWith("skyhook_http_requests_total"));
+    expect(counted).toEqual([
+      'skyhook_http_requests_total{method="GET",route="/v1/api/flights/:id",status="4xx"} 2',
+      'skyhook_http_requests_total{method="DELETE",route="/v1/api/flights/:id",status="4xx"} 1',
+      'skyhook_http_requests_total{method="HEAD",route="/livez",status="2xx"} 1',
+      'skyhook_http_requests_total{method="_OTHER",route="/livez",status="4xx"} 1',
+      'skyhook_http_requests_total{method="GET",route="none",status="4xx"} 2',
+      'skyhook_http_requests_total{method="POST",route="/webhooks/:provider",status="4xx"} 1',
+      'skyhook_http_requests_total{method="POST",route="/webhooks/:provider",status="2xx"} 1',
+      'skyhook_http_requests_total{method="POST",route="/graphql",status="2xx"} 1',
+    ]);
+    const durations = 'skyhook_http_request_duration_seconds_count{method="GET",route="none"}';
+    expect(valueOf(text, durations)).toBe(2);
+    // Its own.
+    expect(valueOf(text, "skyhook_http_requests_in_flight")).toBe(1);
+  });
+
+  test("make no series of what strangers think up", async () => {
+    for (let number = 0; number < 200; number += 1) {
+      await app.fetch(`/x${number}/y?${number}`, {
+        method: number % 2 === 0 ? "PROPFIND" : "MKCOL",
+      });
+      await app.fetch(`/webhooks/p${number}`, { method: "POST" });
+    }
+    const lines = (await scrape()).split("\n");
+    expect(lines.filter((line) => line.startsWith("skyhook_http_requests_total"))).toHaveLength(2);
+  });
+
+  test("count a failure of ours as 5xx, and are there without the database", async () => {
+    const other = await startApp();
+    await other.services.storage.close();
+    await other.deliverSample("task_tracker", "task.completed");
+    const text = await scrape(other);
+    await other.stop();
+    expect(text).toContain(
+      'skyhook_http_requests_total{method="POST",route="/webhooks/:provider",status="5xx"} 1\n',
+    );
+    // What the database does not say is left out; an old figure would look as if all were well.
+    expect(text).not.toMatch(/^skyhook_outbox_/m);
+  });
+
+  test("tell how many units shared a commit, and how long commits took", async () => {
+    const before = await scrape();
+    await Promise.all(
+      Array.from({ length: 6 }, () => app.deliverSample("task_tracker", "task.completed")),
+    );
+    const after = await scrape();
+    const grew = (series: string) => valueOf(after, series) - valueOf(before, series);
+    expect(grew("skyhook_storage_commit_units_count")).toBe(1);
+    expect(grew("skyhook_storage_commit_units_sum")).toBe(6);
+    expect(grew("skyhook_storage_commit_duration_seconds_count")).toBe(1);
+    expect(grew("skyhook_storage_commit_duration_seconds_sum")).toBeGreaterThan(0);
+  });
+
+  test("see an event loop that is held up", async () => {
+    const onTime = 'skyhook_event_loop_lag_seconds_bucket{le="0.25"}';
+    const all = "skyhook_event_loop_lag_seconds_count";
+    // A timer that is running is late when it comes; the next one is only set after that.
+    Bun.sleepSync(600);
+    await until(async () => {
+      const text = await scrape();
+      return valueOf(text, all) > valueOf(text, onTime);
+    });
+  });
+
+  test("tell of the process and of the database's disk", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "skyhook-metrics-"));
+    const onDisk = await startApp({ DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` });
+    const text = await scrape(onDisk);
+    await onDisk.stop();
+    rmSync(folder, { recursive: true });
+    const value = (series: string) => valueOf(text, series);
+    expect(value("process_start_time_seconds") * 1_000).toBeCloseTo(performance.timeOrigin, -1);
+    expect(value("process_cpu_seconds_total")).toBeGreaterThan(0);
+    expect(value("process_resident_memory_bytes")).toBeGreaterThan(2 ** 20);
+    expect(value("skyhook_database_size_bytes")).toBeGreaterThan(50_000);
+    const free = value("skyhook_database_disk_free_bytes");
+    expect(free).toBeGreaterThan(0);
+    expect(value("skyhook_database_disk_size_bytes")).toBeGreaterThan(free);
+    if (process.platform === "linux") {
+      expect(value("process_open_fds")).toBeGreaterThan(3);
+      expect(value("process_max_fds")).toBeGreaterThan(value("process_open_fds"));
+    }
+    expect(text).toMatch(/^skyhook_build_info\{version="[^"]+",bun_version="[^"]+"\} 1$/m);
+    expect(await scrape()).not.toMatch(/^skyhook_database_/m);
+  });
+});

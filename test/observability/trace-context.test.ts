@@ -1,0 +1,103 @@
+import { describe, expect, test } from "bun:test";
+
+import { readTraceContext, traceHeaders } from "../../src/tracing/trace-context.ts";
+import { samplerNames, samplerOf } from "../../src/tracing/sampler.ts";
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const spanId = "b7ad6b7169203331";
+const good = `00-${traceId}-${spanId}-01`;
+
+describe("traceparent", () => {
+  test("is read and written again", () => {
+    const context = readTraceContext(good, "vendor=a b,other@tenant=1");
+    expect(context).toEqual({ traceId, spanId, sampled: true, state: "vendor=a b,other@tenant=1" });
+    expect(context && traceHeaders(context)).toEqual({
+      traceparent: good,
+      tracestate: "vendor=a b,other@tenant=1",
+    });
+  });
+
+  test.each([
+    [`00-${traceId}-${spanId}-00`, false],
+    [`00-${traceId}-${spanId}-03`, true],
+    [`00-${traceId}-${spanId}-fe`, false],
+    [`cc-${traceId}-${spanId}-01`, true],
+    [`cc-${traceId}-${spanId}-01-what-will-be`, true],
+  ])("%s: sampled %p", (header, sampled) => {
+    expect(readTraceContext(header, null)).toEqual({ traceId, spanId, sampled, state: null });
+  });
+
+  test.each([
+    "",
+    "00",
+    good.toUpperCase(),
+    ` ${good}`,
+    `${good} `,
+    `${good}-more`,
+    `${good}, ${good}`,
+    `ff-${traceId}-${spanId}-01`,
+    `00-${"0".repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${"0".repeat(16)}-01`,
+    `00-${traceId.slice(1)}-${spanId}-01`,
+    `cc-${traceId}-${spanId}-01.more`,
+    `00-${traceId}-${spanId}-1`,
+    `00-${traceId}-${spanId}-0g`,
+  ])("that is malformed is none: %p", (header) => {
+    expect(readTraceContext(header, "vendor=1")).toBeNull();
+  });
+});
+
+describe("tracestate", () => {
+  test.each([
+    ["a=1", "a=1"],
+    [" a=1 ,, b=2 ", "a=1,b=2"],
+    ["1a-b_c*d/e@f=!x", "1a-b_c*d/e@f=!x"],
+  ])("%p is handed on as %p", (header, state) => {
+    expect(readTraceContext(good, header)?.state).toBe(state);
+  });
+
+  test.each([
+    "",
+    ",",
+    "a",
+    "a=",
+    "=1",
+    "A=1",
+    "a=1=2",
+    "a=é",
+    "a=1\tb",
+    `a=${"x".repeat(511)}`,
+    Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(","),
+  ])("that is malformed or too long is left out: %p", (header) => {
+    expect(readTraceContext(good, header)).toMatchObject({ traceId, state: null });
+  });
+});
+
+describe("samplers", () => {
+  const parent = readTraceContext(good, null);
+  const unsampled = readTraceContext(good.replace(/01$/, "00"), null);
+
+  test.each([
+    ["always_on", [true, true, true]],
+    ["always_off", [false, false, false]],
+    ["traceidratio", [false, false, false]],
+    ["parentbased_always_on", [true, false, true]],
+    ["parentbased_always_off", [true, false, false]],
+    ["parentbased_traceidratio", [true, false, false]],
+  ] as const)("%s", (name, expected) => {
+    const sampler = samplerOf(name, 0);
+    expect([parent, unsampled, null].map((above) => sampler(above, traceId))).toEqual([
+      ...expected,
+    ]);
+    expect(samplerNames).toContain(name);
+  });
+
+  test("by ratio take that part of traces, the same ones each time", () => {
+    const ids = Array.from({ length: 4_000 }, () => crypto.randomUUID().replaceAll("-", ""));
+    const taken = ids.filter((id) => samplerOf("traceidratio", 0.25)(null, id));
+    // Six standard deviations.
+    expect(Math.abs(taken.length - 1_000)).toBeLessThan(165);
+    expect(taken.every((id) => samplerOf("traceidratio", 0.5)(null, id))).toBe(true);
+    expect(ids.every((id) => samplerOf("traceidratio", 1)(null, id))).toBe(true);
+  });
+});
