@@ -1,3 +1,5 @@
+import { fstatSync } from "node:fs";
+
 import pino from "pino";
 
 /** Structured log. Never given a secret, a signature or a body. */
@@ -8,11 +10,20 @@ export interface LogOptions {
   readonly format: "auto" | "json" | "pretty";
 }
 
+const standardOutput = 1;
+
 /** A log on standard output: one JSON line an entry, or readable lines on a terminal. */
 export function createLog({ level, format }: LogOptions): Log {
-  const pretty = format === "pretty" || (format === "auto" && process.stdout.isTTY);
+  const pretty = format === "pretty" || (format === "auto" && isTerminal());
   const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return pretty ? pino(options, { write: writePretty }) : pino(options);
+  return pretty
+    ? pino(options, { write: writePretty })
+    : pino(options, pino.destination({ dest: standardOutput, sync: true }));
+}
+
+/** Asks the file first: `process.stdout` loads all that streams need, which a start can do without. */
+function isTerminal(): boolean {
+  return fstatSync(standardOutput).isCharacterDevice() && process.stdout.isTTY;
 }
 
 const levelNames: Readonly<Record<number, string>> = { 20: "debug", 40: "WARN ", 50: "ERROR" };

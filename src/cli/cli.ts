@@ -2,7 +2,6 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { readConfig } from "../config.ts";
 import { type Role, roles } from "../context.ts";
-import { version } from "../version.ts";
 
 import type { BackupOptions } from "./backup.ts";
 import { parseDuration } from "./durations.ts";
@@ -14,6 +13,7 @@ import type { RestoreOptions } from "./restore.ts";
 import type { SendOptions } from "./send.ts";
 import type { TokenOptions } from "./token.ts";
 import type { VerifyOptions } from "./verify.ts";
+import { fullVersion } from "./version.ts";
 
 /** Reads the command line and runs the command it names. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -35,7 +35,11 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
 function declare(env: NodeJS.ProcessEnv): Command {
   const program = new Command("skyhook")
     .description("Receives webhooks, keeps them, and tells your operators.")
-    .version(version)
+    .option("-V, --version", "print the version, the commit it was made from, and Bun's version")
+    .on("option:version", () => {
+      console.log(fullVersion());
+      throw new CommanderError(0, "commander.version", "");
+    })
     .exitOverride()
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
