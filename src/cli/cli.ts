@@ -4,6 +4,7 @@ import { readConfig } from "../config.ts";
 import { type Role, roles } from "../context.ts";
 
 import type { BackupOptions } from "./backup.ts";
+import type { DemoOptions } from "./demo.ts";
 import { parseDuration } from "./durations.ts";
 import { exitCodeOf, messageOf } from "./failures.ts";
 import type { ImportOptions } from "./import.ts";
@@ -66,11 +67,12 @@ function declareServing(program: Command, env: NodeJS.ProcessEnv): void {
   example(
     program
       .command("demo")
-      .description("run the service with flights, tokens and webhooks in it, in memory"),
+      .description("run the service with flights, tokens and webhooks in it, in memory")
+      .option("--keep <folder>", "leave it all in this folder, to go on with later"),
     "skyhook demo",
-  ).action(async () => {
+  ).action(async (options: DemoOptions) => {
     const { demo } = await import("./demo.ts");
-    await demo(env);
+    await demo(options, env);
   });
 
   example(
