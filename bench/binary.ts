@@ -1,6 +1,8 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 
+import { compile } from "../build.ts";
+
 import { withFolder } from "./folder.ts";
 import { median } from "./measure.ts";
 import { atExit } from "./processes.ts";
@@ -14,8 +16,9 @@ export const binary: Suite = {
   run: ({ rounds }) =>
     withFolder("binary", async (folder) => {
       console.log("Compiling both…");
-      const skyhook = await compile(here("../src/main.ts"), join(folder, "skyhook"));
-      const hello = await compile(here("servers/hello.ts"), join(folder, "hello"));
+      const [skyhook, hello] = [join(folder, "skyhook"), join(folder, "hello")];
+      await compile(here("../src/main.ts"), skyhook);
+      await compile(here("servers/hello.ts"), hello);
       const times: { skyhook: number; hello: number }[] = [];
       // The first start of a program reads it from disk: it is not counted.
       for (let round = 0; round <= rounds * 4; round += 1) {
@@ -31,18 +34,6 @@ export const binary: Suite = {
 };
 
 const here = (path: string): string => join(import.meta.dir, path);
-
-/** Compiles with the options of `bun run build`. */
-async function compile(source: string, outfile: string): Promise<string> {
-  const { scripts }: { scripts: { build: string } } = await Bun.file(
-    here("../package.json"),
-  ).json();
-  const options = scripts.build.split(" ").filter((word) => /^--(?!outfile)/.test(word));
-  const command = ["bun", "build", source, ...options, "--outfile", outfile];
-  const { success, stderr } = Bun.spawnSync(command, { cwd: here("..") });
-  if (!success) throw new Error(`Cannot compile ${source}: ${stderr.toString()}`);
-  return outfile;
-}
 
 const patienceMs = 20_000;
 

@@ -14,7 +14,6 @@ import { cors } from "./http/cors.ts";
 import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
 import { healthRest } from "./http/health.rest.ts";
-import { openApiDocument } from "./http/openapi.ts";
 import { observed } from "./http/observed.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
@@ -100,7 +99,12 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
         ...graphql,
       }),
     )
-    .use(apiPageRest((): unknown => openApiDocument(app, [acknowledgementSchema])));
+    .use(
+      apiPageRest(async (): Promise<unknown> => {
+        const { openApiDocument } = await import("./http/openapi.ts");
+        return openApiDocument(app, [acknowledgementSchema]);
+      }),
+    );
   return app;
 }
 

@@ -1,3 +1,5 @@
+import { fstatSync } from "node:fs";
+
 import pino from "pino";
 
 import { activeSpan } from "./tracing/span.ts";
@@ -12,16 +14,25 @@ export interface LogOptions {
   readonly traces?: boolean;
 }
 
+const standardOutput = 1;
+
 /** A log on standard output: one JSON line an entry, or readable lines on a terminal. */
 export function createLog({ level, format, traces = false }: LogOptions): Log {
-  const pretty = format === "pretty" || (format === "auto" && process.stdout.isTTY);
+  const pretty = format === "pretty" || (format === "auto" && isTerminal());
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     ...(traces && { mixin: traceFields }),
   };
-  return pretty ? pino(options, { write: writePretty }) : pino(options);
+  return pretty
+    ? pino(options, { write: writePretty })
+    : pino(options, pino.destination({ dest: standardOutput, sync: true }));
+}
+
+/** Asks the file first: `process.stdout` loads all that streams need, which a start can do without. */
+function isTerminal(): boolean {
+  return fstatSync(standardOutput).isCharacterDevice() && process.stdout.isTTY;
 }
 
 /** The names that OpenTelemetry gives them in logs that are not its own. */

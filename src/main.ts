@@ -1,4 +1,4 @@
 #!/usr/bin/env bun
-import { runCli } from "./cli/cli.ts";
+import { run } from "./cli/run.ts";
 
-await runCli(process.argv, process.env);
+await run(process.argv, process.env);

@@ -1,12 +1,18 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { at, itemsAt } from "../src/webhooks/payload.ts";
 
 import { until } from "./support/app.ts";
-import { removeFolder, runSkyhook, startServer, temporaryFolder } from "./support/program.ts";
+import {
+  removeFolder,
+  runSkyhook,
+  spawnSkyhook,
+  startServer,
+  temporaryFolder,
+} from "./support/program.ts";
 
 const folders: string[] = [];
 let cwd = "";
@@ -170,11 +176,8 @@ describe("skyhook booking reveal", () => {
 describe("skyhook demo", () => {
   test("serves flights, tokens and webhooks, and leaves nothing behind", async () => {
     const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("OPERATOR_TOKEN"));
+    await until(() => server.log().includes("/v1/feed\n"));
     const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
-    const search = /curl "http:\/\/localhost:\d+(\/v1\/api\/flights\?\S+)"/.exec(server.log())?.[1];
-    const found: unknown = await (await fetch(`${server.url}${search}`)).json();
-    expect(itemsAt(found, "flights").length).toBeGreaterThan(0);
     const headers = { authorization: `Bearer ${token}` };
     await until(async () => {
       const events: unknown = await (await fetch(`${server.url}/v1/events`, { headers })).json();
@@ -183,4 +186,46 @@ describe("skyhook demo", () => {
     expect(await server.stop()).toBe(0);
     expect(readdirSync(cwd)).toEqual([]);
   }, 20_000);
+
+  test("prints commands that work when pasted, and pages that are there", async () => {
+    const server = await startServer({ cwd }, "demo");
+    await until(() => server.log().includes("/v1/feed\n"));
+    const lines = server.log().split("\n");
+    // The last one follows the feed, and would not end.
+    const pasted = lines.filter((line) => /^(?:export|curl) /.test(line)).slice(0, -1);
+    const script = pasted.map((line) => (line.startsWith("curl") ? `${line} -w '\n'` : line));
+    const { stdout } = Bun.spawnSync(["bash", "-c", script.join("\n")], { timeout: 20_000 });
+    const [search, booking, graphql, events] = stdout.toString().split("\n");
+    expect(itemsAt(JSON.parse(search ?? ""), "flights").length).toBeGreaterThan(0);
+    expect(at(JSON.parse(booking ?? ""), "status")).toBe("confirmed");
+    expect(graphql).toMatch(/^\{"data":\{"flights":\{"totalCount":\d{3}/);
+    expect(itemsAt(JSON.parse(events ?? ""), "data").length).toBeGreaterThan(0);
+    const pages = lines.flatMap((line) => /^  [\w ]+ (http:\S+)$/.exec(line)?.[1] ?? []);
+    expect(pages.length).toBeGreaterThanOrEqual(2);
+    for (const page of pages) {
+      const answer = await fetch(page, { headers: { accept: "text/html" } });
+      expect([page, answer.status]).toEqual([page, 200]);
+    }
+    await server.stop();
+  }, 40_000);
+
+  test("--keep leaves all of it in a folder that `serve` goes on with", async () => {
+    const env = { DATA_DIR: join(cwd, "kept"), SECRETS_DIR: join(cwd, "kept/secrets") };
+    const child = spawnSkyhook(["demo", "--keep", "kept"], { cwd, env: { PORT: "0" } });
+    let log = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (log.includes("webhook accepted")) child.kill("SIGINT");
+    }
+    expect(await child.exited).toBe(0);
+    const token = /OPERATOR_TOKEN=(\S+)/.exec(log)?.[1] ?? "";
+    const server = await startServer({ cwd, env });
+    const headers = { authorization: `Bearer ${token}` };
+    const events: unknown = await (await fetch(`${server.url}/v1/events`, { headers })).json();
+    expect(itemsAt(events, "data").length).toBeGreaterThan(0);
+    const sent = await runSkyhook(["send", "code_host", "package.published"], server);
+    expect(sent.out).toStartWith("200 accepted");
+    await server.stop();
+    rmSync(join(cwd, "kept"), { recursive: true });
+  }, 40_000);
 });

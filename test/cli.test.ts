@@ -100,7 +100,9 @@ describe("skyhook", () => {
     for (const command of commands) expect(out).toContain(`\n  ${command} `);
     expect(code).toBe(0);
     expect(await skyhook(["--version"])).toMatchObject({
-      out: expect.stringMatching(/^\d/),
+      out: expect.stringMatching(
+        /^\d+\.\d+\.\d+ \(commit (?:[0-9a-f]{7,}(?:-dirty)?|unknown), Bun \d+\.\d+\.\d+\)\n$/,
+      ),
       code: 0,
     });
   });

@@ -1,15 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 import { settings } from "../src/config.ts";
 
 import { until } from "./support/app.ts";
+import { compiledProgram } from "./support/program.ts";
 
 const root = join(import.meta.dir, "..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "skyhook-readme-"));
+
+/** A reader with the compiled program has no source and calls it by its name. */
+function asInstalled(script: string): string {
+  if (compiledProgram === null) return script;
+  const program = resolve(compiledProgram);
+  return script.replace("bun start", `${program} serve`).replaceAll("bun skyhook", program);
+}
+
+function copySource(): void {
+  for (const entry of ["src", "package.json", "tsconfig.json", "bunfig.toml"]) {
+    cpSync(join(root, entry), join(folder, entry), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+}
 
 /** The commands under a marker of the README, exactly as a reader would paste them. */
 function commands(marker: string): string {
@@ -27,7 +42,7 @@ describe("README", () => {
   async function run(script: string): Promise<string> {
     const env = { ...clean(), PORT: String(port) };
     const child = Bun.spawn(
-      ["bash", "-c", script.replaceAll("localhost:3111", `localhost:${port}`)],
+      ["bash", "-c", asInstalled(script).replaceAll("localhost:3111", `localhost:${port}`)],
       {
         cwd: folder,
         env,
@@ -46,13 +61,10 @@ describe("README", () => {
   });
 
   beforeAll(async () => {
-    for (const entry of ["src", "package.json", "tsconfig.json", "bunfig.toml"]) {
-      cpSync(join(root, entry), join(folder, entry), { recursive: true });
-    }
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    if (compiledProgram === null) copySource();
     await run(commands("run: secrets"));
     const [, , start = ""] = commands("command: start").trim().split(" && ");
-    server = Bun.spawn(["bash", "-c", `exec ${start}`], {
+    server = Bun.spawn(["bash", "-c", `exec ${asInstalled(start)}`], {
       cwd: folder,
       env: { ...clean(), PORT: "0" },
       stdin: "ignore",

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 
+import { lazy } from "../lazy.ts";
 import { emailSchema, nameSchema } from "../users/fields.ts";
 import { type Fault, faultsError, schemaFaults } from "../validation.ts";
 
@@ -54,7 +55,7 @@ export const bookingRequestSchema = Type.Object(
 
 export type BookingRequest = Static<typeof bookingRequestSchema>;
 
-const compiled = TypeCompiler.Compile(bookingRequestSchema);
+const check = lazy(() => TypeCompiler.Compile(bookingRequestSchema));
 const oldestAgeYears = 120;
 
 /**
@@ -62,6 +63,7 @@ const oldestAgeYears = 120;
  * case. Throws `invalid-body` for wrong types and `validation-failed` for broken rules.
  */
 export function readBookingRequest(body: unknown, now: Date): BookingRequest {
+  const compiled = check();
   const failure = compiled.Check(body)
     ? faultsError(ruleFaults(body, now), "validation-failed")
     : faultsError(schemaFaults(compiled.Errors(body)), "validation-failed");

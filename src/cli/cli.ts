@@ -2,10 +2,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { readConfig } from "../config.ts";
 import { type Role, roles } from "../context.ts";
-import { version } from "../version.ts";
 
 import type { BackupOptions } from "./backup.ts";
 import type { CopyOptions } from "./copy.ts";
+import type { DemoOptions } from "./demo.ts";
 import { parseDuration } from "./durations.ts";
 import { exitCodeOf, messageOf } from "./failures.ts";
 import type { ImportOptions } from "./import.ts";
@@ -15,6 +15,7 @@ import type { RestoreOptions } from "./restore.ts";
 import type { SendOptions } from "./send.ts";
 import type { TokenOptions } from "./token.ts";
 import type { VerifyOptions } from "./verify.ts";
+import { fullVersion } from "./version.ts";
 
 /** Reads the command line and runs the command it names. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -36,7 +37,11 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
 function declare(env: NodeJS.ProcessEnv): Command {
   const program = new Command("skyhook")
     .description("Receives webhooks, keeps them, and tells your operators.")
-    .version(version)
+    .option("-V, --version", "print the version, the commit it was made from, and Bun's version")
+    .on("option:version", () => {
+      console.log(fullVersion());
+      throw new CommanderError(0, "commander.version", "");
+    })
     .exitOverride()
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
@@ -63,11 +68,12 @@ function declareServing(program: Command, env: NodeJS.ProcessEnv): void {
   example(
     program
       .command("demo")
-      .description("run the service with flights, tokens and webhooks in it, in memory"),
+      .description("run the service with flights, tokens and webhooks in it, in memory")
+      .option("--keep <folder>", "leave it all in this folder, to go on with later"),
     "skyhook demo",
-  ).action(async () => {
+  ).action(async (options: DemoOptions) => {
     const { demo } = await import("./demo.ts");
-    await demo(env);
+    await demo(options, env);
   });
 
   example(

@@ -20,6 +20,9 @@ const requestPatienceMs = 4_000;
 /** All of a stop fits in this; then the process ends whatever is left. */
 const stopTimeoutMs = 9_500;
 
+/** A compiled program starts with the JIT held back: code that runs once is not worth compiling. */
+const usualJitPolicy = 1;
+
 /**
  * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the
  * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
@@ -92,6 +95,7 @@ export async function serve(
     { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
+  Bun.unsafe.setJITPolicy(usualJitPolicy);
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
 }
 

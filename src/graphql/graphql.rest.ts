@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../errors.ts";
 import type { Exchange } from "../http/door.ts";
 import { requestIdOf } from "../http/request-id.ts";
+import { lazy } from "../lazy.ts";
 
 import type { GraphqlParts } from "./context.ts";
 
@@ -10,8 +11,8 @@ const path = "/graphql";
 
 /** The same system through one typed schema. What it needs is loaded when it is first asked. */
 export const graphqlRest = (parts: GraphqlParts) => {
-  const handler = once(async () => (await import("./handler.ts")).createHandler(parts));
-  const playground = once(async () => (await import("./playground.ts")).playground());
+  const handler = lazy(async () => (await import("./handler.ts")).createHandler(parts));
+  const playground = lazy(async () => (await import("./playground.ts")).playground());
 
   async function answer({ request, set }: Exchange): Promise<Response> {
     if (parts.playground && isForPeople(request)) return (await playground()).page(request);
@@ -33,10 +34,4 @@ export const graphqlRest = (parts: GraphqlParts) => {
 /** A browser's address bar asks for a page; programs ask for JSON. */
 function isForPeople({ method, headers }: Request): boolean {
   return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
-}
-
-/** Makes a thing when it is first asked for. */
-function once<Thing>(make: () => Promise<Thing>): () => Promise<Thing> {
-  let made: Promise<Thing> | undefined;
-  return () => (made ??= make());
 }

@@ -33,9 +33,9 @@ const start = `SwaggerUIBundle({
 `;
 
 /** The API documents: a page for people, the OpenAPI document for programs. Works with no network. */
-export const apiPageRest = (document: () => unknown) => {
+export const apiPageRest = (document: () => Promise<unknown>) => {
   const html = asset("text/html; charset=utf-8", async () => page, pageHeaders);
-  const json = asset("application/json", async () => JSON.stringify(document(), null, 2));
+  const json = asset("application/json", async () => JSON.stringify(await document(), null, 2));
   const code = "text/javascript; charset=utf-8";
   const uiScript = asset(code, () => Bun.file(script).text());
   const startScript = asset(code, async () => start);

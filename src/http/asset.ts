@@ -1,9 +1,4 @@
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-
 import { isKnown } from "./etag.ts";
-
-const gzipped = promisify(gzip);
 
 /** Says what a page may do and load: itself, and from here only. */
 export const pageHeaders = {
@@ -57,8 +52,15 @@ interface Loaded {
 
 async function loaded(load: () => Promise<string>): Promise<Loaded> {
   const plain = await load();
-  const packed = new Uint8Array(await gzipped(plain));
+  const packed = await gzipped(plain);
   return { plain, packed, hash: Bun.hash(plain).toString(36) };
+}
+
+async function gzipped(text: string): Promise<Uint8Array<ArrayBuffer>> {
+  const { gzip } = await import("node:zlib");
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
+  gzip(text, (error, packed) => (error === null ? resolve(new Uint8Array(packed)) : reject(error)));
+  return promise;
 }
 
 /** Whether gzip is named and not refused by a weight of zero. */

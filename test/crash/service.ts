@@ -5,6 +5,7 @@ import { gatewaySecret, never, type TestGateway, testGateway } from "../support/
 import { asOperator, startIn } from "../support/load.ts";
 import { itemsOf } from "../support/operator.ts";
 import {
+  compiledProgram,
   removeFolder,
   type RunningServer,
   runSkyhook,
@@ -89,7 +90,11 @@ export class CrashService {
       OPERATOR_GATEWAY_SECRET: gatewaySecret,
       [crashPointVariable]: this.#crashPointFile,
     };
-    this.#server = await startIn(this.#folder, env, { preload: this.#preload });
+    this.#server = await startIn(
+      this.#folder,
+      env,
+      compiledProgram === null ? { preload: this.#preload } : {},
+    );
     return this.#server;
   }
 

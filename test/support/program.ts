@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const main = join(import.meta.dir, "../../src/main.ts");
+
+/** A compiled program to test instead of the source: `SKYHOOK_PROGRAM=dist/skyhook bun test …`. */
+export const compiledProgram: string | null = process.env["SKYHOOK_PROGRAM"] || null;
 
 /** A new folder of one's own. */
 export function temporaryFolder(): string {
@@ -24,14 +27,22 @@ export function spawnSkyhook(
   args: readonly string[],
   { cwd, env = {}, input, through = [], preload }: Surroundings,
 ) {
-  const first = preload === undefined ? [] : ["--preload", preload];
-  return Bun.spawn([...through, process.execPath, ...first, main, ...args], {
+  return Bun.spawn([...through, ...programWith(preload), ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
     stdin: input === undefined ? "ignore" : Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
   });
+}
+
+function programWith(preload: string | undefined): readonly string[] {
+  if (compiledProgram === null) {
+    const first = preload === undefined ? [] : ["--preload", preload];
+    return [process.execPath, ...first, main];
+  }
+  if (preload !== undefined) throw new Error("A compiled program loads nothing before itself");
+  return [resolve(compiledProgram)];
 }
 
 /** Runs a command to its end. */

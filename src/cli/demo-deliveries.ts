@@ -1,0 +1,55 @@
+import { systemClock } from "../clock.ts";
+import type { Provider, SampleDelivery } from "../webhooks/provider.ts";
+import { providerById } from "../webhooks/providers.ts";
+import { signedSample } from "../webhooks/signed-sample.ts";
+
+/** So many come at once, that there is something to see; then one after another, as people work. */
+const firstDeliveries = 3;
+const pauseMs = { least: 2_000, most: 9_000 };
+
+interface Sample {
+  readonly provider: Provider;
+  readonly secret: string;
+  readonly sample: SampleDelivery;
+}
+
+/** Posts signed samples of all providers and events, in random order, until the process ends. */
+export function deliverSamples(
+  url: string,
+  providerIds: readonly string[],
+  secretOf: (id: string) => string | null,
+): void {
+  const samples = providerIds.flatMap((id): Sample[] => {
+    const provider = providerById(id);
+    const secret = secretOf(id);
+    if (provider === undefined || secret === null) return [];
+    return Object.values(provider.samples).map((sample) => ({ provider, secret, sample }));
+  });
+  let waiting: Sample[] = [];
+  let delivered = 0;
+  const next = async (): Promise<void> => {
+    if (waiting.length === 0) waiting = shuffled(samples);
+    const sample = waiting.pop();
+    if (sample === undefined) return;
+    await deliver(url, sample);
+    delivered += 1;
+    const pause = pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least);
+    setTimeout(() => void next(), delivered < firstDeliveries ? 0 : pause).unref();
+  };
+  void next();
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const places = items.map((item) => ({ item, place: Math.random() }));
+  return places.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
+}
+
+async function deliver(url: string, { provider, secret, sample }: Sample): Promise<void> {
+  const fresh = { id: crypto.randomUUID(), now: new Date(systemClock.now()) };
+  const { headers, bytes } = signedSample(provider, sample, secret, fresh);
+  try {
+    await fetch(`${url}webhooks/${provider.id}`, { method: "POST", headers, body: bytes });
+  } catch {
+    // The service is stopping.
+  }
+}

@@ -1,0 +1,114 @@
+import { systemClock } from "../clock.ts";
+import { type Role, roles } from "../context.ts";
+import type { Services } from "../services.ts";
+
+const tokenTtlSeconds = 8 * 3_600;
+const dayMs = 86_400_000;
+
+/** Pages for people, by what they are; those that this program serves are named. */
+const pages = [
+  ["console", "console"],
+  ["GraphQL playground", "graphql"],
+  ["API documents", "swagger"],
+] as const;
+
+interface Demo {
+  readonly flights: number;
+  readonly days: number;
+  /** The folder that it all is in; null when there is none. */
+  readonly kept: string | null;
+  readonly inMemory: boolean;
+}
+
+/** What the demo says when it is there: where to look, tokens, and commands that work when pasted. */
+export async function welcome(services: Services, url: string, demo: Demo): Promise<string> {
+  const found = await Promise.all(
+    pages.map(async (page) => ((await isThere(url, page)) ? [page] : [])),
+  );
+  const tokens = await Promise.all(roles.map(async (role) => exportOf(role, services)));
+  return [
+    "",
+    `  Skyhook demo: ${demo.flights} flights of the next ${demo.days} days, and a webhook every few seconds.`,
+    `  Ctrl-C ends it. ${fate(demo)}`,
+    "",
+    ...found.flat().map(([name, path]) => `  ${name.padEnd(20)}${url}${path}`),
+    "",
+    "Paste these tokens into another terminal, they are good for 8 hours:",
+    "",
+    ...tokens,
+    "",
+    "then any of these:",
+    "",
+    ...(await commands(services, url)),
+    "",
+  ].join("\n");
+}
+
+function fate({ kept, inMemory }: Demo): string {
+  if (kept !== null) {
+    const again = `DATA_DIR='${kept}' SECRETS_DIR='${kept}/secrets' skyhook serve`;
+    return `All of it stays in ${kept}; without the samples:\n  ${again}`;
+  }
+  if (!inMemory) return "Flights, users and webhooks stay in the database of DATABASE_URL.";
+  return "Nothing is left behind; `skyhook demo --keep DIR` keeps it all in a folder.";
+}
+
+async function isThere(url: string, [, path]: (typeof pages)[number]): Promise<boolean> {
+  const { ok } = await fetch(url + path, { headers: { accept: "text/html" } });
+  return ok;
+}
+
+async function exportOf(role: Role, services: Services): Promise<string> {
+  const email = `${role}@demo.example`;
+  const { user } = await services.users.ensureUser({ name: `Demo ${role}`, email });
+  const token = await services.tokens.mint({ id: user.id, roles: [role] }, tokenTtlSeconds);
+  return `export ${role.toUpperCase()}_TOKEN=${token}`;
+}
+
+/** For a search that leaves the rest open. */
+const anything = {
+  passengers: undefined,
+  cabinClass: undefined,
+  page: undefined,
+  limit: undefined,
+};
+
+/** One a line, so that a line is a paste. */
+async function commands({ flights }: Services, url: string): Promise<readonly string[]> {
+  const departureDate = new Date(systemClock.now() + 7 * dayMs).toISOString().slice(0, 10);
+  const route = { origin: "JFK", destination: "LHR", departureDate };
+  const { flights: found } = await flights.search({ ...route, ...anything });
+  const operator = '-H "Authorization: Bearer $OPERATOR_TOKEN"';
+  const json = '-H "Content-Type: application/json"';
+  const passenger = {
+    firstName: "Ada",
+    lastName: "Lovelace",
+    email: "ada@example.com",
+    dateOfBirth: "1990-04-12",
+    passportNumber: "X1234567",
+  };
+  const booking = (flightId: number) =>
+    JSON.stringify({
+      flightId,
+      contactEmail: "ada@example.com",
+      paymentMethod: "card",
+      passengers: [passenger],
+    });
+  const query = JSON.stringify({
+    query: "{ flights(first: 3) { totalCount nodes { flightNumber origin destination } } }",
+  });
+  return [
+    "# flights of a day, a seat on the first of them, and the same service over GraphQL",
+    `curl -s "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
+    ...found
+      .slice(0, 1)
+      .map(
+        ({ id }) =>
+          `curl -s ${url}v1/api/bookings -H "Authorization: Bearer $USER_TOKEN" ${json} -d '${booking(id)}'`,
+      ),
+    `curl -s ${url}graphql ${json} -d '${query}'`,
+    "# what came in, and what operators are told from now on",
+    `curl -s ${operator} "${url}v1/events?limit=3"`,
+    `curl -sN ${operator} ${url}v1/feed`,
+  ];
+}

@@ -1,0 +1,151 @@
+import {
+  bookingEvent,
+  bookingMessage,
+  bookingsProvider,
+} from "../../src/bookings/booking-event.ts";
+import { cloudEvent } from "../../src/events/cloud-event.ts";
+import type { Event } from "../../src/events/event.ts";
+import { problems } from "../../src/http/errors.ts";
+import type { Message } from "../../src/notifications/notification.ts";
+import { deliveryKey } from "../../src/webhooks/delivery-key.ts";
+import { interpret, messagesOf } from "../../src/webhooks/interpret.ts";
+import type { Provider, SampleDelivery } from "../../src/webhooks/provider.ts";
+import { catalogue } from "../../src/webhooks/providers.ts";
+
+/** A part of a page of docs/ that is written from code, between `<!-- name -->` and `<!-- /name -->`. */
+export interface GeneratedPart {
+  readonly file: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+const now = new Date("2026-11-21T09:12:44.120Z");
+const uuid = "019a9f0c5d7b7c3a8e21d4f60b7a9c55";
+const eventId = `evt_${uuid}` as const;
+const notificationId = "ntf_019a9f0c5d7c7f0e9a4b1c2d3e4f5a6b";
+const deliveryId = "0b9f3c52-8c1e-4d7a-9f26-51a1c0de7e11";
+
+export const generatedParts = (): readonly GeneratedPart[] => [
+  { file: "docs/api.md", name: "errors", text: errorTable() },
+  { file: "docs/events.md", name: "example", text: wholeExample() },
+  { file: "docs/events.md", name: "events", text: eventSections() },
+];
+
+/** The page with the part put in its place. Throws when the page has no such place. */
+export function withPart(page: string, { file, name, text }: GeneratedPart): string {
+  const place = new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s");
+  if (!place.test(page)) throw new Error(`${file} has no <!-- ${name} --> … <!-- /${name} -->`);
+  return page.replace(place, () => `${text}\n`);
+}
+
+function errorTable(): string {
+  const rows = Object.entries(problems).map(
+    ([code, { status, explanation }]) => `| ${status} | \`${code}\` | ${explanation} |`,
+  );
+  return ["| status | code | what it means, and what to do |", "| --- | --- | --- |", ...rows].join(
+    "\n",
+  );
+}
+
+interface Told {
+  readonly event: Event;
+  readonly message: Message;
+}
+
+/** What becomes of a sample delivery, by the functions that real ones go through. */
+function toldOf(provider: Provider, sample: SampleDelivery): Told {
+  const { headers, body } = sample({ id: deliveryId, now });
+  const bytes = Buffer.from(JSON.stringify(body));
+  const lowered = new Headers(headers);
+  const normalised = interpret(provider, { bytes }, (name) => lowered.get(name));
+  if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
+  const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
+  const { idempotencyKey } = deliveryKey(provider, normalised, { signedBytes: bytes });
+  const times = { occurredAt: occurredAt ?? now, createdAt: now };
+  const event: Event = {
+    id: eventId,
+    provider: provider.id,
+    type,
+    status,
+    idempotencyKey,
+    ...times,
+    subject,
+    title,
+    url,
+    actor,
+    data,
+  };
+  const [message] = messagesOf(provider, event);
+  if (message === undefined) throw new Error(`Nobody is told of ${provider.id} ${type}`);
+  return { event, message };
+}
+
+function bookingTold(type: "booking.confirmed" | "booking.cancelled"): Told {
+  const booking = {
+    ...({ id: "bk_019a9f0c5d7b7c3a8e21d4f60b7a9c55", reference: "K7PQ2M", userId: "u" } as const),
+    ...({ flightId: 654, status: "confirmed", seats: 2, totalMinor: 99_900 } as const),
+    ...({ currency: "USD", contactEmail: "", paymentMethod: "card" } as const),
+    ...({ createdAt: now, updatedAt: now, cancelledAt: null } as const),
+    refundMinor: null,
+    refundPercent: null,
+    refundReason: null,
+    flight: {
+      id: 654,
+      flightNumber: "N4003",
+      airline: "Northwind",
+      origin: "JFK",
+      destination: "LHR",
+      departureTime: now,
+      arrivalTime: now,
+      ...({ cabinClass: "economy", priceMinor: 49_950, currency: "USD", seats: 180 } as const),
+      seatsAvailable: 178,
+      createdAt: now,
+    },
+  };
+  const actor = { id: "019a9f0c5d7b7c3a8e21d4f60b7a9c55", roles: ["user"] } as const;
+  const {
+    headers: _,
+    body: __,
+    bodyHash: ___,
+    ...event
+  } = bookingEvent(type, booking, actor, (prefix) => `${prefix}_${uuid}` as const, now);
+  return { event, message: bookingMessage(event) };
+}
+
+function eventSections(): string {
+  const ofProviders = catalogue.map((provider) => ({
+    heading: `## \`${provider.id}\` (${provider.displayName})`,
+    all: Object.values(provider.samples).map((sample) => toldOf(provider, sample)),
+  }));
+  const ofBookings = {
+    heading: `## \`${bookingsProvider}\` (made by Skyhook itself)`,
+    all: [bookingTold("booking.confirmed"), bookingTold("booking.cancelled")],
+  };
+  return [...ofProviders, ofBookings]
+    .map(({ heading, all }) => [heading, ...all.map(section)].join("\n\n"))
+    .join("\n\n");
+}
+
+function section({ event, message }: Told): string {
+  const { occurredAt, subject, actor, data } = event;
+  const { title, text, url, severity } = message;
+  const shown = {
+    title,
+    text,
+    url,
+    severity,
+    event: { type: event.type, occurredAt, subject, actor, data },
+  };
+  return `### \`${event.type}\`\n\n\`\`\`json\n${JSON.stringify(shown, null, 2)}\n\`\`\``;
+}
+
+function wholeExample(): string {
+  const [provider] = catalogue.filter(({ id }) => id === "code_host");
+  const sample = provider?.samples["workflow_run.completed"];
+  if (provider === undefined || sample === undefined)
+    throw new Error("code_host has no such event");
+  const { event, message } = toldOf(provider, sample);
+  const { title, text, url, severity } = message;
+  const data = { notificationId, title, text, url, severity, createdAt: event.createdAt, event };
+  return `\`\`\`json\n${JSON.stringify(cloudEvent(event, data), null, 2)}\n\`\`\``;
+}
