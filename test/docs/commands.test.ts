@@ -20,7 +20,7 @@ interface Machine {
   readonly folder: string;
   readonly server: RunningServer;
   /** Starts commands in a shell; the server's address and `/backups` become the machine's own. */
-  shell(commands: string): Bun.Subprocess<"ignore", "pipe", "pipe">;
+  readonly shell: (commands: string) => Bun.Subprocess<"ignore", "pipe", "pipe">;
 }
 
 async function machine(): Promise<Machine> {
