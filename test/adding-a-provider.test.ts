@@ -3,6 +3,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { commandsOf } from "./docs/markdown.ts";
+
 const root = join(import.meta.dir, "..");
 const page = readFileSync(join(root, "docs/adding-a-provider.md"), "utf8");
 const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
@@ -13,7 +15,7 @@ const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
 );
 
 beforeAll(() => {
-  for (const entry of ["src", "test", "package.json", "tsconfig.json", "bunfig.toml"]) {
+  for (const entry of ["src", "test", "build.ts", "package.json", "tsconfig.json", "bunfig.toml"]) {
     cpSync(join(root, entry), join(copy, entry), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
@@ -50,6 +52,27 @@ describe("docs/adding-a-provider.md", () => {
     const passed = Number(/^ (\d+) pass$/m.exec(output)?.[1]);
     expect(passed).toBeGreaterThan(45);
   });
+
+  test("gives commands that show it at work", async () => {
+    const [start, send] = ["run: start", "run: send"].map((marker) =>
+      commandsOf("docs/adding-a-provider.md", marker),
+    );
+    const variables = start?.split("\n").filter((line) => line.startsWith("export ")) ?? [];
+    const server = shell(start?.replace("bun start", "exec bun start") ?? "", 0);
+    try {
+      let log = "";
+      for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
+        log += text;
+        if (log.includes("skyhook serves on")) break;
+      }
+      const port = Number(/serves on http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
+      const sending = shell([...variables, send].join("\n"), port);
+      expect(await sending.stdout.text()).toMatch(/^200 accepted.*^401 /ms);
+    } finally {
+      server.kill("SIGTERM");
+      await server.exited;
+    }
+  }, 30_000);
 });
 
 /** A file with the added lines of a diff put in, each group after or before its context line. */
@@ -58,6 +81,16 @@ function patched(text: string, diff: string): string {
   const at = context.slice(1);
   if (!text.includes(`${at}\n`)) throw new Error(`No line: ${at}`);
   return `${importLine.slice(1)}\n${text.replace(`${at}\n`, `${at}\n${entry.slice(1)}\n`)}`;
+}
+
+/** Pasted commands, in a shell of their own. */
+function shell(commands: string, port: number) {
+  const PATH = `${join(process.execPath, "..")}:${process.env["PATH"]}`;
+  return Bun.spawn(["bash", "-c", commands], {
+    cwd: copy,
+    env: { PATH, HOME: copy, HOST: "127.0.0.1", PORT: String(port), LOG_FORMAT: "json" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
 }
 
 async function run(...args: string[]): Promise<string> {

@@ -7,6 +7,7 @@ import { cloudEvent } from "../../src/events/cloud-event.ts";
 import type { Event } from "../../src/events/event.ts";
 import { problems } from "../../src/http/errors.ts";
 import type { Message } from "../../src/notifications/notification.ts";
+import type { BookingOnFlight } from "../../src/storage/bookings.ts";
 import { deliveryKey } from "../../src/webhooks/delivery-key.ts";
 import { interpret, messagesOf } from "../../src/webhooks/interpret.ts";
 import type { Provider, SampleDelivery } from "../../src/webhooks/provider.ts";
@@ -61,14 +62,14 @@ function toldOf(provider: Provider, sample: SampleDelivery): Told {
   if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
   const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
   const { idempotencyKey } = deliveryKey(provider, normalised, { signedBytes: bytes });
-  const times = { occurredAt: occurredAt ?? now, createdAt: now };
   const event: Event = {
     id: eventId,
     provider: provider.id,
     type,
     status,
     idempotencyKey,
-    ...times,
+    occurredAt: occurredAt ?? now,
+    createdAt: now,
     subject,
     title,
     url,
@@ -80,35 +81,48 @@ function toldOf(provider: Provider, sample: SampleDelivery): Told {
   return { event, message };
 }
 
+const sampleBooking: BookingOnFlight = {
+  id: `bk_${uuid}`,
+  reference: "K7PQ2M",
+  userId: uuid,
+  flightId: 654,
+  status: "confirmed",
+  seats: 2,
+  totalMinor: 99_900,
+  currency: "USD",
+  contactEmail: "ada@example.com",
+  paymentMethod: "card",
+  createdAt: now,
+  updatedAt: now,
+  cancelledAt: null,
+  refundMinor: null,
+  refundPercent: null,
+  refundReason: null,
+  flight: {
+    id: 654,
+    flightNumber: "N4003",
+    airline: "Northwind",
+    origin: "JFK",
+    destination: "LHR",
+    departureTime: new Date("2026-11-28T13:05:00Z"),
+    arrivalTime: new Date("2026-11-28T20:10:00Z"),
+    cabinClass: "economy",
+    priceMinor: 49_950,
+    currency: "USD",
+    seats: 180,
+    seatsAvailable: 178,
+    createdAt: now,
+  },
+};
+
 function bookingTold(type: "booking.confirmed" | "booking.cancelled"): Told {
-  const booking = {
-    ...({ id: "bk_019a9f0c5d7b7c3a8e21d4f60b7a9c55", reference: "K7PQ2M", userId: "u" } as const),
-    ...({ flightId: 654, status: "confirmed", seats: 2, totalMinor: 99_900 } as const),
-    ...({ currency: "USD", contactEmail: "", paymentMethod: "card" } as const),
-    ...({ createdAt: now, updatedAt: now, cancelledAt: null } as const),
-    refundMinor: null,
-    refundPercent: null,
-    refundReason: null,
-    flight: {
-      id: 654,
-      flightNumber: "N4003",
-      airline: "Northwind",
-      origin: "JFK",
-      destination: "LHR",
-      departureTime: now,
-      arrivalTime: now,
-      ...({ cabinClass: "economy", priceMinor: 49_950, currency: "USD", seats: 180 } as const),
-      seatsAvailable: 178,
-      createdAt: now,
-    },
-  };
-  const actor = { id: "019a9f0c5d7b7c3a8e21d4f60b7a9c55", roles: ["user"] } as const;
+  const actor = { id: uuid, roles: ["user"] } as const;
   const {
     headers: _,
     body: __,
     bodyHash: ___,
     ...event
-  } = bookingEvent(type, booking, actor, (prefix) => `${prefix}_${uuid}` as const, now);
+  } = bookingEvent(type, sampleBooking, actor, (prefix) => `${prefix}_${uuid}` as const, now);
   return { event, message: bookingMessage(event) };
 }
 

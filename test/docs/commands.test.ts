@@ -1,0 +1,152 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { at } from "../../src/webhooks/payload.ts";
+import { until } from "../support/app.ts";
+import { asOperator, authorization, deliverTo } from "../support/load.ts";
+import { type RunningServer, runSkyhook } from "../support/program.ts";
+import { resources } from "../support/resources.ts";
+
+import { commandBlocks, pages, root } from "./markdown.ts";
+
+// The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
+setDefaultTimeout(30_000);
+
+const taken = resources();
+
+/** A reader's machine: a folder, and a server that runs in it with one flight to sell. */
+interface Machine {
+  readonly folder: string;
+  readonly server: RunningServer;
+  /** Starts commands in a shell; the server's address and `/backups` become the machine's own. */
+  readonly shell: (commands: string) => Bun.Subprocess<"ignore", "pipe", "pipe">;
+}
+
+async function machine(): Promise<Machine> {
+  const folder = taken.newFolder();
+  for (const name of ["bin", "backups"]) mkdirSync(join(folder, name));
+  const program = `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/main.ts")}" "$@"\n`;
+  writeFileSync(join(folder, "bin/skyhook"), program);
+  chmodSync(join(folder, "bin/skyhook"), 0o755);
+  const plan =
+    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
+    "SK1,Skyhook Air,JFK,LHR,2099-01-01T23:30:00-05:00,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
+  await runSkyhook(["import", "-"], { cwd: folder, input: plan });
+  const server = await taken.start(folder);
+  return {
+    folder,
+    server,
+    shell(commands) {
+      const own = commands
+        .replaceAll(/(?:http:\/\/)?localhost:3111/g, server.url)
+        .replaceAll("/backups/", `${folder}/backups/`);
+      const child = Bun.spawn(["bash", "-ec", own], {
+        cwd: folder,
+        env: { ...server.env, PATH: `${folder}/bin:${process.env["PATH"]}` },
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      taken.ends.push(() => child.kill());
+      return child;
+    },
+  };
+}
+
+/** Runs commands to their end; what they printed. Throws when they fail. */
+async function done(child: ReturnType<Machine["shell"]>): Promise<string> {
+  const [out, errors, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${out}${errors}`);
+  return out;
+}
+
+/** What has to come of each block, by its page and marker. */
+const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<void>>> = {
+  async "docs/clients.md run: token"({ shell, server }, code) {
+    const token = (await done(shell(`${code}echo "$TOKEN"`))).trim();
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await fetch(`${server.url}/v1/api/bookings`, { headers })).status).toBe(200);
+  },
+
+  async "docs/graphql.md run: query"({ shell }, code) {
+    expect(JSON.parse(await done(shell(code)))).toEqual({
+      data: {
+        flights: {
+          nodes: [{ flightId: 1, flightNumber: "SK1", price: { amount: 499.5, currency: "USD" } }],
+        },
+      },
+    });
+  },
+
+  async "docs/graphql.md run: subscription"({ shell, server }, code) {
+    const token = await authorization("user");
+    const child = shell(`export TOKEN=${token.replace("Bearer ", "")}\n${code}`);
+    let heard = "";
+    void (async () => {
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) heard += text;
+    })();
+    // Whoever books before the subscription is there is not heard of: so again, until one is.
+    await until(async () => {
+      expect(await book(server, token)).toBe(201);
+      return heard.includes('"seatsAvailable":');
+    }, 15_000);
+  },
+
+  async "docs/operations.md run: backup"({ shell, folder }, code) {
+    await done(shell(code));
+    const day = new Date().toISOString().slice(0, 10);
+    const backup = readFileSync(join(folder, `backups/skyhook-${day}.db`));
+    expect(backup.subarray(0, 15).toString()).toBe("SQLite format 3");
+  },
+
+  async "docs/operations.md run: restore"({ shell, folder, server }, code) {
+    expect(await deliverTo(server, 1)).toBe(200);
+    const [file = ""] = /\/backups\/\S+/.exec(code) ?? [];
+    await done(shell(`skyhook backup ${file}`));
+    expect(await deliverTo(server, 2)).toBe(200);
+    await server.stop();
+    await done(shell(code));
+    const again = await taken.start(folder);
+    const events: unknown = await (await asOperator(again, "/v1/events")).json();
+    expect(at(events, "data")).toMatchObject([{ idempotencyKey: "task_tracker:d-1" }]);
+  },
+};
+
+async function book({ url }: RunningServer, token: string): Promise<number> {
+  const answer = await fetch(`${url}/v1/api/bookings`, {
+    method: "POST",
+    headers: { authorization: token, "content-type": "application/json" },
+    body: JSON.stringify({
+      flightId: 1,
+      contactEmail: "ada@example.com",
+      paymentMethod: "card",
+      passengers: [
+        {
+          firstName: "Ada",
+          lastName: "Lovelace",
+          email: "ada@example.com",
+          dateOfBirth: "1990-04-12",
+          passportNumber: "X1234567",
+        },
+      ],
+    }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+const blocks = pages
+  // Their own tests run what is on these pages.
+  .filter(({ file }) => !["README.md", "docs/adding-a-provider.md"].includes(file))
+  .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
+  .filter(({ marker }) => marker?.startsWith("run: "))
+  .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
+
+test.each(blocks)("$name", async ({ name, code }) => {
+  const trial = trials[name];
+  if (trial === undefined) throw new Error("Nobody runs this one: say what has to come of it");
+  await trial(await machine(), code);
+});

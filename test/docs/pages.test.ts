@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import manifest from "../../package.json" with { type: "json" };
+import { settings } from "../../src/config.ts";
+import { catalogue } from "../../src/webhooks/providers.ts";
+import { startApp } from "../support/app.ts";
+
+import { generatedParts, withPart } from "./generated.ts";
+import { anchorsOf, codeIn, commandBlocks, commandsOf, page, pages, root } from "./markdown.ts";
+
+const sources = [...new Bun.Glob("src/**/*.{ts,sql}").scanSync(root)]
+  .map((file) => readFileSync(join(root, file), "utf8"))
+  .join("\n");
+
+/** All that a pattern finds in the code of a page, by its first group. */
+const named = (text: string, pattern: RegExp): readonly string[] =>
+  codeIn(text).flatMap((code) => Array.from(code.matchAll(pattern), ([, name = ""]) => name));
+
+describe.each(pages)("$file", ({ file, text }) => {
+  test("has links that lead somewhere", () => {
+    const prose = text.replaceAll(/^```.*?^```$/gms, "");
+    const links = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, link = ""]) => link);
+    const broken = links.filter((link) => !/^(?:https?|mailto):/.test(link) && isBroken(link));
+    expect(broken).toEqual([]);
+  });
+
+  test("has commands that are run by a test, or says why they are not", () => {
+    const unmarked = commandBlocks(text).filter(
+      ({ marker }) => !/^(?:(?:run|command|client): \w|not run: \w)/.test(marker ?? ""),
+    );
+    expect(unmarked).toEqual([]);
+  });
+
+  test("names commands and scripts that there are", () => {
+    const commands = Array.from(sources.matchAll(/\.command\("(\w+)"\)/g), ([, name]) => name);
+    const used = named(text, /(?<!=[\w/]*)\bskyhook (?!serves)([a-z]+)\b(?!\.)/g);
+    expect(used.filter((name) => !commands.includes(name))).toEqual([]);
+    const scripts = named(text, /\bbun run ([\w:]+)/g);
+    expect(scripts.filter((name) => !(name in manifest.scripts))).toEqual([]);
+  });
+
+  test("names variables that are read", () => {
+    const known = new Set<string>([
+      ...Object.values(settings).map(({ key }) => key),
+      ...catalogue.map(({ id }) => `${id.toUpperCase()}_WEBHOOK_SECRET`),
+      ...elsewhere,
+    ]);
+    const used = named(text, /\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b/g);
+    const unknown = used.filter(
+      (name) => !known.has(name.replace(/_PREVIOUS$/, "")) && !codes.has(name),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+
+  test("names files that there are", () => {
+    const files = named(text, /(?<![\w./-])((?:src|test|docs|bench)\/[\w./-]+\.\w+)/g);
+    const missing = files.filter((name) => !existsSync(join(root, name)) && !isToBeMade(name));
+    expect(missing).toEqual([]);
+  });
+
+  function isBroken(link: string): boolean {
+    const [path = "", anchor] = link.split("#");
+    const target = path === "" ? file : join(dirname(file), path);
+    if (!existsSync(join(root, target))) return true;
+    if (anchor === undefined) return false;
+    return !anchorsOf(readFileSync(join(root, target), "utf8")).has(anchor);
+  }
+});
+
+/** Read elsewhere than in the table of settings, or by a page's own commands. */
+const elsewhere = [
+  "PERSONAL_DATA_KEY",
+  "DEPLOY_API_TOKEN",
+  "NODE_ENV",
+  "USER_TOKEN",
+  "OPERATOR_TOKEN",
+  "ADMIN_TOKEN",
+  "STATUS_PAGE_WEBHOOK_SECRET",
+  "UPDATE_README",
+  "SKYHOOK_PROGRAM",
+];
+/** Upper case, and no variables: GraphQL's codes. */
+const codes = new Set([
+  "GRAPHQL_PARSE_FAILED",
+  "GRAPHQL_VALIDATION_FAILED",
+  "OPERATION_RESOLUTION_FAILURE",
+  "BAD_USER_INPUT",
+  "LIMIT_EXCEEDED",
+  "NOT_ACCEPTABLE",
+]);
+/** What a reader of docs/adding-a-provider.md makes. */
+const isToBeMade = (file: string): boolean => /\/status_page(?:\.samples)?\.ts$/.test(file);
+
+test("all routes that pages name are there", async () => {
+  const app = await startApp();
+  try {
+    const routes = app.app.routes.map(({ method, path }) => `${method} ${path}`);
+    const all = pages.flatMap(({ text }) =>
+      codeIn(text).flatMap((code) => [
+        ...code.matchAll(/\b(GET|POST|PUT|PATCH|DELETE) (\/[\w./{}:-]*)/g),
+      ]),
+    );
+    const used = all.map(([, method = "", path = ""]) => ({ method, path: shape(path) }));
+    expect(used.length).toBeGreaterThan(20);
+    const known = routes.map((route) => {
+      const [method = "", path = ""] = route.split(" ");
+      return { method, path: shape(path) };
+    });
+    const unknown = used.filter(
+      ({ method, path }) =>
+        !known.some((route) => ["ALL", method].includes(route.method) && route.path === path),
+    );
+    expect(unknown).toEqual([]);
+  } finally {
+    await app.stop();
+  }
+});
+
+/** A path with its parameters nameless. */
+const shape = (path: string): string => path.replaceAll(/\{\w+\}|:\w+/g, "{}");
+
+test.each(generatedParts())("$file has what the code says of $name", (part) => {
+  // `bun run docs` writes it anew.
+  expect(page(part.file)).toBe(withPart(page(part.file), part));
+});
+
+test("docs/events.md has every event of every provider, and those of bookings", () => {
+  const headings = page("docs/events.md").match(/^### .+$/gm) ?? [];
+  const events = catalogue.flatMap(({ samples }) => Object.keys(samples));
+  expect(headings).toHaveLength(events.length + 2);
+});
+
+test("CONTRIBUTING.md tells the command that the README does", () => {
+  const [contributing, readme] = ["CONTRIBUTING.md", "README.md"].map((file) =>
+    commandsOf(file, "command: test"),
+  );
+  expect(contributing).toBe(readme ?? "");
+});
