@@ -77,7 +77,7 @@ describe("the trace of a webhook", () => {
       parentSpanId: senderSpan,
       traceState: "vendor=1",
       kind: 2,
-      status: {},
+      status: expect.not.objectContaining({ code: 2 }),
       attributes: {
         "http.request.method": "POST",
         "http.route": "/webhooks/:provider",
@@ -134,12 +134,11 @@ describe("the trace of a webhook", () => {
       app.deliver("task_tracker", sample, { secret: "another" }),
     );
     const server = one(spans, "POST /webhooks/:provider");
-    expect(server).toMatchObject({ status: {} });
+    expect(server.status).toEqual({});
     expect(server.attributes).toMatchObject({ "http.response.status_code": "401" });
-    expect(one(spans, "webhook verify")).toMatchObject({
-      status: {},
-      attributes: { "error.type": "invalid-signature" },
-    });
+    const verify = one(spans, "webhook verify");
+    expect(verify.status).toEqual({});
+    expect(verify.attributes).toEqual({ "error.type": "invalid-signature" });
   });
 
   test("tells of a failure of ours", async () => {
@@ -187,7 +186,7 @@ describe("the trace of a delivery to the operator gateway", () => {
       traceId,
       parentSpanId: server.spanId,
       kind: 3,
-      status: {},
+      status: expect.not.objectContaining({ code: 2 }),
       attributes: {
         "http.response.status_code": "200",
         "http.request.resend_count": "0",
