@@ -39,6 +39,10 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
     (from, to) => !/^(bun|node):sqlite$/.test(to) || from.startsWith("storage/sqlite/"),
   ],
   [
+    "only storage/postgres/ sees Bun's SQL client",
+    (from, to) => to !== "bun" || from.startsWith("storage/postgres/"),
+  ],
+  [
     "only doors, http/ and app.ts see Elysia",
     (from, to) => to !== "elysia" || ["door", "http", "app"].includes(kindOf(from)),
   ],

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 
 import { type Config, readConfig } from "../config.ts";
 
-import { draftCopy } from "./copy.ts";
+import { draftCopy } from "./draft.ts";
 import { databaseFile } from "./database.ts";
 import { keysBeside } from "./keys.ts";
 import { table, UsageError } from "./output.ts";

@@ -5,6 +5,7 @@ import { type Role, roles } from "../context.ts";
 import { version } from "../version.ts";
 
 import type { BackupOptions } from "./backup.ts";
+import type { CopyOptions } from "./copy.ts";
 import { parseDuration } from "./durations.ts";
 import { exitCodeOf, messageOf } from "./failures.ts";
 import type { ImportOptions } from "./import.ts";
@@ -157,6 +158,20 @@ function declareOperating(program: Command, env: NodeJS.ProcessEnv): void {
   ).action(async (options: TokenOptions) => {
     const { token } = await import("./token.ts");
     await token(options, env);
+  });
+
+  example(
+    program
+      .command("copy")
+      .description(
+        "copy one database to another, empty one, and compare them; stop the servers first",
+      )
+      .requiredOption("--from <url>", "as sqlite:./data/skyhook.db")
+      .requiredOption("--to <url>", "as postgres://user:password@host:5432/database"),
+    "skyhook copy --from sqlite:./data/skyhook.db --to postgres://skyhook@localhost/skyhook",
+  ).action(async (options: CopyOptions) => {
+    const { copy } = await import("./copy.ts");
+    await copy(options, env);
   });
 
   example(

@@ -1,85 +1,40 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { readConfig } from "../config.ts";
+import { copyDatabase } from "../storage/copy.ts";
 
-import { copyDatabase } from "../storage/sqlite/backup.ts";
-import { damageOf, strangenessOf } from "../storage/sqlite/inspect.ts";
-
-import { codeOf, messageOf } from "./failures.ts";
+import { openDatabase } from "./database.ts";
+import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
-const bytesPerMegabyte = 1e6;
-
-/** A whole and checked copy of a database, which still has a name of its own. */
-export interface Draft {
-  readonly file: string;
-  /** As people read it: `664 MB`. */
-  readonly size: string;
-  /** Gives it the name that it is for, in place of what has that name. On disk when this returns. */
-  publish(): void;
-  /** Removes what was not published. */
-  discard(): void;
+export interface CopyOptions {
+  readonly from: string;
+  readonly to: string;
 }
 
 /**
- * Copies the database `from` into a file beside `to` that only its owner can read, and checks the copy.
- * Whoever is ended in the middle leaves `<to>.<letters>.partial` behind, and never half a copy under the
- * name itself. Throws an error that says what to do.
+ * `skyhook copy`: from one database to another, of whatever kind. Run again after it was broken off, it
+ * goes on. Ids, numbers, times and keys stay as they are, so cursors and idempotency keys stay good.
  */
-export async function draftCopy(from: string, to: string): Promise<Draft> {
-  const file = `${to}.${crypto.randomUUID().slice(0, 8)}.partial`;
-  const discard = () => {
-    for (const end of ["", "-journal", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
-  };
-  const strange = strangenessOf(from);
-  if (strange !== null) throw new Error(`${from} cannot be used (${strange}): name another file`);
-  const bar = progress("copying", 1);
+export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  if (from === to) throw new UsageError("--from and --to name the same database");
+  const source = await openDatabase(readConfig({ ...env, DATABASE_URL: from }));
   try {
-    closeSync(openSync(file, "wx", 0o600));
-    await copyDatabase(from, file, (done, whole) => {
-      bar.at(done / whole, `${megabytes(done)} of ${megabytes(whole)}`);
-    });
-    bar.at(1, "checking");
-    const damage = damageOf(file);
-    if (damage !== null) throw new Error(`${from} is damaged (${damage}): use an earlier backup`);
-    return { file, size: megabytes(statSync(file).size), publish, discard };
-  } catch (error) {
-    discard();
-    throw copyFault(error, to);
+    const target = await openDatabase(readConfig({ ...env, DATABASE_URL: to }));
+    const bar = progress("", null);
+    try {
+      const copied = await copyDatabase(source, target, (what, rows) =>
+        bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`),
+      );
+      bar.end();
+      const rows = copied.map(({ name, rows, sha256 }) => [name, String(rows), sha256]);
+      console.log(table([["TABLE", "ROWS", "SHA-256, THE SAME ON BOTH SIDES"], ...rows]));
+      console.log(
+        "\nGive the new instances the same JWT_SECRET and PERSONAL_DATA_KEY (or the files jwt_secret and personal_data_key of DATA_DIR).",
+      );
+    } finally {
+      bar.end();
+      await target.close();
+    }
   } finally {
-    bar.end();
+    await source.close();
   }
-
-  function publish(): void {
-    syncToDisk(file);
-    renameSync(file, to);
-    // The name, too, is only safe once its folder is.
-    syncToDisk(dirname(to));
-  }
-}
-
-/** Waits until a file, or the names in a folder, are on disk. */
-export function syncToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function megabytes(bytes: number): string {
-  const value = bytes / bytesPerMegabyte;
-  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} MB`;
-}
-
-/** A failure of the disk or the folder, with what to do about it; others as they are. */
-function copyFault(error: unknown, to: string): unknown {
-  if (codeOf(error) === null) return error;
-  const why = messageOf(error);
-  return new Error(
-    `The copy failed (${why}): check that ${dirname(to)} can be written and has room`,
-    {
-      cause: error,
-    },
-  );
 }

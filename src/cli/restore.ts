@@ -13,7 +13,7 @@ import {
   unknownMigrations,
 } from "../storage/sqlite/inspect.ts";
 
-import { draftCopy } from "./copy.ts";
+import { draftCopy } from "./draft.ts";
 import { databaseFile } from "./database.ts";
 import { personalDataKeyPlaces } from "./keys.ts";
 

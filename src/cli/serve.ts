@@ -3,6 +3,7 @@ import type { Config } from "../config.ts";
 import { createLog } from "../log.ts";
 import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
+import { withoutPassword } from "../storage/without-password.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf } from "./failures.ts";
@@ -66,6 +67,11 @@ export async function serve(
     log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
   }
   for (const warning of unencrypted(config)) log.warn(warning);
+  if (services.storage.signals !== null && config.jwtSecret === null) {
+    log.warn(
+      "JWT_SECRET is not set: other instances on this database need the same one, and the same PERSONAL_DATA_KEY",
+    );
+  }
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -83,7 +89,7 @@ export async function serve(
   process.on("SIGINT", (signal) => void stop(signal));
 
   log.info(
-    { database: config.databaseUrl, pid: process.pid },
+    { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };

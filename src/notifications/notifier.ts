@@ -133,8 +133,9 @@ export function notifier(parts: Parts): Notifier {
       const now = clock.now();
       // No wait is longer, unless the clock was put back since it began.
       const latest = new Date(now + longestRetryAfterMs);
+      // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
+      if (storage.signals === null) await storage.atomically(step(releaseLeases, {}));
       await storage.atomically(
-        step(releaseLeases, {}),
         step(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
       );
       stopped = false;

@@ -1,4 +1,5 @@
 // A process that does what every command does first, and no more: brings the database to our schema.
 import { openStorage } from "../../src/storage/storage.ts";
 
-await openStorage(process.argv[2] ?? "").close();
+const storage = await openStorage(process.argv[2] ?? "");
+await storage.close();

@@ -22,7 +22,7 @@ describe("units of work", () => {
 
   test("that wait for a lock are committed by close, in their order, and later ones refused", async () => {
     const file = newFile();
-    const storage = openStorage(`sqlite:${file}`);
+    const storage = await openStorage(`sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
@@ -39,7 +39,7 @@ describe("units of work", () => {
 
   test("that wait for a lock that stays are all refused, and close does not wait on", async () => {
     const file = newFile();
-    const storage = openStorage(`sqlite:${file}`);
+    const storage = await openStorage(`sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) =>
@@ -57,7 +57,7 @@ describe("units of work", () => {
 
   test("are refused at once when 20,000 wait, and those are all committed", async () => {
     const file = newFile();
-    const storage = openStorage(`sqlite:${file}`);
+    const storage = await openStorage(`sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = Array.from({ length: 20_000 }, (_, index) =>
