@@ -105,6 +105,21 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await count()).toBe(2);
     });
 
+    test("a value that cannot be bound undoes its unit, and only that", async () => {
+      storage = await open();
+      const { title: _, ...untitled } = notificationRow(1);
+      const units = [
+        storage.atomically(
+          step(insertEvent, eventRow(1), "stop"),
+          step(insertNotification, untitled as ReturnType<typeof notificationRow>),
+        ),
+        storage.atomically(step(insertEvent, eventRow(2))),
+      ];
+      const outcomes = await Promise.allSettled(units);
+      expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+      expect(await count()).toBe(1);
+    });
+
     test("a step that touches no row with `stop` leaves out the rest and keeps what was done", async () => {
       storage = await open();
       await storage.atomically(step(insertEvent, eventRow(1)));

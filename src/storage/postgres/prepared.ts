@@ -17,7 +17,10 @@ interface Field {
   readonly field: Column | { readonly decoder: Decoder };
 }
 
-/** A compiled statement: run on a connection, or on any of a pool's. */
+/**
+ * A compiled statement: run on a connection, or on any of a pool's. A value that cannot be bound throws
+ * at once, before anything is sent.
+ */
 export type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<StepResult<unknown>>;
 
 const noRows: readonly unknown[] = [];
@@ -36,16 +39,25 @@ export function prepared(query: PostgresBuilder): Run {
     return binders.map((bindOne) => bindOne(named));
   };
   if (fields === undefined) {
-    return async (on, values) => {
-      const { affectedRows } = await on.unsafe(sql, bind(values)).execute();
-      return { rows: noRows, touched: affectedRows };
-    };
+    return (on, values) => written(on.unsafe(sql, bind(values)).execute());
   }
   const read = reader(fields);
-  return async (on, values) => {
-    const rows: readonly unknown[][] = await on.unsafe(sql, bind(values)).values().execute();
-    return { rows: rows.map(read), touched: rows.length };
-  };
+  return (on, values) => readBy(read, on.unsafe(sql, bind(values)).values().execute());
+}
+
+async function written(
+  answer: Promise<{ readonly affectedRows: number }>,
+): Promise<StepResult<unknown>> {
+  const { affectedRows } = await answer;
+  return { rows: noRows, touched: affectedRows };
+}
+
+async function readBy(
+  read: (values: readonly unknown[]) => Row,
+  answer: Promise<readonly (readonly unknown[])[]>,
+): Promise<StepResult<unknown>> {
+  const rows = await answer;
+  return { rows: rows.map(read), touched: rows.length };
 }
 
 type Bind = (values: Readonly<Record<string, unknown>>) => unknown;
