@@ -70,6 +70,8 @@ export async function pgbench(
   );
   const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   const perSecond = Number(/tps = ([\d.]+)/.exec(out)?.[1]);
-  if ((await child.exited) !== 0 || Number.isNaN(perSecond)) throw new Error(`pgbench: ${err}`);
+  if ((await child.exited) !== 0 || Number.isNaN(perSecond)) {
+    throw new Error(`pgbench ended with ${child.signalCode ?? child.exitCode}: ${err}${out}`);
+  }
   return perSecond;
 }
