@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { ConfigError, readConfig, settings } from "../src/config.ts";
 import { secretPlaces, secretStore } from "../src/secrets.ts";
-import { catalogue } from "../src/webhooks/providers.ts";
+import { catalogue, defaultProviders } from "../src/webhooks/providers.ts";
 
 import { noLoadBalancer } from "./support/load-balancer.ts";
 
@@ -140,12 +140,21 @@ describe("deploy/kubernetes", () => {
     expect(at(container, "volumeMounts.0.mountPath")).toBe(at(secretsDir, "value"));
   });
 
-  test("an example of a secret cannot be served with by oversight", () => {
-    const store = secretStore(
-      { PERSONAL_DATA_KEY: String(at(webhooks, "stringData.personal_data_key")) },
-      "/nonexistent",
-    );
-    expect(() => store.personalDataKeys("/nonexistent")).toThrow(ConfigError);
+  test("nobody serves with the example's secrets by oversight", () => {
+    const jwtSecret = String(at(secret, "stringData.JWT_SECRET"));
+    expect(() => readConfig({ JWT_SECRET: jwtSecret })).toThrow(ConfigError);
+    const folder = mkdtempSync(join(tmpdir(), "skyhook-secrets-"));
+    try {
+      const files = Object.entries(Object(at(webhooks, "stringData")));
+      for (const [name, value] of files) writeFileSync(join(folder, name), String(value));
+      const store = secretStore({}, folder);
+      expect(() => store.personalDataKeys("/nonexistent")).toThrow(ConfigError);
+      for (const id of defaultProviders) {
+        expect(() => store.webhookSecrets(id)).toThrow(ConfigError);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
