@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { join } from "node:path";
 
 import type { SQL } from "bun";
@@ -19,11 +20,14 @@ export const postgres: Suite = {
   async run(options) {
     if (Bun.which("pgbench") === null) throw new Error("pgbench is not there: install PostgreSQL");
     const rounds: Round[] = [];
+    // With so many processes at once, what else runs here counts for more than elsewhere.
+    const [before = 0] = loadavg();
     for (let round = 1; round <= options.rounds; round += 1) {
       console.log(`Round ${round} of ${options.rounds}`);
       rounds.push(await runRound(options));
     }
-    return section(options, rounds, await serverVersion());
+    const busy = `load average of the machine before it began: ${cells.decimals(before, 1)}`;
+    return section(options, rounds, [`PostgreSQL ${await serverVersion()}`, busy]);
   },
 };
 
@@ -194,7 +198,7 @@ function rateOf({ requestsPerSecond, p99Ms }: LoadResult): Rate {
 function section(
   { connections, seconds, warmUpSeconds }: Options,
   rounds: readonly Round[],
-  version: string,
+  surroundings: readonly string[],
 ): string {
   const names = [onSqlite, ...instanceCounts.map(instancesName), ...clientCounts.map(clientsName)];
   const figure = (round: Round, { name: work }: Work, contestant: string): Rate => {
@@ -222,7 +226,7 @@ function section(
     "one delivery, or of one booking, in one transaction, prepared, with bodies as long, by 8 and 32 clients, of which",
     "the better counts. Instances, load and PostgreSQL share the cores: more instances cannot be faster here.",
     "",
-    environment([`PostgreSQL ${version}`]),
+    environment(surroundings),
     "",
     table(
       ["what", ...works.flatMap(({ name }) => [`${name}/s`, "p99 ms"])],
