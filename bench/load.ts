@@ -16,6 +16,8 @@ import type { Requests } from "./requests.ts";
 export interface LoadPlan {
   readonly send: Sent;
   readonly port: number;
+  /** Of other instances, among which the connections are spread too. */
+  readonly otherPorts?: readonly number[];
   readonly serverPid: number;
   readonly connections: number;
   readonly warmUpSeconds: number;
@@ -88,8 +90,11 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
     if (phase === "timed") latencies.record(latencyMs);
   }
 
+  const ports = [plan.port, ...(plan.otherPorts ?? [])];
   const over = Promise.all(
-    Array.from({ length: connections }, () => converse(plan.port, takeRequest, answered)),
+    Array.from({ length: connections }, (_, index) =>
+      converse(ports[index % ports.length] ?? plan.port, takeRequest, answered),
+    ),
   );
   // An error ends the run at once.
   await Promise.race([over, Bun.sleep(warmUpSeconds * 1_000)]);

@@ -1,216 +1,244 @@
+import { loadavg } from "node:os";
 import { join } from "node:path";
 
-import { SQL } from "bun";
+import type { SQL } from "bun";
 
-import type { DeliveryPlan } from "./deliveries.ts";
+import { tokenSettings } from "./api-requests.ts";
+import { withFolder } from "./folder.ts";
+import type { LoadResult, Sent } from "./load.ts";
 import { median } from "./measure.ts";
+import { inSchema, pgbench, serverVersion } from "./postgres-server.ts";
 import { runLoad, type Server, startServer } from "./processes.ts";
-import { cells, environment, goalTable, table } from "./report.ts";
+import { cells, environment, type Goal, goalTable, table } from "./report.ts";
+import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-const here = (path: string): string => join(import.meta.dir, path);
-
-/** Ingest by one instance and by several on one PostgreSQL server, and what the server itself can do. */
+/** One instance and several on one PostgreSQL server, what that server itself can do, and SQLite. */
 export const postgres: Suite = {
   name: "postgres",
-  about: "webhook ingest on PostgreSQL by 1, 2 and 4 instances ÷ pgbench with the same statements",
+  about: "ingest and bookings on PostgreSQL by 1, 2 and 4 instances ÷ pgbench, same statements",
   async run(options) {
     if (Bun.which("pgbench") === null) throw new Error("pgbench is not there: install PostgreSQL");
     const rounds: Round[] = [];
+    // With so many processes at once, what else runs here counts for more than elsewhere.
+    const [before = 0] = loadavg();
     for (let round = 1; round <= options.rounds; round += 1) {
       console.log(`Round ${round} of ${options.rounds}`);
       rounds.push(await runRound(options));
     }
-    return section(options, rounds);
+    const busy = `load average of the machine before it began: ${cells.decimals(before, 1)}`;
+    return section(options, rounds, [`PostgreSQL ${await serverVersion()}`, busy]);
   },
 };
 
-/** Where a schema may be made and dropped. */
-const serverUrl = process.env["TEST_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres";
-
-const delivery: DeliveryPlan = {
-  provider: "code_host",
-  event: "workflow_run.completed",
-  secret: "bench-secret-of-code-host",
-};
+const main = join(import.meta.dir, "../src/main.ts");
+const provider = "code_host";
+const secret = "bench-secret-of-code-host";
 const instanceCounts = [1, 2, 4] as const;
-const clientCounts = [8, 32, 64] as const;
-const requestsPerSecond = 15_000;
-/** Of a delivery's body, roughly: pgbench stores as many. */
-const bodyBytes = 3_000;
+const clientCounts = [8, 32] as const;
+const flights = 1_000;
+const users = 1_000;
 
-interface Round {
-  /** Deliveries a second, by instances. */
-  readonly skyhook: ReadonlyMap<number, Ingest>;
-  /** Transactions a second, by clients. */
-  readonly pgbench: ReadonlyMap<number, number>;
+/** A kind of work that is measured. */
+interface Work {
+  readonly name: string;
+  readonly send: Sent;
+  /** More than can be answered, so that they do not run out. */
+  readonly requestsPerSecond: number;
+  readonly script: string;
+  /** What is there as often as was acknowledged. */
+  readonly counted: string;
 }
-interface Ingest {
+
+const works: readonly Work[] = [
+  {
+    name: "deliveries",
+    send: { kind: "deliveries", provider, event: "workflow_run.completed", secret },
+    requestsPerSecond: 15_000,
+    script: "ingest.pgbench.sql",
+    counted: "select count(*) from events join notifications on event_id = events.id",
+  },
+  {
+    name: "bookings",
+    send: { kind: "bookings", users, flights },
+    requestsPerSecond: 12_000,
+    script: "bookings.pgbench.sql",
+    counted: "select sum(seats - seats_available) from flights",
+  },
+];
+
+interface Rate {
   readonly perSecond: number;
   readonly p99Ms: number;
 }
+/** What each contestant reached, by its name. */
+type Figures = ReadonlyMap<string, Rate>;
+/** By the name of the work. */
+type Round = ReadonlyMap<string, Figures>;
+
+const onSqlite = "1 × skyhook serve on SQLite";
+const instancesName = (count: number): string => `${count} × skyhook serve on PostgreSQL`;
+const clientsName = (count: number): string => `pgbench, ${count} clients`;
 
 async function runRound(options: Options): Promise<Round> {
-  const skyhook = new Map<number, Ingest>();
-  for (const instances of instanceCounts) {
-    const ingest = await inSchema((url, sql) => measure(url, sql, instances, options));
-    console.log(`  ${instances} × skyhook: ${cells.perSecond(ingest.perSecond)} deliveries/s`);
-    skyhook.set(instances, ingest);
+  const round = new Map<string, Figures>();
+  for (const work of works) {
+    const figures = new Map<string, Rate>();
+    const note = (name: string, rate: Rate) => {
+      console.log(`  ${name}: ${cells.perSecond(rate.perSecond)} ${work.name}/s`);
+      figures.set(name, rate);
+    };
+    const sqlite = await measureSqlite(work, options);
+    note(onSqlite, rateOf(sqlite));
+    for (const count of instanceCounts) {
+      note(
+        instancesName(count),
+        await inSchema((url, sql) => measure(work, url, sql, count, options)),
+      );
+    }
+    for (const clients of clientCounts) {
+      const perSecond = await inSchema(async (url, sql) => {
+        await prepare(url, sql);
+        const { seconds } = options;
+        const variables = { bytes: sqlite.bodyBytes };
+        return pgbench(url, { script: work.script, clients, seconds, variables });
+      });
+      note(clientsName(clients), { perSecond, p99Ms: Number.NaN });
+    }
+    round.set(work.name, figures);
   }
-  const pgbench = new Map<number, number>();
-  for (const clients of clientCounts) {
-    const perSecond = await inSchema((url) => ceiling(url, clients, options));
-    console.log(`  pgbench, ${clients} clients: ${cells.perSecond(perSecond)} transactions/s`);
-    pgbench.set(clients, perSecond);
-  }
-  return { skyhook, pgbench };
+  return round;
 }
 
-/** Does something in a schema of its own, which is dropped afterwards. */
-async function inSchema<Result>(act: (url: string, sql: SQL) => Promise<Result>): Promise<Result> {
-  const schema = `skyhook_bench_${process.pid}`;
-  const url = new URL(serverUrl);
-  url.searchParams.set("search_path", schema);
-  await using sql = new SQL(url.href, { max: 1, connection: { client_min_messages: "warning" } });
-  await sql.unsafe(`drop schema if exists ${schema} cascade`);
-  await sql.unsafe(`create schema ${schema}`);
-  try {
-    return await act(url.href, sql);
-  } finally {
-    await sql.unsafe(`drop schema ${schema} cascade`);
-  }
-}
-
-function startInstance(url: string): Promise<Server> {
-  return startServer(["bun", here("../src/main.ts"), "serve"], {
+/** Not pinned to a core: PostgreSQL is not either. */
+function startInstance(databaseUrl: string, dataDir = "/nonexistent"): Promise<Server> {
+  const env = {
     HOST: "127.0.0.1",
-    DATABASE_URL: url,
-    DATA_DIR: "/nonexistent",
-    JWT_SECRET: "a bench key of thirty-two bytes!",
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: dataDir,
+    JWT_SECRET: tokenSettings.key,
     PERSONAL_DATA_KEY: Buffer.alloc(32, 1).toString("base64"),
     LOG_LEVEL: "warn",
-    WEBHOOK_PROVIDERS: delivery.provider,
-    CODE_HOST_WEBHOOK_SECRET: delivery.secret,
+    WEBHOOK_PROVIDERS: provider,
+    CODE_HOST_WEBHOOK_SECRET: secret,
+  };
+  return startServer(["bun", main, "serve"], env, () => [], null);
+}
+
+/** The program makes its tables; flights leave long after any day on which this runs. */
+async function prepare(url: string, sql: SQL): Promise<void> {
+  await (await startInstance(url)).stop();
+  const departureMs = Date.UTC(2060, 0, 1);
+  await sql.unsafe(`insert into flights (id, flight_number, airline, origin, destination, departure_time,
+      arrival_time, cabin_class, seats, seats_available, price_minor, currency, created_at)
+    select n, 'SK' || n, 'Skyhook Air', 'LHR', 'JFK', ${departureMs} + n * 60000, ${departureMs} + n * 60000 + 28800000,
+      'economy', 300, 300, 49950, 'GBP', 1767225600000 from generate_series(1, ${flights}) as n`);
+}
+
+/** Loads servers from one process, the connections spread over them. */
+function load(
+  { send, requestsPerSecond }: Work,
+  [first, ...others]: readonly [Server, ...Server[]],
+  { connections, seconds, warmUpSeconds }: Options,
+): Promise<LoadResult> {
+  return runLoad("skyhook serve", {
+    send,
+    port: first.port,
+    otherPorts: others.map(({ port }) => port),
+    serverPid: first.pid,
+    connections,
+    seconds,
+    warmUpSeconds,
+    requests: requestsPerSecond * (warmUpSeconds + seconds),
+    repeats: false,
   });
 }
 
 async function measure(
+  work: Work,
   url: string,
   sql: SQL,
   instances: number,
-  { connections, seconds, warmUpSeconds }: Options,
-): Promise<Ingest> {
-  const servers: Server[] = [];
+  options: Options,
+): Promise<Rate> {
+  await prepare(url, sql);
+  const servers: [Server, ...Server[]] = [await startInstance(url)];
   try {
     while (servers.length < instances) servers.push(await startInstance(url));
-    const results = await Promise.all(
-      servers.map(({ port, pid }) =>
-        runLoad("skyhook serve", {
-          send: { kind: "deliveries", ...delivery },
-          port,
-          serverPid: pid,
-          connections: Math.ceil(connections / instances),
-          seconds,
-          warmUpSeconds,
-          requests: Math.ceil((requestsPerSecond * (warmUpSeconds + seconds)) / instances),
-          repeats: false,
-        }),
-      ),
-    );
-    const acknowledged = results.reduce((sum, result) => sum + result.acknowledged, 0);
+    const result = await load(work, servers, options);
     const [row]: { stored: number }[] = await sql.unsafe(
-      "select count(*)::int as stored from events join notifications on event_id = events.id",
+      `select counted::int as stored from (${work.counted}) as counts (counted)`,
     );
-    if (row?.stored !== acknowledged) {
-      throw new Error(`${acknowledged} were acknowledged, but ${row?.stored} are stored`);
+    if (row?.stored !== result.acknowledged) {
+      throw new Error(`${result.acknowledged} were acknowledged, but ${row?.stored} are stored`);
     }
-    return {
-      perSecond: results.reduce((sum, result) => sum + result.requestsPerSecond, 0),
-      p99Ms: Math.max(...results.map(({ p99Ms }) => p99Ms)),
-    };
+    return rateOf(result);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
   }
 }
 
-async function ceiling(url: string, clients: number, { seconds }: Options): Promise<number> {
-  // The program makes its tables.
-  await (await startInstance(url)).stop();
-  const { hostname, port, username, password, pathname, searchParams } = new URL(url);
-  const child = Bun.spawn(
-    [
-      "pgbench",
-      "--no-vacuum",
-      "--protocol=prepared",
-      `--define=bytes=${bodyBytes}`,
-      `--client=${clients}`,
-      "--jobs=1",
-      `--time=${seconds}`,
-      `--file=${here("servers/ingest.pgbench.sql")}`,
-      `--host=${hostname}`,
-      `--port=${port || 5432}`,
-      `--username=${username || "postgres"}`,
-      pathname.slice(1),
-    ],
-    {
-      env: {
-        PATH: process.env["PATH"],
-        PGPASSWORD: password,
-        PGOPTIONS: `-c search_path=${searchParams.get("search_path")}`,
-      },
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const perSecond = Number(/tps = ([\d.]+)/.exec(out)?.[1]);
-  if (Number.isNaN(perSecond)) throw new Error(`pgbench failed: ${err}`);
-  return perSecond;
+function measureSqlite(work: Work, options: Options): Promise<LoadResult> {
+  return withFolder("postgres", async (folder) => {
+    const file = join(folder, "skyhook.db");
+    fill(file, [{ table: "flights", rows: flights, stepMs: 0 }]);
+    const server = await startInstance(`sqlite:${file}`, folder);
+    try {
+      return await load(work, [server], options);
+    } finally {
+      await server.stop();
+    }
+  });
+}
+
+function rateOf({ requestsPerSecond, p99Ms }: LoadResult): Rate {
+  return { perSecond: requestsPerSecond, p99Ms };
 }
 
 function section(
   { connections, seconds, warmUpSeconds }: Options,
   rounds: readonly Round[],
+  surroundings: readonly string[],
 ): string {
-  const best = (round: Round): number => Math.max(...round.pgbench.values());
-  const ingestOf = (round: Round, instances: number): Ingest => {
-    const ingest = round.skyhook.get(instances);
-    if (ingest === undefined) throw new Error(`${instances} instances were not measured`);
-    return ingest;
+  const names = [onSqlite, ...instanceCounts.map(instancesName), ...clientCounts.map(clientsName)];
+  const figure = (round: Round, { name: work }: Work, contestant: string): Rate => {
+    const rate = round.get(work)?.get(contestant);
+    if (rate === undefined) throw new Error(`${contestant} was not measured`);
+    return rate;
   };
-  const ratios = (instances: number): number[] =>
-    rounds.map((round) => ingestOf(round, instances).perSecond / best(round));
+  const medianOf = (work: Work, contestant: string, key: keyof Rate): number =>
+    median(rounds.map((round) => figure(round, work, contestant)[key]));
+  const ceiling = (round: Round, work: Work): number =>
+    Math.max(...clientCounts.map((count) => figure(round, work, clientsName(count)).perSecond));
+  const goals = works.flatMap((work) =>
+    instanceCounts.map((count): Goal => ({
+      goal: `${work.name} by ${count} ÷ pgbench`,
+      ratios: rounds.map(
+        (round) => figure(round, work, instancesName(count)).perSecond / ceiling(round, work),
+      ),
+      ...(work.name === "deliveries" && { target: 0.5 }),
+      better: "higher",
+    })),
+  );
   return [
-    `${connections} connections in all, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up;`,
-    `medians. Each delivery is verified, stored with its notification and answered after the commit; what was`,
-    `acknowledged is counted in the database. pgbench runs the same two inserts in one transaction, prepared,`,
-    `with 8, 32 and 64 clients, of which the best counts. Server, instances, load and PostgreSQL share the cores.`,
+    `${connections} connections in all, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up,`,
+    "contestants in turn; medians. What was acknowledged is counted in the database. pgbench runs the statements of",
+    "one delivery, or of one booking, in one transaction, prepared, with bodies as long, by 8 and 32 clients, of which",
+    "the better counts. Instances, load and PostgreSQL share the cores: more instances cannot be faster here.",
     "",
-    environment([]),
+    environment(surroundings),
     "",
     table(
-      ["what", "per second", "p99 ms"],
-      [
-        ...instanceCounts.map((instances) => [
-          `${instances} × skyhook serve`,
-          cells.perSecond(median(rounds.map((round) => ingestOf(round, instances).perSecond))),
-          cells.decimals(median(rounds.map((round) => ingestOf(round, instances).p99Ms)), 1),
+      ["what", ...works.flatMap(({ name }) => [`${name}/s`, "p99 ms"])],
+      names.map((name) => [
+        name,
+        ...works.flatMap((work) => [
+          cells.perSecond(medianOf(work, name, "perSecond")),
+          cells.decimals(medianOf(work, name, "p99Ms"), 1),
         ]),
-        ...clientCounts.map((clients) => [
-          `pgbench, ${clients} clients`,
-          cells.perSecond(median(rounds.map((round) => round.pgbench.get(clients) ?? 0))),
-          "",
-        ]),
-      ],
+      ]),
     ),
     "",
-    goalTable(
-      instanceCounts.map((instances) => ({
-        goal: `ingest by ${instances} ÷ pgbench`,
-        ratios: ratios(instances),
-        target: 0.5,
-        better: "higher" as const,
-      })),
-    ),
+    goalTable(goals),
   ].join("\n");
 }

@@ -8,11 +8,16 @@ const taskset = navigator.hardwareConcurrency > 1 ? Bun.which("taskset") : null;
 export const pinning =
   taskset === null ? "not pinned to cores" : "server on core 0, load on core 1";
 
+/** Null: wherever the system puts it. */
+type Core = 0 | 1 | null;
+
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 10_000;
 
-function onCore(core: 0 | 1, command: readonly string[]): string[] {
-  return taskset === null ? [...command] : [taskset, "--cpu-list", String(core), ...command];
+function onCore(core: Core, command: readonly string[]): string[] {
+  return taskset === null || core === null
+    ? [...command]
+    : [taskset, "--cpu-list", String(core), ...command];
 }
 
 const endings = new Set<() => void>();
@@ -41,9 +46,10 @@ export async function startServer(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
   portArguments: (port: number) => readonly string[] = () => [],
+  core: Core = 0,
 ): Promise<Server> {
   const port = freePort();
-  const child = Bun.spawn(onCore(0, [...command, ...portArguments(port)]), {
+  const child = Bun.spawn(onCore(core, [...command, ...portArguments(port)]), {
     env: { PATH: process.env["PATH"], NODE_ENV: "production", ...env, PORT: String(port) },
     stdout: "inherit",
     stderr: "inherit",

@@ -106,6 +106,11 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     );
   });
 
+  test.skipIf(noManyConnections !== null)("when it would lose what was acknowledged", async () => {
+    const url = at(({ searchParams }) => searchParams.set("synchronous_commit", "off"));
+    expect(await open(url)).toContain("its synchronous_commit is off");
+  });
+
   test("when the database is newer than the program", async () => {
     await (await openEmpty()).close();
     await shared.run("insert into migrations (name) values ('9999_from_the_future')");

@@ -1,53 +1,19 @@
 import { expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
-import { join } from "node:path";
 
 import { until } from "./support/app.ts";
 import { deliverTo, keyOf } from "./support/load.ts";
+import { noOwnPostgres, ownPostgres } from "./support/own-postgres.ts";
 import { resources } from "./support/resources.ts";
 
 const taken = resources();
 
-/** The server's own tools; it refuses to run as root. */
-const tools = Bun.which("pg_ctl") && Bun.which("initdb") ? "" : "pg_ctl and initdb are not there";
-const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
-const skipped = tools || (asOther.length > 0 && !Bun.which("runuser") ? "this is root" : "");
-if (skipped !== "") console.log(`skipped, needs a PostgreSQL server of its own: ${skipped}`);
+if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
 
-/** A server of its own in a folder, on a free port. */
-async function ownServer() {
-  const folder = taken.newFolder();
-  chmodSync(folder, 0o777);
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  const { port } = listener;
-  const data = join(folder, "server");
-  const run = async (...command: string[]) => {
-    // Its output goes to a file: what the server inherits of ours would keep us waiting.
-    const child = Bun.spawn([...asOther, ...command], {
-      cwd: folder,
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-    expect(await child.exited).toBe(0);
-  };
-  const ctl = (...args: string[]) =>
-    run("pg_ctl", "-D", data, "-w", "-t", "20", "-l", join(folder, "log"), ...args);
-  const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
-  await run("initdb", "-D", data, "-U", "postgres", "-A", "trust", "--no-sync");
-  await ctl("-o", options, "start");
-  taken.ends.push(() => ctl("-m", "immediate", "stop"));
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    crash: () => ctl("-m", "immediate", "stop"),
-    start: () => ctl("-o", options, "start"),
-  };
-}
-
-test.skipIf(skipped !== "")(
+test.skipIf(noOwnPostgres !== null)(
   "a database server that crashes under load loses nothing acknowledged, and is found again",
   async () => {
-    const database = await ownServer();
+    const database = await ownPostgres();
+    taken.ends.push(() => database.end());
     const env = { DATABASE_URL: database.url, DATABASE_RETRY_MS: "500" };
     const server = await taken.start(taken.newFolder(), env);
     const acknowledged = new Set<number>();

@@ -1,21 +1,21 @@
 import { equal, ok } from "node:assert/strict";
 
 import { keyOf } from "../support/load.ts";
-import type { RunningServer } from "../support/program.ts";
-
-import { type Answer, book, cancel, deliver } from "./requests.ts";
+import { type Answer, book, cancel, deliver, type Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
 
 /** Something that is asked of the service, as often as it takes until it is answered. */
 interface Ask {
   /** Tells it from all others. */
   readonly name: string;
-  readonly send: (server: RunningServer) => Promise<Answer | null>;
+  readonly send: (server: Server) => Promise<Answer | null>;
   /** What came of it, out of the answer: never to change. */
   readonly outcome: (answer: Answer) => string;
 }
 
 const workers = 12;
+/** What a client waits that got no answer. */
+const pauseMs = 20;
 /** Of ten requests one cancels and two book; the others are deliveries. */
 const cancelShare = 0.1;
 const bookShare = 0.2;
@@ -31,7 +31,15 @@ export class Ledger {
   /** What was found in the database once must be found ever after. */
   #found: ReadonlyMap<string, string> = new Map();
   readonly #cancellable: string[] = [];
+  readonly #tolerated: ReadonlySet<number>;
+  readonly #onAcknowledged: () => void;
   #last = 0;
+
+  /** `tolerated`: statuses that say nothing of what was done, as good as no answer. */
+  constructor(tolerated: readonly number[] = [], onAcknowledged: () => void = () => {}) {
+    this.#tolerated = new Set(tolerated);
+    this.#onAcknowledged = onAcknowledged;
+  }
 
   get acknowledged(): number {
     return this.#acknowledged.size;
@@ -42,7 +50,7 @@ export class Ledger {
   }
 
   /** Asks more and more, many things at a time, until something is not answered. */
-  async load(server: RunningServer): Promise<void> {
+  async load(server: Server): Promise<void> {
     let isUp = true;
     const work = async () => {
       while (isUp) isUp = (await this.#ask(server, this.#next())) && isUp;
@@ -50,8 +58,18 @@ export class Ledger {
     await Promise.all(Array.from({ length: workers }, work));
   }
 
+  /** Asks more and more until it is over, whatever is not answered. */
+  async loadUntil(server: Server, isOver: () => boolean): Promise<void> {
+    const work = async () => {
+      while (!isOver()) {
+        if (!(await this.#ask(server, this.#next()))) await Bun.sleep(pauseMs);
+      }
+    };
+    await Promise.all(Array.from({ length: workers }, work));
+  }
+
   /** Asks again what was not answered. */
-  async retry(server: RunningServer): Promise<void> {
+  async retry(server: Server): Promise<void> {
     const again = [...this.#unanswered];
     this.#unanswered = new Set();
     await Promise.all(again.map((ask) => this.#ask(server, ask)));
@@ -59,7 +77,7 @@ export class Ledger {
   }
 
   /** Compares with the database that a dead process left. How many unanswered asks it had carried out. */
-  async compare(service: CrashService): Promise<number> {
+  async compare(service: Pick<CrashService, "left">): Promise<number> {
     const found = await outcomesIn(service);
     for (const [name, outcome] of this.#found)
       equal(found.get(name), outcome, `${name} has changed`);
@@ -73,8 +91,9 @@ export class Ledger {
     return carriedOut;
   }
 
-  async #ask(server: RunningServer, ask: Ask): Promise<boolean> {
-    const answer = await ask.send(server);
+  async #ask(server: Server, ask: Ask): Promise<boolean> {
+    const given = await ask.send(server);
+    const answer = given === null || this.#tolerated.has(given.status) ? null : given;
     if (answer === null) this.#unanswered.add(ask);
     else if (answer.body["code"] === "no-seats") this.#refused.add(ask);
     else {
@@ -83,6 +102,7 @@ export class Ledger {
       // Committed by a process that died before it could say so.
       equal(this.#found.get(ask.name) ?? outcome, outcome, `${ask.name} was made again`);
       this.#acknowledged.set(ask, outcome);
+      this.#onAcknowledged();
       if (answer.body["status"] === "confirmed") this.#cancellable.push(outcome);
     }
     return answer !== null;
@@ -129,7 +149,9 @@ function cancellation(bookingId: string): Ask {
 }
 
 /** The outcome of each ask that the database has, by its name. */
-async function outcomesIn(service: CrashService): Promise<ReadonlyMap<string, string>> {
+async function outcomesIn(
+  service: Pick<CrashService, "left">,
+): Promise<ReadonlyMap<string, string>> {
   const rows = await service.left(
     `select idempotency_key as name, id as outcome from events where provider = 'task_tracker'
      union all select key, resource_id from idempotency

@@ -9,7 +9,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-type Server = Pick<RunningServer, "url">;
+export type Server = Pick<RunningServer, "url">;
 
 /** Delivers that number's webhook; null when no answer came. */
 export function deliver(server: Server, number: number): Promise<Answer | null> {
@@ -46,6 +46,8 @@ async function send(url: string, init: RequestInit): Promise<Answer | null> {
   } catch {
     return null;
   }
-  const body: Answer["body"] = JSON.parse(text);
+  // A balancer that reached nobody answers in HTML.
+  const isJson = response.headers.get("content-type")?.includes("json") ?? false;
+  const body: Answer["body"] = isJson ? JSON.parse(text) : {};
   return { status: response.status, headers: response.headers, body };
 }

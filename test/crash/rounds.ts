@@ -5,6 +5,7 @@ import { until } from "../support/app.ts";
 import type { CrashPoint } from "./crash-point.ts";
 import type { CrashDatabases } from "./databases.ts";
 import type { Ledger } from "./ledger.ts";
+import type { Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
 
 /** A way to die under load. */
@@ -81,12 +82,20 @@ export async function playRound(
   return { acknowledged: acknowledged - before, unanswered, carriedOut };
 }
 
+/** What can be asked to the end, however many processes it is. */
+export interface Service extends Pick<
+  CrashService,
+  "settled" | "stop" | "left" | "notified" | "held"
+> {
+  running(): Promise<Server>;
+}
+
 /**
  * Asks again what is still unanswered, and waits for the gateway. Throws unless everything is there
  * once, and the gateway was told of each at least once, under one id. How many it was told of twice or
  * more.
  */
-export async function endRounds(service: CrashService, ledger: Ledger): Promise<number> {
+export async function endRounds(service: Service, ledger: Ledger): Promise<number> {
   await ledger.retry(await service.running());
   await service.settled();
   await service.stop();

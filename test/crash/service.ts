@@ -15,6 +15,7 @@ import {
 import { type CrashPoint, crashPointVariable, setCrashPoint } from "./crash-point.ts";
 import type { CrashDatabase, CrashDatabases, Row } from "./databases.ts";
 import { wholeRows } from "./invariants.ts";
+import type { Server } from "./requests.ts";
 
 /** 128 and the number of SIGKILL. */
 const killedCode = 137;
@@ -137,24 +138,13 @@ export class CrashService {
 
   /** The `webhook-id`s that came to the gateway for each event's idempotency key, in that order. */
   notified(): ReadonlyMap<string, readonly string[]> {
-    const ids = new Map<string, string[]>();
-    for (const { headers, body } of this.#gateway.received) {
-      const { idempotencykey }: { idempotencykey: string } = JSON.parse(body);
-      ids.getOrInsertComputed(idempotencykey, () => []).push(headers["webhook-id"] ?? "");
-    }
-    return ids;
+    return idsByKey(this.#gateway);
   }
 
   /** Waits until the gateway has taken every notification there is. */
   async settled(): Promise<void> {
-    const server = await this.running();
-    const count = async (status: string) => {
-      const page = await asOperator(server, `/v1/notifications?status=${status}`);
-      const { data }: { data: unknown } = JSON.parse(await page.text());
-      return itemsOf(data).length;
-    };
     const waitMs = patienceMs + (this.#waitsForLeases ? leaseMs : 0);
-    await until(async () => (await count("pending")) + (await count("retrying")) === 0, waitMs);
+    await allDelivered(await this.running(), waitMs);
   }
 
   /** Ends the process kindly; the database is then at rest. */
@@ -173,8 +163,32 @@ export class CrashService {
   }
 }
 
+/** Waits until no notification waits to be delivered. */
+export async function allDelivered(server: Server, timeoutMs: number): Promise<void> {
+  const count = async (status: string) => {
+    const page = await asOperator(server, `/v1/notifications?status=${status}`);
+    const { data }: { data: unknown } = JSON.parse(await page.text());
+    return itemsOf(data).length;
+  };
+  await until(async () => (await count("pending")) + (await count("retrying")) === 0, timeoutMs);
+}
+
+/** By their `webhook-id`s what came to a gateway, for each event's idempotency key, in that order. */
+export function idsByKey({ received }: TestGateway): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { headers, body } of received) {
+    const { idempotencykey }: { idempotencykey: string } = JSON.parse(body);
+    ids.getOrInsertComputed(idempotencykey, () => []).push(headers["webhook-id"] ?? "");
+  }
+  return ids;
+}
+
 /** In a process of its own: one that stayed connected would spare the next start its recovery. */
-async function addFlights(folder: string, url: string, seats: readonly number[]): Promise<void> {
+export async function addFlights(
+  folder: string,
+  url: string,
+  seats: readonly number[],
+): Promise<void> {
   const departureMs = Date.now() + 30 * dayMs;
   const time = (ms: number) => new Date(ms).toISOString();
   const lines = seats.map((count, index) =>

@@ -14,7 +14,7 @@ const jwtSecret = "a test key of thirty-two bytes!!";
 export function startIn(
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<Surroundings, "through" | "preload"> = {},
+  options: Pick<Surroundings, "through" | "preload"> & { readonly port?: string } = {},
 ): Promise<RunningServer> {
   return startServer({
     ...options,

@@ -71,12 +71,12 @@ export interface RunningServer extends Surroundings {
   kill(): Promise<number>;
 }
 
-/** Starts `skyhook serve` (or another command that serves) on a free port. */
+/** Starts `skyhook serve` (or another command that serves), by default on a free port. */
 export async function startServer(
-  { cwd, env = {}, ...how }: Surroundings,
+  { cwd, env = {}, port = "0", ...how }: Surroundings & { readonly port?: string },
   command = "serve",
 ): Promise<RunningServer> {
-  const child = spawnSkyhook([command], { ...how, cwd, env: { ...env, PORT: "0" } });
+  const child = spawnSkyhook([command], { ...how, cwd, env: { ...env, PORT: port } });
   let log = "";
   const started = Promise.withResolvers<string>();
   const collect = async () => {

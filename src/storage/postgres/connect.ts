@@ -24,14 +24,24 @@ export function connect(
   });
 }
 
-/** The schema that unqualified names mean. Throws when the server is too old, or has no such schema. */
+/**
+ * The schema that unqualified names mean. Throws when the server is too old, has no such schema, or would
+ * say that it has committed what a crash can still undo.
+ */
 export async function checkServer(pool: SQL): Promise<string> {
-  const [row]: [string, string | null][] = await pool
-    .unsafe("select current_setting('server_version_num'), current_schema()")
+  const [row]: [string, string | null, string][] = await pool
+    .unsafe(
+      "select current_setting('server_version_num'), current_schema(), current_setting('synchronous_commit')",
+    )
     .values();
   const version = Math.floor(Number(row?.[0]) / 10_000);
   if (version < leastVersion) {
     throw new Error(`it is PostgreSQL ${version}: take ${leastVersion} or newer`);
+  }
+  if (row?.[2] === "off") {
+    throw new Error(
+      "its synchronous_commit is off, so a crash would lose what was acknowledged: turn it on for this database",
+    );
   }
   const schema = row?.[1] ?? null;
   if (schema === null) throw new Error("search_path names no schema that is there: make it first");

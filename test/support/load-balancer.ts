@@ -1,0 +1,60 @@
+import { join } from "node:path";
+
+import { until } from "./app.ts";
+import type { RunningServer } from "./program.ts";
+
+const config = join(import.meta.dir, "../../deploy/haproxy.cfg");
+
+/** Where Debian puts it is not on everyone's path. */
+const haproxy = Bun.which("haproxy", { PATH: `${process.env["PATH"]}:/usr/sbin` });
+
+/** Why there is no load balancer here; null when there is one. */
+export const noLoadBalancer =
+  haproxy === null ? "haproxy is not installed: apt-get install haproxy" : null;
+
+export interface LoadBalancer {
+  readonly url: string;
+  /** Ends it at once. */
+  stop(): Promise<unknown>;
+}
+
+type Address = Pick<RunningServer, "url">;
+
+/** HAProxy as deploy/haproxy.cfg configures it, on a free port in front of two servers that run. */
+export async function loadBalancer(one: Address, two: Address): Promise<LoadBalancer> {
+  const listen = freeAddress();
+  const child = Bun.spawn([haproxy ?? "haproxy", "-db", "-f", config], {
+    env: {
+      SKYHOOK_LISTEN: listen,
+      SKYHOOK_ONE: new URL(one.url).host,
+      SKYHOOK_TWO: new URL(two.url).host,
+    },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const stop = () => {
+    child.kill("SIGKILL");
+    return child.exited;
+  };
+  const url = `http://${listen}`;
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`);
+      return fetch(`${url}/livez`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+    }, 10_000);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url, stop };
+}
+
+/** An address of this machine that nobody listens on. */
+export function freeAddress(): string {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return `127.0.0.1:${listener.port}`;
+}
