@@ -121,6 +121,19 @@ describe("skyhook copy", () => {
     });
   });
 
+  test("gives no number a second time where the other one is in use already", async () => {
+    await server.empty();
+    const old = join(folder, "old.db");
+    await withStorages([`sqlite:${old}`, server.url], async (from, to) => {
+      await from.atomically(step(insertNotification, notificationRow(1)));
+      await copyDatabase(from, to, quiet);
+      await to.atomically(step(insertNotification, notificationRow(2)));
+      expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
+      await to.atomically(step(insertNotification, notificationRow(3)));
+      expect(await to.lastSeq()).toBe(3);
+    });
+  });
+
   test("goes on where it was broken off, and says when the two differ", async () => {
     await server.empty();
     const source = join(folder, "long.db");

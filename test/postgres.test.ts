@@ -3,12 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { countDuplicate, eventById, eventPages, insertEvent } from "../src/storage/events.ts";
+import {
+  countDuplicate,
+  eventById,
+  eventPages,
+  eventsByKeys,
+  insertEvent,
+} from "../src/storage/events.ts";
 import { feedAfter, insertNotification, newestSeq } from "../src/storage/notifications.ts";
 import { tables } from "../src/storage/postgres/tables.ts";
 import { step } from "../src/storage/sql.ts";
 import { migrations } from "../src/storage/postgres/migrate.ts";
 import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { usersByIds } from "../src/storage/users.ts";
 import { storageSuite } from "./suites/storage.ts";
 import {
   noManyConnections,
@@ -82,6 +89,7 @@ describe("postgres: schema", () => {
     expect(found).toMatchObject({ title: "a\u{FFFD}b", data: { deep: "\0" } });
     const [again] = await storage.atomically(step(insertEvent, { ...eventRow(2), ...row }));
     expect(again.touched).toBe(0);
+    expect(await storage.all(eventsByKeys, { keys: ["k\0", "\0"] })).toHaveLength(1);
     await storage.close();
   });
 });
@@ -217,6 +225,23 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     expect(await shared.run("select sum(duplicates)::int as sum from events")).toEqual([
       { sum: 40 },
     ]);
+  });
+
+  test("reads that wait for a lock, however many, hold up no write", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("lock table users in access exclusive mode");
+    let waiting = 10;
+    const reads = Array.from({ length: waiting }, async () => {
+      await storage.all(usersByIds, { ids: ["nobody"] });
+      waiting -= 1;
+    });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    expect(waiting).toBe(10);
+    await other.unsafe("rollback");
+    await Promise.all(reads);
   });
 
   test("what was acknowledged is there when connections are cut, and work goes on by itself", async () => {
