@@ -18,7 +18,7 @@ import { tables } from "./tables.ts";
 
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
-/** Of ten connections, this many write; reads have the others. */
+/** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
 const firstRetryMs = 20;
 const graceMs = 2_000;
@@ -28,31 +28,34 @@ const graceMs = 2_000;
  * as parameters, as `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
  */
 export async function openPostgres(url: string, limits: ServerLimits): Promise<Storage> {
-  const pool = connect(url, limits);
+  const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
+  const writing = connect(url, { ...limits, poolSize: writers });
   let schema: string;
   try {
-    schema = await checkServer(pool);
-    await migrate(pool);
+    schema = await checkServer(writing);
+    await migrate(writing);
   } catch (error) {
-    await pool.close({ timeout: 0 });
+    await writing.close({ timeout: 0 });
     throw startFault(error, url);
   }
-  const compile = compiler(pool);
+  const readers = limits.poolSize - writers;
+  const reading = readers > 0 ? connect(url, { ...limits, poolSize: readers }) : writing;
+  const compile = compiler(reading);
   // The server says so itself when a statement takes too long. Longer than that, nobody is there.
   const silenceMs = limits.statementTimeoutMs + graceMs;
-  const commits = groupCommit(pool, compile, {
-    transactions: Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10)),
+  const commits = groupCommit(writing, compile, {
+    transactions: writers,
     retryMs: limits.retryMs,
     silenceMs,
   });
-  const telling = signals(pool, schema);
+  const telling = signals(writing, schema);
   let closed = false;
   return {
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
       const { rows } = await retried(
-        () => answered(run(pool, values), silenceMs),
+        () => answered(run(reading, values), silenceMs),
         closed ? 0 : limits.retryMs,
       );
       return rowsOf(statement, rows);
@@ -61,14 +64,18 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     claimDue,
     signals: telling,
     async lastSeq() {
-      const rows: { seq: string }[] = await pool.unsafe(
+      const rows: { seq: string }[] = await writing.unsafe(
         "select case when is_called then last_value else last_value - 1 end as seq from notifications_seq",
       );
       return Number(rows[0]?.seq ?? 0);
     },
     async continueAfter(seq) {
-      await pool.unsafe("select setval('notifications_seq', $1, false)", [seq + 1]);
-      await pool.unsafe(
+      // Never back: numbers that were given may be in use.
+      await writing.unsafe(
+        "select setval('notifications_seq', $1, false) from notifications_seq where last_value < $1",
+        [seq + 1],
+      );
+      await writing.unsafe(
         "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
       );
     },
@@ -76,7 +83,7 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
       closed = true;
       await commits.close();
       await telling.close();
-      await pool.close();
+      await Promise.all([reading.close(), writing.close()]);
     },
   };
 }
