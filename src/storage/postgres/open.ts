@@ -8,10 +8,11 @@ import type { ServerLimits, Storage } from "../storage.ts";
 import { claimDue } from "./claim.ts";
 import { checkServer, connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
-import { answered, isPassing, unavailable } from "./faults.ts";
+import { isPassing, unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
+import { renewedPool, sharedPool } from "./renewed-pool.ts";
 import { signals } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
 import { tables } from "./tables.ts";
@@ -38,24 +39,27 @@ export async function openPostgres(url: string, limits: ServerLimits): Promise<S
     await writing.close({ timeout: 0 });
     throw startFault(error, url);
   }
-  const readers = limits.poolSize - writers;
-  const reading = readers > 0 ? connect(url, { ...limits, poolSize: readers }) : writing;
-  const compile = compiler(reading);
   // The server says so itself when a statement takes too long. Longer than that, nobody is there.
   const silenceMs = limits.statementTimeoutMs + graceMs;
+  const readers = limits.poolSize - writers;
+  const reading =
+    readers > 0
+      ? renewedPool(() => connect(url, { ...limits, poolSize: readers }), silenceMs)
+      : sharedPool(writing, silenceMs);
+  const compile = compiler(writing);
   const commits = groupCommit(writing, compile, {
     transactions: writers,
     retryMs: limits.retryMs,
     silenceMs,
   });
-  const telling = signals(writing, schema);
+  const telling = signals(writing, reading, schema);
   let closed = false;
   return {
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
       const { rows } = await retried(
-        () => answered(run(reading, values), silenceMs),
+        () => reading.ask((pool) => run(pool, values)),
         closed ? 0 : limits.retryMs,
       );
       return rowsOf(statement, rows);
