@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyDatabase } from "../src/storage/copy.ts";
@@ -118,6 +120,42 @@ describe("skyhook copy", () => {
       expect(there.find(({ name }) => name === "notifications")?.rows).toBe(1);
       expect(await copyDatabase(to, from, quiet)).toEqual(there);
       expect(await to.lastSeq()).toBe(2);
+    });
+  });
+
+  test("neither makes nor changes what it copies from", async () => {
+    const run = (from: string) =>
+      runSkyhook(["copy", "--from", from, "--to", `sqlite:${join(folder, "never.db")}`], {
+        cwd: folder,
+      });
+    const missing = join(folder, "missing.db");
+    const ofMissing = await run(`sqlite:${missing}`);
+    expect([ofMissing.err, ofMissing.code]).toEqual([
+      `skyhook: There is no database ${missing}: check --from\n`,
+      1,
+    ]);
+    const older = join(folder, "older.db");
+    using client = new Database(older);
+    client.run("create table migrations (name text not null primary key) strict");
+    const ofOlder = await run(`sqlite:${older}`);
+    expect(ofOlder.err).toContain(`${older} lacks 0001_initial`);
+    expect(client.query("select name from sqlite_schema").values()).toHaveLength(2);
+    expect(["missing.db", "never.db"].map((name) => existsSync(join(folder, name)))).toEqual([
+      false,
+      false,
+    ]);
+  });
+
+  test("gives no number a second time where the other one is in use already", async () => {
+    await server.empty();
+    const old = join(folder, "old.db");
+    await withStorages([`sqlite:${old}`, server.url], async (from, to) => {
+      await from.atomically(step(insertNotification, notificationRow(1)));
+      await copyDatabase(from, to, quiet);
+      await to.atomically(step(insertNotification, notificationRow(2)));
+      expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
+      await to.atomically(step(insertNotification, notificationRow(3)));
+      expect(await to.lastSeq()).toBe(3);
     });
   });
 

@@ -279,7 +279,26 @@ describe("explain", () => {
     ];
     for (const body of bodies) expect(explained(tasks, mac("other"), body).cause).toBe("unknown");
   });
+
+  test("takes no longer for hundreds of signatures in one header", () => {
+    const claims = Array.from({ length: 200 }, (_, n) => `v1=${String(n).padStart(64, "0")}`);
+    const body = nested(16, "1,".repeat(131_000));
+    const spent = cpuMsOf(() =>
+      explained(payments, [`t=${nowSeconds}`, ...claims].join(), body, {
+        reason: "malformed-signature",
+      }),
+    );
+    expect(spent).toBeLessThan(2_500);
+  });
 });
+
+/** What it costs in time of a processor, which others on the machine do not add to. */
+function cpuMsOf(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
 
 /** Lists in lists, with something in the innermost. */
 const nested = (depth: number, inside: string) =>
@@ -298,6 +317,11 @@ describe("prettyJson", () => {
   test("counts no brackets in strings", () => {
     const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
     expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
+  });
+
+  test("is soon done with a string that never ends, however many quotes are in it", () => {
+    const body = `"${'\\"'.repeat(131_000)}`;
+    expect(cpuMsOf(() => expect(pretty(body)).toBeNull())).toBeLessThan(400);
   });
 
   test.each(["", "{", "text", "\u0000"])("%p is no JSON", (text) => {

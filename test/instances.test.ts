@@ -86,6 +86,15 @@ describe.skipIf(noManyConnections !== null)("two instances on one database", () 
         return told.at(-1) === left;
       });
     }
+    // Sold by one that died before it could tell.
+    await database.run("update flights set seats_available = 5");
+    await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+      values ('ntf_1', 'evt_1', 1, 'sold', '', 'info', 'delivered', 0)`);
+    await until(() => {
+      there.clock.advance(100);
+      return told.at(-1) === 5;
+    });
+    expect(told).toEqual([8, 7, 6, 5]);
     stop.abort();
     await following;
   });

@@ -3,12 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { countDuplicate, eventById, eventPages, insertEvent } from "../src/storage/events.ts";
+import {
+  countDuplicate,
+  eventById,
+  eventPages,
+  eventsByKeys,
+  insertEvent,
+} from "../src/storage/events.ts";
 import { feedAfter, insertNotification, newestSeq } from "../src/storage/notifications.ts";
 import { tables } from "../src/storage/postgres/tables.ts";
 import { step } from "../src/storage/sql.ts";
 import { migrations } from "../src/storage/postgres/migrate.ts";
 import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { usersByIds } from "../src/storage/users.ts";
 import { storageSuite } from "./suites/storage.ts";
 import {
   noManyConnections,
@@ -82,6 +89,7 @@ describe("postgres: schema", () => {
     expect(found).toMatchObject({ title: "a\u{FFFD}b", data: { deep: "\0" } });
     const [again] = await storage.atomically(step(insertEvent, { ...eventRow(2), ...row }));
     expect(again.touched).toBe(0);
+    expect(await storage.all(eventsByKeys, { keys: ["k\0", "\0"] })).toHaveLength(1);
     await storage.close();
   });
 });
@@ -224,6 +232,23 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     ]);
   });
 
+  test("reads that wait for a lock, however many, hold up no write", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("lock table users in access exclusive mode");
+    let waiting = 10;
+    const reads = Array.from({ length: waiting }, async () => {
+      await storage.all(usersByIds, { ids: ["nobody"] });
+      waiting -= 1;
+    });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    expect(waiting).toBe(10);
+    await other.unsafe("rollback");
+    await Promise.all(reads);
+  });
+
   test("what was acknowledged is there when connections are cut, and work goes on by itself", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
@@ -257,45 +282,87 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
 });
 
 describe("postgres: a server that falls silent", () => {
-  test("is waited for only so long: reads and writes are `unavailable`", async () => {
-    // Takes connections and answers nothing, from the moment it is told to.
-    let silent = false;
-    const { hostname, port } = new URL(shared.url);
+  const { id } = eventRow(1);
+
+  /** All connections of the pool are open, and have fallen silent. */
+  async function openAndSilence() {
     await shared.empty();
-    const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[] }>({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: {
-        async open(client) {
-          client.data = { server: null, early: [] };
-          client.data.server = await Bun.connect({
-            hostname,
-            port: Number(port),
-            socket: {
-              data: (_, bytes) => void (silent || client.write(bytes)),
-              close: () => void client.end(),
-            },
-          });
-          for (const bytes of client.data.early) client.data.server.write(bytes);
-        },
-        data({ data }, bytes) {
-          if (silent) return;
-          if (data.server === null) data.early.push(Buffer.from(bytes));
-          else data.server.write(bytes);
-        },
-        close: ({ data }) => void data.server?.end(),
-      },
+    const proxy = silencer(shared.url);
+    const storage = await openStorage(proxy.url, {
+      ...limits,
+      statementTimeoutMs: 100,
+      retryMs: 0,
     });
-    const url = new URL(shared.url);
-    url.port = String(proxy.port);
-    const storage = await openStorage(url.href, { ...limits, statementTimeoutMs: 100, retryMs: 0 });
     await storage.atomically(step(insertEvent, eventRow(1)));
-    silent = true;
-    const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+    await Promise.all(Array.from({ length: 9 }, () => storage.all(eventById, { id })));
+    proxy.silence();
+    return { storage, proxy };
+  }
+
+  test("is waited for only so long: reads and writes are `unavailable`", async () => {
+    const { storage, proxy } = await openAndSilence();
+    const read = failure(storage.all(eventById, { id }));
     const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
     expect(await read).toMatchObject({ code: "unavailable" });
     expect(await write).toMatchObject({ code: "unavailable" });
     proxy.stop(true);
     await storage.close();
   });
+
+  test.skipIf(noManyConnections !== null)(
+    "and new connections are made: another may have taken its place without a word",
+    async () => {
+      const { storage, proxy } = await openAndSilence();
+      await Promise.all([
+        failure(storage.all(eventById, { id })),
+        failure(storage.atomically(step(insertEvent, eventRow(2)))),
+      ]);
+      const reads = Array.from({ length: 9 }, () => storage.all(eventById, { id }));
+      expect((await Promise.all(reads)).flat()).toHaveLength(9);
+      await storage.atomically(step(insertEvent, eventRow(3)));
+      await storage.close();
+      proxy.stop(true);
+    },
+  );
 });
+
+/** Stands before a server. Once told to, what is connected by then hears nothing more, and is not told. */
+function silencer(url: string) {
+  const { hostname, port } = new URL(url);
+  let newest = { silent: false };
+  const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[]; line: typeof newest }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async open(client) {
+        const line = newest;
+        client.data = { server: null, early: [], line };
+        client.data.server = await Bun.connect({
+          hostname,
+          port: Number(port),
+          socket: {
+            data: (_, bytes) => void (line.silent || client.write(bytes)),
+            close: () => void (line.silent || client.end()),
+          },
+        });
+        for (const bytes of client.data.early) client.data.server.write(bytes);
+      },
+      data({ data }, bytes) {
+        if (data.line.silent) return;
+        if (data.server === null) data.early.push(Buffer.from(bytes));
+        else data.server.write(bytes);
+      },
+      close: ({ data }) => void data.server?.end(),
+    },
+  });
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  return {
+    url: through.href,
+    silence() {
+      newest.silent = true;
+      newest = { silent: false };
+    },
+    stop: (closesAll: boolean) => proxy.stop(closesAll),
+  };
+}

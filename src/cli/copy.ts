@@ -1,7 +1,12 @@
-import { readConfig } from "../config.ts";
-import { copyDatabase } from "../storage/copy.ts";
+import { existsSync } from "node:fs";
 
-import { openDatabase } from "./database.ts";
+import { type Config, readConfig } from "../config.ts";
+import { copyDatabase } from "../storage/copy.ts";
+import { pendingMigrations as pendingOnServer } from "../storage/postgres/inspect.ts";
+import { pendingMigrations } from "../storage/sqlite/inspect.ts";
+import { withoutPassword } from "../storage/without-password.ts";
+
+import { databaseFile, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
@@ -16,7 +21,9 @@ export interface CopyOptions {
  */
 export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): Promise<void> {
   if (from === to) throw new UsageError("--from and --to name the same database");
-  const source = await openDatabase(readConfig({ ...env, DATABASE_URL: from }));
+  const sourceConfig = readConfig({ ...env, DATABASE_URL: from });
+  await withDatabase(sourceConfig, () => requireSource(sourceConfig));
+  const source = await openDatabase(sourceConfig);
   try {
     const target = await openDatabase(readConfig({ ...env, DATABASE_URL: to }));
     const bar = progress("", null);
@@ -37,4 +44,22 @@ export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): P
   } finally {
     await source.close();
   }
+}
+
+/** To open a database makes what is missing, and what is copied from is to stay as it is. */
+async function requireSource(config: Config): Promise<void> {
+  if (isInMemory(config)) throw new UsageError("--from names memory: there is nothing to copy");
+  const file = databaseFile(config);
+  const name = file ?? withoutPassword(config.databaseUrl);
+  if (file !== null && !existsSync(file)) {
+    throw new Error(`There is no database ${file}: check --from`);
+  }
+  const pending =
+    file === null
+      ? await pendingOnServer(config.databaseUrl, config.databaseLimits)
+      : pendingMigrations(file);
+  if (pending.length === 0) return;
+  throw new Error(
+    `${name} lacks ${pending.join(", ")}: check --from, or start this skyhook on it once, which brings it up to date`,
+  );
 }

@@ -29,6 +29,8 @@ export interface Seats {
 
 interface Follower {
   latest: SeatsChange | null;
+  /** The number that it was last told, or will be. */
+  told: number | null;
   wake: () => void;
 }
 
@@ -57,6 +59,8 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     try {
       for (const { id, seatsAvailable } of await storage.all(flightsByIds, { ids })) {
         for (const follower of followers.get(id) ?? []) {
+          if (follower.told === seatsAvailable) continue;
+          follower.told = seatsAvailable;
           follower.latest = { flightId: id, seatsAvailable };
           follower.wake();
         }
@@ -103,7 +107,7 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     },
     follow(flightId, signal) {
       // Joined before the first reading, so that nothing is missed between the two.
-      const follower: Follower = { latest: null, wake: () => {} };
+      const follower: Follower = { latest: null, told: null, wake: () => {} };
       const leave = joined(flightId, follower);
       // Also for one that is ended before its first reading.
       signal.addEventListener("abort", leave, { once: true });

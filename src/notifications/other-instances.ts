@@ -28,7 +28,11 @@ export function otherInstances(
   async function look(): Promise<void> {
     try {
       const seq = await feed.newestSeq();
-      if (seq !== newest) wake();
+      if (seq !== newest) {
+        wake();
+        // Whoever sells or gives back seats notifies of it.
+        seats.refresh();
+      }
       newest = seq;
     } catch {
       // Whoever follows is told by its own reading; the next look finds what this one could not.

@@ -29,7 +29,9 @@ const maxDepth = 16;
 export function printableJson(bytes: Uint8Array): unknown {
   try {
     const text = new TextDecoder().decode(bytes);
-    return depthOf(text) > maxDepth ? undefined : JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    // Only of what is JSON: a string that never ends takes the pattern below quadratic time.
+    return depthOf(text) > maxDepth ? undefined : value;
   } catch {
     return undefined;
   }

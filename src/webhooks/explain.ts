@@ -111,8 +111,13 @@ function search(
   const claims = sent.flatMap((header) => claimedMacs(scheme, header));
   const own = [secrets.current, secrets.previous].filter((secret) => secret !== null);
   const bodies = scheme.signed === "raw-or-compact-json" ? [bytes, compactJson(bytes)] : [bytes];
-  const right = (keys: readonly Key[], texts: readonly Uint8Array[]) =>
-    claims.find((claim) => keys.some((key) => texts.some((text) => isMac(claim, key, text))));
+  const right = (keys: readonly Key[], texts: readonly Uint8Array[]) => {
+    const pairs = keys.flatMap((key) => texts.map((text) => ({ key, text })));
+    return pairs
+      .values()
+      .map(({ key, text }) => rightOf(claims, key, text))
+      .find(Boolean);
+  };
 
   const asItIs = right(own, bodies);
   if (asItIs !== undefined && asItIs.algorithm !== scheme.algorithm) {
@@ -141,11 +146,25 @@ function search(
 
 type Key = string | Uint8Array;
 
-/** Who sees the outcome has the secrets anyway, so nothing here needs constant time. */
-function isMac({ mac, algorithm, signedPrefix }: ClaimedMac, key: Key, text: Uint8Array): boolean {
-  if (key.length === 0) return false;
-  const made = new Bun.CryptoHasher(algorithm, key).update(signedPrefix).update(text).digest();
-  return made.equals(mac);
+/**
+ * The claim that is the MAC of a text. A stranger may claim hundreds in one header, so each MAC is made
+ * once for all of them. Who sees the outcome has the secrets anyway: nothing here needs constant time.
+ */
+function rightOf(
+  claims: readonly ClaimedMac[],
+  key: Key,
+  text: Uint8Array,
+): ClaimedMac | undefined {
+  if (key.length === 0) return undefined;
+  const made = new Map<string, Buffer>();
+  return claims.find(({ mac, algorithm, signedPrefix }) => {
+    const way = `${algorithm} ${signedPrefix}`;
+    const known =
+      made.get(way) ??
+      new Bun.CryptoHasher(algorithm, key).update(signedPrefix).update(text).digest();
+    made.set(way, known);
+    return known.equals(mac);
+  });
 }
 
 function otherAlgorithm({ algorithm }: SignatureScheme, claim: ClaimedMac): Explanation {

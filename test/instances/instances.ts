@@ -125,6 +125,7 @@ export class Instances implements Service {
         damage: async () => [],
         close() {},
       }),
+      endLeases: () => this.endLeases(),
       remove: async () => {},
     };
     return wholeRows(database, sql);

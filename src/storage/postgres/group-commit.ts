@@ -124,7 +124,7 @@ export function groupCommit(
       return await answered(runGroup(connection, compile, group), silenceOf(group), giveUp);
     } catch (error) {
       // The server may have ended the transaction already, or the connection be gone.
-      await connection.unsafe("rollback").catch(() => {});
+      await answered(connection.unsafe("rollback"), limits.silenceMs, giveUp).catch(() => {});
       throw error;
     } finally {
       void connection.release();

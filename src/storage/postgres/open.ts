@@ -8,17 +8,18 @@ import type { CommitObserver, ServerLimits, Storage } from "../storage.ts";
 import { claimDue } from "./claim.ts";
 import { checkServer, connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
-import { answered, isPassing, unavailable } from "./faults.ts";
+import { isPassing, unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
+import { renewedPool, sharedPool } from "./renewed-pool.ts";
 import { signals } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
 import { tables } from "./tables.ts";
 
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
-/** Of ten connections, this many write; reads have the others. */
+/** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
 const firstRetryMs = 20;
 const graceMs = 2_000;
@@ -32,31 +33,37 @@ export async function openPostgres(
   limits: ServerLimits,
   observer: CommitObserver,
 ): Promise<Storage> {
-  const pool = connect(url, limits);
+  const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
+  const writing = connect(url, { ...limits, poolSize: writers });
   let schema: string;
   try {
-    schema = await checkServer(pool);
-    await migrate(pool);
+    schema = await checkServer(writing);
+    await migrate(writing);
   } catch (error) {
-    await pool.close({ timeout: 0 });
+    await writing.close({ timeout: 0 });
     throw startFault(error, url);
   }
-  const compile = compiler(pool);
   // The server says so itself when a statement takes too long. Longer than that, nobody is there.
   const silenceMs = limits.statementTimeoutMs + graceMs;
-  const commits = groupCommit(pool, compile, observer, {
-    transactions: Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10)),
+  const readers = limits.poolSize - writers;
+  const reading =
+    readers > 0
+      ? renewedPool(() => connect(url, { ...limits, poolSize: readers }), silenceMs)
+      : sharedPool(writing, silenceMs);
+  const compile = compiler(writing);
+  const commits = groupCommit(writing, compile, observer, {
+    transactions: writers,
     retryMs: limits.retryMs,
     silenceMs,
   });
-  const telling = signals(pool, schema);
+  const telling = signals(writing, reading, schema);
   let closed = false;
   return {
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
       const { rows } = await retried(
-        () => answered(run(pool, values), silenceMs),
+        () => reading.ask((pool) => run(pool, values)),
         closed ? 0 : limits.retryMs,
       );
       return rowsOf(statement, rows);
@@ -65,14 +72,18 @@ export async function openPostgres(
     claimDue,
     signals: telling,
     async lastSeq() {
-      const rows: { seq: string }[] = await pool.unsafe(
+      const rows: { seq: string }[] = await writing.unsafe(
         "select case when is_called then last_value else last_value - 1 end as seq from notifications_seq",
       );
       return Number(rows[0]?.seq ?? 0);
     },
     async continueAfter(seq) {
-      await pool.unsafe("select setval('notifications_seq', $1, false)", [seq + 1]);
-      await pool.unsafe(
+      // Never back: numbers that were given may be in use.
+      await writing.unsafe(
+        "select setval('notifications_seq', $1, false) from notifications_seq where last_value < $1",
+        [seq + 1],
+      );
+      await writing.unsafe(
         "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
       );
     },
@@ -80,7 +91,7 @@ export async function openPostgres(
       closed = true;
       await commits.close();
       await telling.close();
-      await pool.close();
+      await Promise.all([reading.close(), writing.close()]);
     },
   };
 }

@@ -77,11 +77,15 @@ function named(name: string, encode: (value: unknown) => unknown): Bind {
     const value = values[name];
     if (value === undefined) throw new Error(`No value for placeholder "${name}"`);
     const bound = encode(value);
-    // PostgreSQL has no text with a NUL in it; U+FFFD stands for what cannot be represented.
-    return typeof bound === "string" && bound.includes("\0")
-      ? bound.replaceAll("\0", "\u{FFFD}")
-      : bound;
+    return Array.isArray(bound) ? bound.map(withoutNul) : withoutNul(bound);
   };
+}
+
+/** PostgreSQL has no text with a NUL in it; U+FFFD stands for what cannot be represented. */
+function withoutNul(value: unknown): unknown {
+  return typeof value === "string" && value.includes("\0")
+    ? value.replaceAll("\0", "\u{FFFD}")
+    : value;
 }
 
 type Row = Record<string, unknown>;

@@ -2,6 +2,8 @@ import type { SQL } from "bun";
 
 import type { Signals, Topic } from "../storage.ts";
 
+import type { RenewedPool } from "./renewed-pool.ts";
+
 /** Signals of so long are sent as one. */
 const gatherMs = 10;
 /** A signal names at most this many subjects, and stays below the server's limit of 8,000 bytes. */
@@ -14,7 +16,11 @@ const retryMs = 1_000;
  * the server lets only one transaction at a time commit that notifies. Channels are one to a schema, so
  * that several installations in one database do not hear each other.
  */
-export function signals(pool: SQL, schema: string): Signals & { close(): Promise<void> } {
+export function signals(
+  listening: SQL,
+  telling: RenewedPool,
+  schema: string,
+): Signals & { close(): Promise<void> } {
   // Own signals come back too; they are told by who sent them.
   const sender = crypto.randomUUID();
   const gathered = new Map<Topic, Set<number>>();
@@ -38,10 +44,7 @@ export function signals(pool: SQL, schema: string): Signals & { close(): Promise
 
   function notify(topic: Topic, payload: string): void {
     // What is lost with a failing server is found by looking.
-    const sent = pool.notify(channelOf(topic), payload).then(
-      () => {},
-      () => {},
-    );
+    const sent = telling.ask((pool) => pool.notify(channelOf(topic), payload)).catch(() => {});
     underWay.add(sent);
     void sent.finally(() => underWay.delete(sent));
   }
@@ -53,7 +56,7 @@ export function signals(pool: SQL, schema: string): Signals & { close(): Promise
     };
     while (!closed) {
       try {
-        subscriptions.push(await pool.listen(channelOf(topic), onPayload, onGap));
+        subscriptions.push(await listening.listen(channelOf(topic), onPayload, onGap));
         break;
       } catch {
         // Meanwhile what is new is found by looking.
