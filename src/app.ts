@@ -2,6 +2,7 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { authRest } from "./auth/auth.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
+import { consoleRest } from "./console/console.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
@@ -74,6 +75,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .use(
       authRest({
         clients: services.clients,
+        consoleCodes: services.consoleCodes,
         limiter: services.limiter,
         trustedProxyHops: config.trustedProxyHops,
       }),
@@ -90,6 +92,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
         ...graphql,
       }),
     )
+    .use(consoleRest())
     .use(apiPageRest((): unknown => openApiDocument(app, [acknowledgementSchema])));
   return app;
 }

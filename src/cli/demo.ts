@@ -67,6 +67,8 @@ async function welcome(services: Services, url: string, flights: number): Promis
     "",
     `${flights} flights of ${scheduleDays} days, and sample webhooks every ${deliveryIntervalMs / 1_000} s. Ctrl-C ends it.`,
     "",
+    `See it in the console, ${url}console: sign in with the operator's token below.`,
+    "",
     "Paste these into another terminal:",
     ...lines,
     "",
