@@ -21,8 +21,10 @@ import { setSecurityHeaders } from "./http/security-headers.ts";
 import { urlOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
+import { statisticsRest } from "./statistics/statistics.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
 import { version } from "./version.ts";
+import { providerStatusRest } from "./webhooks/provider-status.rest.ts";
 import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
@@ -82,6 +84,8 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     )
     .use(eventsRest(services.events, signedIn))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
+    .use(providerStatusRest(services.providers, signedIn))
+    .use(statisticsRest(services.statistics, signedIn, clock))
     .use(
       graphqlRest({
         verbs: services,

@@ -1,8 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
-/** What became of a delivery, as counted. */
-export type Verdict =
-  "accepted" | "duplicate" | "ignored" | "unreadable" | "refused" | "limited" | "unavailable";
+import type { Verdict } from "./statistics/delivery-count.ts";
 
 /** How much of the outbox waits. */
 export interface Outbox {

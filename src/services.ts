@@ -24,11 +24,16 @@ import { type Notifier, notifier } from "./notifications/notifier.ts";
 import { outbox } from "./notifications/outbox.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
+import { latency } from "./statistics/latency.ts";
+import { type Statistics, statistics } from "./statistics/statistics.ts";
+import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { openStorage, type Storage } from "./storage/storage.ts";
 import { type Users, users } from "./users/users.ts";
+import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
+import { type Providers, providers } from "./webhooks/provider-status.ts";
 import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
@@ -57,6 +62,13 @@ export interface Services {
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
+  readonly statistics: Statistics;
+  readonly providers: Providers;
+  /**
+   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws a `ConfigError`
+   * when one is empty or gone; all of them then stay as they were.
+   */
+  reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
   unready(): Promise<string | null>;
   /** Begins to deliver notifications. */
@@ -89,7 +101,7 @@ export function createServices(
     random: Math.random,
   },
 ): Services {
-  const providers = registry(config.providers, secrets);
+  const registered = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const storage = openStorage(config.databaseUrl);
   const metrics = createMetrics(
@@ -104,9 +116,11 @@ export function createServices(
   const sales = seats(storage, clock, log);
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
-  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const limiter = failureLimiter(clock);
+  const tallied = tally(storage, clock, log);
+  const acknowledged = latency(clock);
   const issuing = { key, issuer: config.jwtIssuer, audience: config.jwtAudience };
   const minting = tokens(issuing, clock);
   const verifying =
@@ -164,11 +178,13 @@ export function createServices(
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     receive: receiver({
       storage,
-      registry: providers,
+      registry: registered,
       limiter,
       outbox: box,
       rejections: refused,
       metrics,
+      tally: tallied,
+      latency: acknowledged,
       log,
       clock,
       makeId: newId,
@@ -195,6 +211,9 @@ export function createServices(
     }),
     notifications: notifications(storage),
     feed: following,
+    providers: providers(storage, registered, clock),
+    reloadSecrets: () => registered.reload(),
+    statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
       await delivering?.start();
@@ -209,6 +228,7 @@ export function createServices(
     },
     async stop() {
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
+      await tallied.stop();
       await storage.close();
     },
   };

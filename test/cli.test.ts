@@ -461,7 +461,7 @@ describe("skyhook verify", () => {
       "--secret",
       secret,
     );
-    expect(out).toMatch(new RegExp(`Found: it verifies .*${cause}`));
+    expect(out).toMatch(new RegExp(`Found: It verifies .*${cause}`));
     expect(code).toBe(1);
   });
 
@@ -482,6 +482,7 @@ describe("skyhook verify", () => {
       ),
     ]);
     expect(late.out).toStartWith("✗ stale-timestamp: ");
+    expect(late.out).toMatch(/Found: The signature is right, but it was made \d+ s before/);
     expect(then).toMatchObject({ out: expect.stringContaining("✓ verified"), code: 0 });
     expect(foreign.out).toStartWith("✗ unsupported-scheme: ");
   });

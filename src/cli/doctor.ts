@@ -33,7 +33,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
     good("configuration", "valid"),
     ...checkFolders(config),
     ...checkSecrets(config, env),
-    ...(await checkDatabase(config)),
+    ...(await checkDatabase(config, env)),
     ...(await checkServer(config)),
   ];
 }

@@ -121,7 +121,7 @@ function store(id: string, answer: Answer, secretsDir: string, env: NodeJS.Proce
   if (env[current.variable] !== undefined) {
     console.error(`warning: ${current.variable} is set and wins over the file: unset it`);
   }
-  console.log("restart `skyhook serve`: it reads secrets at its start");
+  console.log("have `skyhook serve` read it: kill -HUP <its pid>, or start it again");
 }
 
 function secretIn(answer: Answer): { readonly secret: string; readonly webhookId: string | null } {

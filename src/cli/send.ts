@@ -91,5 +91,5 @@ const hints: Readonly<Record<number, string>> = {
   401: "The server has another secret for this provider, or a proxy changed the body",
   404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
   429: "Too many wrong signatures came from this machine: wait a minute",
-  503: "See what `skyhook doctor` says. If it finds the secret, restart the server: secrets are read at the start",
+  503: "See what `skyhook doctor` says. If it finds the secret, have the server read it: kill -HUP <its pid>, or start it again",
 };

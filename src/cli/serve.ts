@@ -1,11 +1,13 @@
+import { closeSync, openSync } from "node:fs";
+
 import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
-import { createLog } from "../log.ts";
-import { equalSecrets, secretPlaces, secretStore } from "../secrets.ts";
+import { createLog, type Log } from "../log.ts";
+import { equalSecrets, secretPlaces, type SecretStore, secretStore } from "../secrets.ts";
 import { createServices, type Services } from "../services.ts";
 
 import { withDatabase } from "./database.ts";
-import { codeOf } from "./failures.ts";
+import { codeOf, messageOf } from "./failures.ts";
 import { isLoopback } from "./request.ts";
 
 /** Far beyond what any door takes: each counts for itself and answers in our words. */
@@ -48,16 +50,7 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
     throw error;
   }
 
-  const missing = config.providers.filter((id) => secrets.webhookSecrets(id) === null);
-  for (const id of missing) {
-    const { variable, file } = secretPlaces(id, config.secretsDir).current;
-    log.warn(
-      `${id} has no secret yet and answers 503: set ${variable} or write it to ${file}, then start again`,
-    );
-  }
-  for (const [one, other] of equalSecrets(secrets, config.providers)) {
-    log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
-  }
+  warnOfSecrets(secrets, config, log);
   for (const warning of unencrypted(config)) log.warn(warning);
   let stopping = false;
   const stop = async (signal: string) => {
@@ -74,12 +67,54 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  const isOnTerminal = hasTerminal();
+  process.on("SIGHUP", (signal) => {
+    // A terminal that closes says so by the same signal.
+    if (isOnTerminal && !hasTerminal()) void stop(signal);
+    else reloadSecrets(services, log, () => warnOfSecrets(secrets, config, log));
+  });
 
   log.info(
     { database: config.databaseUrl, pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
+}
+
+/** Tells of secrets that are missing, or shared. */
+function warnOfSecrets(secrets: SecretStore, { providers, secretsDir }: Config, log: Log): void {
+  const missing = providers.filter((id) => secrets.webhookSecrets(id) === null);
+  for (const id of missing) {
+    const { variable, file } = secretPlaces(id, secretsDir).current;
+    log.warn(
+      `${id} has no secret yet and answers 503: write it to ${file} and send SIGHUP (kill -HUP ${process.pid}), or set ${variable} and start again`,
+    );
+  }
+  for (const [one, other] of equalSecrets(secrets, providers)) {
+    log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
+  }
+}
+
+/** Takes up changed secrets, or says why not and goes on with those of before. */
+function reloadSecrets(services: Services, log: Log, warn: () => void): void {
+  try {
+    const changed = services.reloadSecrets();
+    const what = changed.length === 0 ? "none has changed" : `changed: ${changed.join(", ")}`;
+    log.info(`SIGHUP: webhook secrets read again, ${what}`);
+    warn();
+  } catch (error) {
+    log.error(`SIGHUP: ${messageOf(error)}; the webhook secrets of before stay in force`);
+  }
+}
+
+/** Whether this process can reach a terminal that controls it. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync("/dev/tty", "r"));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface Serving {

@@ -1,7 +1,11 @@
-import { readConfig } from "../config.ts";
+import { type Config, readConfig } from "../config.ts";
+import { secretStore } from "../secrets.ts";
 import { deliveryKey } from "../webhooks/delivery-key.ts";
+import { explain, type Known } from "../webhooks/explain.ts";
 import { interpret } from "../webhooks/interpret.ts";
 import type { Provider } from "../webhooks/provider.ts";
+import { providerById } from "../webhooks/providers.ts";
+import { advice } from "../webhooks/rejection-advice.ts";
 import { reasonFor, type RejectionReason } from "../webhooks/rejection.ts";
 import {
   type Secrets,
@@ -13,7 +17,6 @@ import {
 import { messageOf } from "./failures.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider, secretsOf } from "./provider.ts";
-import { advice, likelyCause } from "./verify-advice.ts";
 
 export interface VerifyOptions {
   readonly header: readonly string[];
@@ -32,7 +35,8 @@ export async function verify(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const provider = findProvider(providerId);
-  const secrets = secretsOf(provider, options.secret, readConfig(env).secretsDir, env);
+  const config = readConfig(env);
+  const secrets = secretsOf(provider, options.secret, config.secretsDir, env);
   const request: SignedRequest = {
     headers: await readHeaders(options),
     bytes: await readBody(options.body),
@@ -45,12 +49,28 @@ export async function verify(
     printMeaning(provider, request, verdict.verified);
     return;
   }
-  console.log(
-    `${paint("red", "✗")} ${verdict.reason}: ${advice(verdict.reason, provider, request)}`,
-  );
-  const cause = verdict.reason === "wrong-signature" && likelyCause(provider, secrets, request);
-  if (cause) console.log(`  ${paint("yellow", "Found:")} ${cause}`);
+  const { reason } = verdict;
+  const refused = { ...request, reason, bodyBytes: request.bytes.length };
+  console.log(`${paint("red", "✗")} ${reason}: ${advice(reason, provider, refused)}`);
+  const others = othersThan(provider, config, env);
+  const { cause, detail } = explain({ provider, secrets, others }, refused);
+  const isNews = cause === "stale-timestamp" || (cause !== reason && cause !== "unknown");
+  if (isNews) console.log(`  ${paint("yellow", "Found:")} ${detail}`);
   process.exitCode = 1;
+}
+
+/** The secrets of the other registered providers, as far as they are known. */
+function othersThan(
+  { id }: Provider,
+  { providers, secretsDir }: Config,
+  env: NodeJS.ProcessEnv,
+): Known["others"] {
+  const store = secretStore(env, secretsDir);
+  return providers.flatMap((other) => {
+    const secrets = other === id ? null : store.webhookSecrets(other);
+    const displayName = providerById(other)?.displayName ?? other;
+    return secrets === null ? [] : [{ displayName, secrets }];
+  });
 }
 
 /** The same checks in the same order as the receiving chain. */

@@ -14,6 +14,7 @@ import {
 import { attemptsOfEvent, notificationsOfEvent } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
+import { bodyText } from "../webhooks/body-text.ts";
 import { interpret } from "../webhooks/interpret.ts";
 import { providerById } from "../webhooks/providers.ts";
 
@@ -81,7 +82,7 @@ export function events(
       ...notification,
       attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
     }));
-    return { ...event, receipt: receiptOf(event, came), ...textOf(came.body), notifications };
+    return { ...event, receipt: receiptOf(event, came), ...bodyText(came.body), notifications };
   }
 
   return {
@@ -142,14 +143,4 @@ function receiptOf({ createdAt }: Event, arrival: Arrival): EventTimeline["recei
   const { address, headers, signedWith, bodyBytes, duplicates } = arrival;
   if (address === null || headers === null || signedWith === null) return null;
   return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
-}
-
-function textOf(bytes: Uint8Array | null): Pick<EventTimeline, "body" | "bodyEncoding"> {
-  if (bytes === null) return { body: null, bodyEncoding: "utf-8" };
-  try {
-    const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-    return { body: decoder.decode(bytes), bodyEncoding: "utf-8" };
-  } catch {
-    return { body: Buffer.from(bytes).toString("base64"), bodyEncoding: "base64" };
-  }
 }

@@ -1,6 +1,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Event } from "../events/event.ts";
 import type { Log } from "../log.ts";
+import { minuteOf, spansMinutes } from "../statistics/delivery-count.ts";
 import {
   deleteAttemptsOf,
   deleteExpiredKeys,
@@ -9,7 +10,8 @@ import {
   eventsUntil,
   forgetBody,
 } from "../storage/retention.ts";
-import { step } from "../storage/sql.ts";
+import { deleteOldCounts } from "../storage/statistics.ts";
+import { type Step, step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
 /** How long things are kept. */
@@ -28,10 +30,12 @@ export interface Pruner {
 const batchSize = 100;
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
+/** A month and its last day again: charts look no further back. */
+const countDays = 31;
 
 /**
- * Forgets what has been kept long enough: bodies, then events with all that belongs to them, and
- * idempotency keys. An event stays while a notification of it waits or was given up.
+ * Forgets what has been kept long enough: bodies, then events with all that belongs to them,
+ * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up.
  */
 export function pruner(
   storage: Storage,
@@ -58,7 +62,11 @@ export function pruner(
           step(deleteNotificationsOf, { eventId }),
         ),
       );
-      await deleteKeys(new Date(now));
+      await deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit }));
+      const before = minuteOf(now - countDays * dayMs);
+      for (const spanMinutes of spansMinutes) {
+        await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+      }
     } catch (error) {
       log.error({ err: error }, "what is past its time could not be deleted; trying again");
     }
@@ -82,11 +90,10 @@ export function pruner(
     return place;
   }
 
-  async function deleteKeys(now: Date): Promise<void> {
+  /** Deletes batch by batch until nothing is left to delete. */
+  async function deleteAll(batch: (limit: number) => Step<never>): Promise<void> {
     while (!stopped) {
-      const [deleted] = await storage.atomically(
-        step(deleteExpiredKeys, { now, limit: batchSize }),
-      );
+      const [deleted] = await storage.atomically(batch(batchSize));
       if (deleted.touched < batchSize) break;
     }
   }

@@ -25,6 +25,10 @@ export const insertRejection = statement<StoredRejection>()((db, { rejections })
   db.insert(rejections).values(allColumns(rejections)),
 );
 
+export const rejectionById = statement<Pick<Rejection, "id">>()((db, { rejections }, p) =>
+  db.select().from(rejections).where(eq(rejections.id, p.id)).limit(1),
+);
+
 /** Keeps the newest `keep` of a provider. */
 export const pruneRejections = statement<{ provider: string; keep: number }>()(
   (db, { rejections }, p) =>

@@ -7,8 +7,10 @@ import type { StoredEvent } from "../events/event.ts";
 import type { Flight } from "../flights/flight.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import type { Attempt, StoredNotification } from "../notifications/notification.ts";
+import type { DeliveryCount } from "../statistics/delivery-count.ts";
 import type { User } from "../users/user.ts";
 import type { StoredRejection } from "../webhooks/rejection.ts";
+import type { SecretUse } from "../webhooks/secret-use.ts";
 
 /** A column that holds a `Value`, nullable exactly where the value is. */
 type ColumnOf<Value> = Column & {
@@ -45,4 +47,6 @@ export interface Tables {
   readonly idempotency: TableOf<IdempotencyRecord>;
   readonly clients: TableOf<Client>;
   readonly disclosures: TableOf<Disclosure>;
+  readonly deliveryCounts: TableOf<DeliveryCount>;
+  readonly secretUses: TableOf<SecretUse>;
 }

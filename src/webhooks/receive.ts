@@ -3,8 +3,11 @@ import { AppError } from "../errors.ts";
 import type { Event, EventStatus, StoredEvent } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import type { Metrics, Verdict } from "../metrics.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Outbox } from "../notifications/outbox.ts";
+import type { Verdict } from "../statistics/delivery-count.ts";
+import type { Latency } from "../statistics/latency.ts";
+import type { Tally } from "../statistics/tally.ts";
 import { countDuplicate, firstOfDelivery, insertEvent } from "../storage/events.ts";
 import { rearmDead } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
@@ -48,6 +51,8 @@ export interface ReceiveParts {
   readonly outbox: Outbox;
   readonly rejections: Rejections;
   readonly metrics: Metrics;
+  readonly tally: Tally;
+  readonly latency: Latency;
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -60,7 +65,7 @@ export interface ReceiveParts {
  * `unavailable` (the provider tries again), in that order of checks.
  */
 export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
-  const { registry, clock, metrics } = parts;
+  const { registry, clock, metrics, tally, latency } = parts;
 
   async function receive(incoming: Incoming): Promise<Acknowledgement> {
     const receivedAtMs = clock.now();
@@ -76,16 +81,23 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     return store(parts, registered.provider, event);
   }
 
+  function count(provider: string, verdict: Verdict): void {
+    metrics.received(provider, verdict);
+    tally.received(provider, verdict);
+  }
+
   return async (incoming) => {
     const startedMs = performance.now();
-    const label = registry.has(incoming.providerId) ? incoming.providerId : "unknown";
+    const label = registry.get(incoming.providerId)?.provider.id ?? "unknown";
     try {
       const acknowledgement = await receive(incoming);
-      metrics.received(label, acknowledgement.status);
-      metrics.acknowledged((performance.now() - startedMs) / 1_000);
+      const tookMs = performance.now() - startedMs;
+      count(label, acknowledgement.status);
+      metrics.acknowledged(tookMs / 1_000);
+      latency.observe(tookMs);
       return acknowledgement;
     } catch (error) {
-      metrics.received(label, verdictOf(error));
+      count(label, verdictOf(error));
       throw error;
     }
   };
@@ -130,8 +142,8 @@ async function readDelivery(
 }
 
 async function verifyDelivery(
-  { limiter, rejections, log }: ReceiveParts,
-  { provider, verify }: Registered,
+  { limiter, rejections, tally, log }: ReceiveParts,
+  { provider, verify, marks }: Registered,
   incoming: Incoming,
   { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
 ): Promise<Verified> {
@@ -141,7 +153,10 @@ async function verifyDelivery(
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
   }
   const verdict = verify({ headers, bytes, receivedAtMs });
-  if ("verified" in verdict) return verdict.verified;
+  if ("verified" in verdict) {
+    tally.matched(provider.id, marks[verdict.verified.signedWith]);
+    return verdict.verified;
+  }
   // Counted before anything is awaited, so that a burst cannot slip through.
   const isWithinQuota = limiter.fail(address);
   const reason = reasonFor(provider, headers, verdict.fault);

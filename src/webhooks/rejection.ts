@@ -1,3 +1,4 @@
+import type { Explanation } from "./explanation.ts";
 import type { Provider } from "./provider.ts";
 import type { SignatureFault } from "./signature.ts";
 
@@ -34,6 +35,18 @@ export interface StoredRejection extends Rejection {
   readonly signatures: Readonly<Record<string, string>>;
   /** Null when larger than what is kept of a refused body. */
   readonly body: Uint8Array | null;
+}
+
+/** A rejection with what was sent, and what is behind it. */
+export interface ExplainedRejection extends Rejection {
+  /** Names of the signature headers that were sent. Their values may be right for another body. */
+  readonly signatureHeaders: readonly string[];
+  /** The exact bytes received, as text where they are UTF-8; null when not kept. */
+  readonly body: string | null;
+  readonly bodyEncoding: "utf-8" | "base64";
+  /** Null unless the body is JSON. */
+  readonly bodyPretty: string | null;
+  readonly explanation: Explanation;
 }
 
 /** Why a delivery did not verify: for want of a right signature, or because it is of another scheme. */

@@ -1,16 +1,31 @@
 import type { Clock } from "../clock.ts";
 import { type Context, requireOperator } from "../context.ts";
+import { AppError } from "../errors.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
-import { insertRejection, pruneRejections, rejectionPages } from "../storage/rejections.ts";
+import {
+  insertRejection,
+  pruneRejections,
+  rejectionById,
+  rejectionPages,
+} from "../storage/rejections.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
+import { bodyText, prettyJson } from "./body-text.ts";
+import { explain, type Known } from "./explain.ts";
+import type { Explanation } from "./explanation.ts";
 import { failureLimiter } from "./limiter.ts";
 import type { Incoming } from "./receive.ts";
-import type { Rejection, RejectionReason } from "./rejection.ts";
+import type {
+  ExplainedRejection,
+  Rejection,
+  RejectionReason,
+  StoredRejection,
+} from "./rejection.ts";
+import { providerById } from "./providers.ts";
 import type { Registry } from "./registry.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
@@ -33,6 +48,8 @@ export interface Rejections {
     request: PageRequest,
     filters: { readonly provider: string | undefined },
   ): Promise<Page<Rejection>>;
+  /** Operators only. Explained with the secrets now in force. Throws `not-found`. */
+  read(ctx: Context, id: string): Promise<ExplainedRejection>;
 }
 
 interface Parts {
@@ -77,7 +94,53 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
       requireOperator(ctx);
       return paginate(rejectionPages(storage, filters), request);
     },
+    async read(ctx, id) {
+      requireOperator(ctx);
+      const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
+      if (found === undefined) {
+        throw new AppError("not-found", "There is no refused delivery of this id, or no longer");
+      }
+      const { signatures, body, ...rejection } = found;
+      return {
+        ...rejection,
+        signatureHeaders: Object.keys(signatures),
+        ...bodyText(body),
+        bodyPretty: body === null ? null : prettyJson(body),
+        explanation: explanationOf(registry, found),
+      };
+    },
   };
+}
+
+function isRejectionId(id: string): id is Rejection["id"] {
+  return /^rej_[0-9a-f]{1,64}$/.test(id);
+}
+
+function explanationOf(registry: Registry, rejection: StoredRejection): Explanation {
+  const registered = registry.get(rejection.provider);
+  const provider = registered?.provider ?? providerById(rejection.provider);
+  if (provider === undefined) {
+    return { cause: "unknown", detail: "This version of Skyhook does not know the provider" };
+  }
+  const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
+  const known = {
+    provider,
+    secrets: registered?.secrets ?? null,
+    others: othersThan(registry, provider.id),
+  };
+  return explain(known, {
+    reason,
+    headers: new Headers({ ...headers, ...signatures }),
+    bytes: body,
+    bodyBytes,
+    receivedAtMs: createdAt.getTime(),
+  });
+}
+
+function othersThan(registry: Registry, id: string): Known["others"] {
+  return [...registry].flatMap(({ provider, secrets }) =>
+    provider.id === id || secrets === null ? [] : [{ displayName: provider.displayName, secrets }],
+  );
 }
 
 function sentHeaders(headers: Headers, names: readonly string[]): Record<string, string> {

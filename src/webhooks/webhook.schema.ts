@@ -1,10 +1,21 @@
 import { Type } from "@sinclair/typebox";
 
 import { pageOf, pageParameters } from "../pagination/page.schema.ts";
-import { count, documented, instant, prefixedId, schemaOf, text, word } from "../schema.ts";
+import {
+  count,
+  documented,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  schemaOf,
+  text,
+  word,
+} from "../schema.ts";
 
 import type { Acknowledgement } from "./receive.ts";
-import { type Rejection, rejectionReasons } from "./rejection.ts";
+import { causes, type Explanation } from "./explanation.ts";
+import { type ExplainedRejection, type Rejection, rejectionReasons } from "./rejection.ts";
 
 export const acknowledgementSchema = schemaOf<Acknowledgement>()(
   "Acknowledgement",
@@ -19,7 +30,7 @@ export const acknowledgementSchema = schemaOf<Acknowledgement>()(
   },
 );
 
-const rejectionSchema = schemaOf<Rejection>()("Rejection", "A delivery that was refused.", {
+const rejectionFields = {
   id: prefixedId<Rejection["id"]>("rej_", { description: "Sorts by time of receipt." }),
   provider: text("Whose address it was sent to.", "code_host"),
   createdAt: instant({ description: "When it came." }),
@@ -30,7 +41,37 @@ const rejectionSchema = schemaOf<Rejection>()("Rejection", "A delivery that was 
     description: "Request headers by lower-case name, without secrets and signatures.",
   }),
   bodyBytes: count("Bytes of the body.", 1024),
-});
+};
+
+const rejectionSchema = schemaOf<Rejection>()(
+  "Rejection",
+  "A delivery that was refused.",
+  rejectionFields,
+);
+
+const explanationSchema = schemaOf<Explanation>()(
+  "Explanation",
+  "Why a delivery was refused, worked out with the secrets now in force.",
+  {
+    cause: word(causes, { description: "What is behind it." }),
+    detail: text("One sentence that says what to do."),
+  },
+);
+
+export const explainedRejectionSchema = schemaOf<ExplainedRejection>()(
+  "ExplainedRejection",
+  "A delivery that was refused, with what was sent and what is behind it.",
+  {
+    ...rejectionFields,
+    signatureHeaders: listOf(Type.String(), { description: "Names; the values are not shown." }),
+    body: nullable(text("The exact bytes received; null when not kept.", "{}")),
+    bodyEncoding: word(["utf-8", "base64"], { description: "How `body` is to be read." }),
+    bodyPretty: nullable(text("For reading; null unless the body is JSON.", "{}")),
+    explanation: explanationSchema,
+  },
+);
+
+export const rejectionParams = documented(Type.Object({ id: text("The rejection's id.") }));
 
 export const rejectionPageSchema = pageOf(rejectionSchema);
 

@@ -11,7 +11,12 @@ import { urlOf } from "../http/url.ts";
 
 import type { Acknowledgement, Incoming } from "./receive.ts";
 import type { Rejections } from "./rejections.ts";
-import { rejectionListQuery, rejectionPageSchema } from "./webhook.schema.ts";
+import {
+  explainedRejectionSchema,
+  rejectionListQuery,
+  rejectionPageSchema,
+  rejectionParams,
+} from "./webhook.schema.ts";
 
 interface Parts {
   readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
@@ -59,6 +64,21 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
             security: bearer,
             summary: "List refused deliveries",
             description: "The last 200 of each provider. Needs the role operator or admin.",
+          },
+        },
+      )
+      .get(
+        "/v1/rejections/:id",
+        async (exchange) => rejections.read(await authenticated(exchange), exchange.params.id),
+        {
+          params: rejectionParams,
+          response: { 200: explainedRejectionSchema, ...failures(401, 403, 404) },
+          detail: {
+            operationId: "getRejection",
+            tags: ["Operators"],
+            security: bearer,
+            summary: "Read a refused delivery, and why it was refused",
+            description: "Needs the role operator or admin.",
           },
         },
       )

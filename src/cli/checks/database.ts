@@ -12,11 +12,13 @@ import { ago } from "../durations.ts";
 import { messageOf } from "../failures.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
+import { checkRotation } from "./rotation.ts";
 
 const about = "database";
+type Env = Readonly<Record<string, string | undefined>>;
 
 /** The database, whether it takes writes, and what it says of the past. Makes and changes nothing. */
-export async function checkDatabase(config: Config): Promise<readonly Finding[]> {
+export async function checkDatabase(config: Config, env: Env): Promise<readonly Finding[]> {
   const file = databaseFile(config);
   if (file === null) return [odd(about, "in memory: all is lost when the server stops"), clock([])];
   if (!existsSync(file)) {
@@ -31,7 +33,10 @@ export async function checkDatabase(config: Config): Promise<readonly Finding[]>
     }
     const storage = await openDatabase(config);
     try {
-      return await checkOpen(storage, config, file);
+      return [
+        ...(await checkOpen(storage, config, file)),
+        ...(await checkRotation(storage, config, env)),
+      ];
     } finally {
       await storage.close();
     }

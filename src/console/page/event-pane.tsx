@@ -138,7 +138,7 @@ function Received({ event }: { readonly event: EventDetail }) {
       <Facts
         of={[
           ["at", <ExactTime at={receipt.receivedAt} />],
-          ["from", <span class="mono">{receipt.address}</span>],
+          ["address", <span class="mono">{receipt.address}</span>],
           [
             "signed with",
             receipt.signedWith === "current" ? "the current secret" : "the previous secret",

@@ -2,11 +2,13 @@ import type { Database } from "bun:sqlite";
 
 import bookings from "./migrations/0002_bookings.sql" with { type: "text" };
 import initial from "./migrations/0001_initial.sql" with { type: "text" };
+import statistics from "./migrations/0003_statistics.sql" with { type: "text" };
 
 /** In order, never edited once released: a change is a new file and a new line. */
 export const migrations: readonly { readonly name: string; readonly sql: string }[] = [
   { name: "0001_initial", sql: initial },
   { name: "0002_bookings", sql: bookings },
+  { name: "0003_statistics", sql: statistics },
 ];
 
 /**

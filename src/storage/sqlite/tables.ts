@@ -6,6 +6,7 @@ import type { Disclosure } from "../../bookings/disclosure.ts";
 import type { EventData, EventStatus, Receipt } from "../../events/event.ts";
 import type { CabinClass } from "../../flights/flight.ts";
 import type { NotificationStatus, Severity } from "../../notifications/notification.ts";
+import type { SpanMinutes, Verdict } from "../../statistics/delivery-count.ts";
 import type { RejectionReason } from "../../webhooks/rejection.ts";
 import type { Tables } from "../tables.ts";
 
@@ -165,6 +166,21 @@ const disclosures = sqliteTable("disclosures", {
   createdAt: instant("created_at").notNull(),
 });
 
+const deliveryCounts = sqliteTable("delivery_counts", {
+  spanMinutes: integer("span_minutes").$type<SpanMinutes>().notNull(),
+  provider: text("provider").notNull(),
+  minute: integer("minute").notNull(),
+  verdict: text("verdict").$type<Verdict>().notNull(),
+  deliveries: integer("deliveries").notNull(),
+});
+
+const secretUses = sqliteTable("secret_uses", {
+  provider: text("provider").notNull(),
+  secret: text("secret").notNull(),
+  firstMatchedAt: instant("first_matched_at").notNull(),
+  lastMatchedAt: instant("last_matched_at").notNull(),
+});
+
 export const tables = {
   events,
   notifications,
@@ -177,4 +193,6 @@ export const tables = {
   idempotency,
   clients,
   disclosures,
+  deliveryCounts,
+  secretUses,
 } satisfies Tables;

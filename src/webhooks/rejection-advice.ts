@@ -1,18 +1,18 @@
-import { compactJson } from "../webhooks/compact-json.ts";
-import type { Provider } from "../webhooks/provider.ts";
-import type { RejectionReason } from "../webhooks/rejection.ts";
-import {
-  type Secrets,
-  type SignatureScheme,
-  type SignedRequest,
-  verifier,
-} from "../webhooks/signature.ts";
+import type { Provider } from "./provider.ts";
+import type { RejectionReason } from "./rejection.ts";
+import type { SignatureScheme } from "./signature.ts";
+
+/** A refused delivery, as far as its reason is about it. */
+interface Refused {
+  readonly headers: Headers;
+  readonly bodyBytes: number;
+}
 
 /** What a reason means for this delivery, and what to check. */
 export function advice(
   reason: RejectionReason,
   provider: Provider,
-  { headers, bytes }: SignedRequest,
+  { headers, bodyBytes }: Refused,
 ): string {
   const { signature, maxBodyBytes } = provider;
   const sent = [...headers.keys()].join(", ") || "none";
@@ -33,13 +33,14 @@ export function advice(
     case "unsupported-scheme":
       return `this is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs by ${names}; for shared_inbox, a rule with "trigger a webhook"`;
     case "body-too-large":
-      return `the body has ${bytes.length} bytes, and ${maxBodyBytes} are allowed`;
+      return `the body has ${bodyBytes} bytes, and ${maxBodyBytes} are allowed`;
     case "unsupported-encoding":
       return "the body is compressed (Content-Encoding). Check that no proxy compresses requests";
   }
 }
 
-function formOf({ algorithm, encoding, prefix, signed }: SignatureScheme): string {
+/** How a provider writes its signature, in words. */
+export function formOf({ algorithm, encoding, prefix, signed }: SignatureScheme): string {
   const bytes = algorithm === "sha1" ? 20 : 32;
   const form =
     encoding === "hex"
@@ -47,52 +48,4 @@ function formOf({ algorithm, encoding, prefix, signed }: SignatureScheme): strin
       : `base64 of ${bytes} bytes (${Math.ceil(bytes / 3) * 4} characters)`;
   if (signed === "timestamp-dot-raw") return `of the form t=<unix seconds>,v1=<${form}>`;
   return prefix === undefined ? form : `"${prefix}" and ${form}`;
-}
-
-/**
- * Tries what commonly goes wrong, and says which of it makes the delivery verify; null when none does.
- * Only for someone who has the secret anyway.
- */
-export function likelyCause(
-  { signature }: Provider,
-  secrets: Secrets,
-  request: SignedRequest,
-): string | null {
-  const verifies = (bytes: Uint8Array, current = secrets.current) =>
-    current !== "" &&
-    "verified" in
-      verifier(signature, { current, previous: secrets.previous })({ ...request, bytes });
-  if (verifies(request.bytes, secrets.current.trim())) {
-    return "it verifies with the white space around the secret taken off";
-  }
-  const found = alterations.find(({ undo }) => verifies(undo(request.bytes)));
-  return found === undefined ? null : `it verifies ${found.what}`;
-}
-
-/** What editors, shells and proxies do to a body, undone. */
-const alterations: readonly {
-  readonly what: string;
-  readonly undo: (bytes: Uint8Array) => Uint8Array;
-}[] = [
-  {
-    what: "without the line break at the end of the body: an editor or `echo` added it",
-    undo: edited((text) => text.replace(/\r?\n$/, "")),
-  },
-  {
-    what: "with a line break at the end of the body: copying lost it",
-    undo: edited((text) => `${text}\n`),
-  },
-  {
-    what: "with the body's line breaks as LF: something made them CRLF",
-    undo: edited((text) => text.replaceAll("\r\n", "\n")),
-  },
-  {
-    what: "with the body as compact JSON: something formatted it on its way",
-    undo: compactJson,
-  },
-];
-
-/** Edits bytes as text without touching what is no ASCII. */
-function edited(edit: (text: string) => string): (bytes: Uint8Array) => Uint8Array {
-  return (bytes) => Buffer.from(edit(Buffer.from(bytes).toString("latin1")), "latin1");
 }

@@ -1,0 +1,42 @@
+import { type Config, ConfigError } from "../../config.ts";
+import { secretStore } from "../../secrets.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { providerStatus } from "../../webhooks/provider-status.ts";
+import { type Registry, registry } from "../../webhooks/registry.ts";
+import type { Rotation } from "../../webhooks/rotation.ts";
+import { ago } from "../durations.ts";
+
+import { type Finding, good, odd } from "./finding.ts";
+
+/** For every provider with a previous secret, whether that can be removed. */
+export async function checkRotation(
+  storage: Storage,
+  { providers, secretsDir }: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  let registered: Registry;
+  try {
+    registered = registry(providers, secretStore(env, secretsDir));
+  } catch (error) {
+    // An empty secret: told of where the secrets are looked at.
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+  const rotating = [...registered].filter(({ secrets }) => secrets && secrets.previous !== null);
+  const now = Date.now();
+  return Promise.all(
+    rotating.map(async (one) => {
+      const { provider, secrets } = await providerStatus(storage, one, now);
+      return finding(provider, secrets, now);
+    }),
+  );
+}
+
+function finding(provider: string, { current, previous }: Rotation, nowMs: number): Finding {
+  const about = `rotation ${provider}`;
+  const since = (time: Date | null) =>
+    time === null ? "never used" : `last used ${ago(nowMs - time.getTime())}`;
+  const used = `previous secret ${since(previous.lastMatchedAt)}`;
+  if (previous.safeToRemove) return odd(about, `${used}: safe to remove`);
+  return good(about, `${used}, current one ${since(current.lastMatchedAt)}: keep both for now`);
+}

@@ -1,0 +1,112 @@
+import type { Cancel, Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import { type Step, step } from "../storage/sql.ts";
+import { addDeliveries, noteSecretUse } from "../storage/statistics.ts";
+import type { Storage } from "../storage/storage.ts";
+import type { SecretUse } from "../webhooks/secret-use.ts";
+
+import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "./delivery-count.ts";
+
+/**
+ * Counts in memory what deliveries came to, and adds it to the database every few seconds: a delivery
+ * costs an increment, and several instances add up. What was counted since then dies with the process.
+ */
+export interface Tally {
+  received(provider: MinuteCount["provider"], verdict: Verdict): void;
+  /** A secret matched, by its mark. */
+  matched(provider: SecretUse["provider"], secret: SecretUse["secret"]): void;
+  /** Writes what is left. */
+  stop(): Promise<void>;
+}
+
+/** What is counted, before it is written for each span. */
+export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
+
+const flushIntervalMs = 2_000;
+/** Kept while the database cannot be written: days of minutes. More is dropped, and said so. */
+const maxCounts = 50_000;
+
+export function tally(storage: Storage, clock: Clock, log: Log): Tally {
+  let counts = new Map<string, MinuteCount>();
+  let uses = new Map<string, SecretUse>();
+  let cancel: Cancel | null = null;
+  let flushing: Promise<void> = Promise.resolve();
+
+  function add(count: MinuteCount): void {
+    const key = `${count.minute} ${count.provider} ${count.verdict}`;
+    const before = counts.get(key)?.deliveries ?? 0;
+    counts.set(key, { ...count, deliveries: before + count.deliveries });
+  }
+
+  function note(use: SecretUse): void {
+    const key = `${use.provider} ${use.secret}`;
+    const firstMatchedAt = uses.get(key)?.firstMatchedAt ?? use.firstMatchedAt;
+    uses.set(key, { ...use, firstMatchedAt });
+  }
+
+  /** A timer runs only while there is something to write. */
+  function arm(): void {
+    cancel ??= clock.after(flushIntervalMs, () => {
+      cancel = null;
+      flushing = flush();
+    });
+  }
+
+  async function flush(): Promise<void> {
+    const [writtenCounts, writtenUses] = [counts, uses];
+    counts = new Map();
+    uses = new Map();
+    try {
+      await storage.atomically(
+        ...[...writtenCounts.values()].flatMap(countSteps),
+        ...[...writtenUses.values()].map((use) => step(noteSecretUse, use)),
+      );
+    } catch (error) {
+      log.warn({ err: error }, "delivery counts could not be written; trying again");
+      keep(writtenCounts, writtenUses);
+    }
+  }
+
+  /** Puts back what could not be written, under what was counted since. */
+  function keep(oldCounts: typeof counts, oldUses: typeof uses): void {
+    const since = { counts, uses };
+    counts = oldCounts;
+    uses = oldUses;
+    for (const count of since.counts.values()) add(count);
+    for (const use of since.uses.values()) note(use);
+    if (counts.size > maxCounts) {
+      log.error({ counts: counts.size }, "delivery counts were dropped: the database takes none");
+      counts = new Map();
+    }
+    arm();
+  }
+
+  return {
+    received(provider, verdict) {
+      add({ minute: minuteOf(clock.now()), provider, verdict, deliveries: 1 });
+      arm();
+    },
+    matched(provider, secret) {
+      const now = new Date(clock.now());
+      note({ provider, secret, firstMatchedAt: now, lastMatchedAt: now });
+      arm();
+    },
+    async stop() {
+      await flushing;
+      cancel?.();
+      if (counts.size + uses.size > 0) await flush();
+      cancel?.();
+    },
+  };
+}
+
+/** The steps that add a count to its minute and to its hour. */
+export function countSteps(count: MinuteCount): readonly Step<never>[] {
+  return spansMinutes.map((spanMinutes) =>
+    step(addDeliveries, {
+      ...count,
+      spanMinutes,
+      minute: count.minute - (count.minute % spanMinutes),
+    }),
+  );
+}
