@@ -1,9 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { Bookings } from "./bookings.tsx";
 import { Events } from "./events.tsx";
 import { reconnect } from "./feed.ts";
+import { Flights } from "./flights.tsx";
+import { HealthView } from "./health.tsx";
 import { keys, listenToKeys } from "./keys.ts";
 import { LiveContext, useFeed, useLive } from "./live.ts";
+import { ProvidersView } from "./providers.tsx";
+import { Refused } from "./refused.tsx";
 import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
 import { onSession, readToken, signOut, token } from "./session.ts";
 import { SignIn } from "./sign-in.tsx";
@@ -94,7 +99,20 @@ function Console({ token: held }: { readonly token: string }) {
 }
 
 function Shown({ route }: { readonly route: Route }) {
-  return <Events route={route} />;
+  switch (route.view) {
+    case "events":
+      return <Events route={route} />;
+    case "refused":
+      return <Refused route={route} />;
+    case "health":
+      return <HealthView route={route} />;
+    case "providers":
+      return <ProvidersView />;
+    case "bookings":
+      return <Bookings route={route} />;
+    case "flights":
+      return <Flights route={route} />;
+  }
 }
 
 /** Whether new things arrive by themselves; a click tries again. */

@@ -1,15 +1,15 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 
-import { ask } from "./api.ts";
 import { Body, Headers } from "./body.tsx";
 import { curlOf } from "./curl.ts";
 import { Detail } from "./list-pane.tsx";
-import { faultOf, useLoad } from "./load.ts";
+import { useLoad } from "./load.ts";
 import { useInterval, useLive } from "./live.ts";
 import { NotificationStep } from "./notification.tsx";
+import { Replay } from "./replay.tsx";
 import { OutsideLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
-import { CopyButton, Facts, Fault, Loading, notify, Status } from "./ui.tsx";
+import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
 import type { EventDetail } from "./wire.ts";
 
 /** How often a delivery under way is looked at. */
@@ -46,7 +46,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Time at={event.createdAt} />
             </p>
             <div class="actions">
-              <Replay event={event} replayed={set} />
+              <Replay id={event.id} isMain replayed={set} />
               {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
               <CopyButton label="Copy id" text={() => event.id} />
             </div>
@@ -69,41 +69,6 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
         </article>
       )}
     </Detail>
-  );
-}
-
-function Replay({
-  event,
-  replayed,
-}: {
-  readonly event: EventDetail;
-  readonly replayed: (event: EventDetail) => void;
-}) {
-  const [isBusy, setIsBusy] = useState(false);
-  async function replay(): Promise<void> {
-    setIsBusy(true);
-    try {
-      const after = await ask<EventDetail>(`v1/events/${event.id}/replay`, { method: "POST" });
-      const made = after.notifications.length - event.notifications.length;
-      replayed(after);
-      notify(
-        made > 0 ? `Replayed: ${made} sent again` : "Replayed: nobody is told of such an event",
-      );
-    } catch (failure) {
-      notify(`Not replayed: ${faultOf(failure).message}`, "bad");
-    }
-    setIsBusy(false);
-  }
-  return (
-    <button
-      type="button"
-      class="primary"
-      disabled={isBusy}
-      title="Reads the stored bytes anew and sends its notifications again"
-      onClick={() => void replay()}
-    >
-      {isBusy ? "Replaying…" : "Replay and resend"}
-    </button>
   );
 }
 

@@ -11,13 +11,18 @@ interface FilterParts {
   readonly options: readonly string[];
 }
 
-export function SelectFilter({ route, name, label, options }: FilterParts) {
-  const value = route.query.get(name) ?? "";
+interface SelectParts extends FilterParts {
+  /** What is chosen when nothing is; without it anything goes. */
+  readonly preset?: string;
+}
+
+export function SelectFilter({ route, name, label, options, preset = "" }: SelectParts) {
+  const value = route.query.get(name) ?? preset;
   return (
     <label>
       <span class="label">{label}</span>
       <select value={value} onChange={(event) => filter(route, name, event.currentTarget.value)}>
-        <option value="">any</option>
+        {preset === "" && <option value="">any</option>}
         {options.map((option) => (
           <option key={option} value={option}>
             {option}
@@ -32,7 +37,12 @@ export function SelectFilter({ route, name, label, options }: FilterParts) {
 /** Typing pauses this long before it counts. */
 const pauseMs = 250;
 
-export function TextFilter({ route, name, label, options }: FilterParts) {
+interface TextParts extends FilterParts {
+  /** What to write. */
+  readonly hint?: string;
+}
+
+export function TextFilter({ route, name, label, options, hint = "any" }: TextParts) {
   const value = route.query.get(name) ?? "";
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -47,7 +57,7 @@ export function TextFilter({ route, name, label, options }: FilterParts) {
       <input
         type="search"
         value={typed}
-        placeholder="any"
+        placeholder={hint}
         list={`${name}-options`}
         data-filter
         autocomplete="off"

@@ -10,8 +10,16 @@ export interface Loaded<Answer> {
   readonly set: (value: Answer) => void;
 }
 
+interface Options {
+  /** Whether the answer to an earlier path is shown until that to the new one is there. */
+  readonly keep?: boolean;
+}
+
 /** Asks for `path` whenever it changes; null asks for nothing. */
-export function useLoad<Answer>(path: string | null): Loaded<Answer> {
+export function useLoad<Answer>(
+  path: string | null,
+  { keep = false }: Options = {},
+): Loaded<Answer> {
   const [held, setHeld] = useState<{ path: string | null; value: Answer | null }>({
     path: null,
     value: null,
@@ -43,7 +51,7 @@ export function useLoad<Answer>(path: string | null): Loaded<Answer> {
   }, [reload]);
 
   const set = useCallback((value: Answer) => setHeld({ path, value }), [path]);
-  return { value: held.path === path ? held.value : null, error, reload, set };
+  return { value: keep || held.path === path ? held.value : null, error, reload, set };
 }
 
 export function faultOf(failure: unknown): ApiError {
