@@ -1,10 +1,12 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { authRest } from "./auth/auth.rest.ts";
+import { bookingLookupRest } from "./bookings/booking-lookup.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
+import { flightLoadRest } from "./flights/flight-load.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
 import type { GraphqlWay } from "./graphql/context.ts";
 import { graphqlRest } from "./graphql/graphql.rest.ts";
@@ -85,6 +87,8 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .use(eventsRest(services.events, signedIn))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
     .use(providerStatusRest(services.providers, signedIn))
+    .use(bookingLookupRest(services.bookingLookup, signedIn))
+    .use(flightLoadRest(services.flightLoads, signedIn, clock))
     .use(statisticsRest(services.statistics, signedIn, clock))
     .use(
       graphqlRest({

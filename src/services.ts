@@ -4,6 +4,7 @@ import { jwksVerifier } from "./auth/jwks.ts";
 import { rememberedSessions } from "./auth/remembered-sessions.ts";
 import { type Tokens, tokens, type Verify } from "./auth/token.ts";
 import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
+import { type BookingLookup, bookingLookup } from "./bookings/booking-lookup.ts";
 import { type Bookings, bookings } from "./bookings/bookings.ts";
 import { personalDataSeal, requestHashKey } from "./bookings/personal-data.ts";
 import { makeReference } from "./bookings/reference.ts";
@@ -11,6 +12,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import type { Event } from "./events/event.ts";
 import { type Events, events } from "./events/events.ts";
+import { type FlightLoads, flightLoads } from "./flights/flight-load.ts";
 import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
@@ -62,6 +64,8 @@ export interface Services {
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
+  readonly bookingLookup: BookingLookup;
+  readonly flightLoads: FlightLoads;
   readonly statistics: Statistics;
   readonly providers: Providers;
   /**
@@ -118,6 +122,7 @@ export function createServices(
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
   const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
+  const seal = personalDataSeal(personalKeys);
   const limiter = failureLimiter(clock);
   const tallied = tally(storage, clock, log);
   const acknowledged = latency(clock);
@@ -197,7 +202,7 @@ export function createServices(
     bookings: bookings({
       storage,
       outbox: box,
-      seal: personalDataSeal(personalKeys),
+      seal,
       hashKey: requestHashKey(personalKeys),
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
@@ -211,6 +216,8 @@ export function createServices(
     }),
     notifications: notifications(storage),
     feed: following,
+    bookingLookup: bookingLookup({ storage, seal, clock }),
+    flightLoads: flightLoads(storage),
     providers: providers(storage, registered, clock),
     reloadSecrets: () => registered.reload(),
     statistics: statistics({ storage, latency: acknowledged, clock, version }),

@@ -37,6 +37,14 @@ describe("who may ask", () => {
     ["GET", "/v1/notifications"],
     ["GET", "/v1/rejections"],
     ["GET", "/v1/feed"],
+    ["GET", "/v1/rejections/rej_1"],
+    ["GET", "/v1/providers"],
+    ["GET", "/v1/statistics/deliveries"],
+    ["GET", "/v1/statistics/health"],
+    ["GET", "/v1/bookings"],
+    ["GET", "/v1/bookings/bk_1"],
+    ["GET", "/v1/flights/load"],
+    ["GET", "/v1/flights/load/2026-11-21"],
   ] as const;
 
   test.each(doors)("%s %s: a token is needed", async (method, path) => {

@@ -140,6 +140,31 @@ describe("sqlite: schema", () => {
       "flights_newest ((created_at,id)<(?,?))",
     ],
     ["flights by ids", `select * from flights where id ${many}`, "flights_id (id=?)"],
+    [
+      "a page of a contact's bookings",
+      "select id from bookings where lower(bookings.contact_email) = lower('A') and (created_at, id) < (1, 'a') order by created_at desc, id desc limit 20",
+      "bookings_of_contact (<expr>=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "what departs on a day",
+      "select id from flights where departure_time >= 1 and departure_time < 2 order by departure_time, id limit 9",
+      "flights_departing (departure_time>? AND departure_time<?)",
+    ],
+    [
+      "a chart",
+      "select minute, sum(deliveries) from delivery_counts where span_minutes = 1 and minute >= 1 and minute < 2 group by 1",
+      "delivery_counts_minute (span_minutes=? AND minute>? AND minute<?)",
+    ],
+    [
+      "a provider's hours",
+      "select minute, sum(deliveries) from delivery_counts where span_minutes = 60 and provider = 'a' group by minute order by minute desc limit 9",
+      "(span_minutes=? AND provider=?)",
+    ],
+    [
+      "a booking's events",
+      `select id from events where idempotency_key ${many}`,
+      "events_key (idempotency_key=?)",
+    ],
     ["users by ids", `select * from users where id ${many}`, "(id=?)"],
     ["events by ids", `select * from events where id ${many}`, "(id=?)"],
     [

@@ -5,15 +5,25 @@ import { moneyOf } from "../money.ts";
 import type { Message } from "../notifications/notification.ts";
 import type { BookingOnFlight } from "../storage/bookings.ts";
 
+import type { Booking } from "./booking.ts";
+
 /** The `provider` of the events that bookings make. */
 export const bookingsProvider = "bookings";
+
+export const bookingEventTypes = ["booking.confirmed", "booking.cancelled"] as const;
+export type BookingEventType = (typeof bookingEventTypes)[number];
+
+/** By which a booking's event of a type is found: there is one at most. */
+export function bookingEventKey(type: BookingEventType, id: Booking["id"]): string {
+  return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
+}
 
 /**
  * The event that operators see of a booking. It carries nothing personal: no name, address, birth date
  * or passport.
  */
 export function bookingEvent(
-  type: "booking.confirmed" | "booking.cancelled",
+  type: BookingEventType,
   { id, reference, seats, totalMinor, currency, flight }: BookingOnFlight,
   actor: Actor,
   makeId: MakeId,
@@ -28,7 +38,7 @@ export function bookingEvent(
     provider: bookingsProvider,
     type,
     status: "accepted",
-    idempotencyKey: `${bookingsProvider}:${id}:${verb}`,
+    idempotencyKey: bookingEventKey(type, id),
     occurredAt: now,
     createdAt: now,
     subject: `booking/${id}`,

@@ -113,15 +113,17 @@ const passengerSchema = schemaOf<PassengerView>()("Passenger", "One traveller of
   passportNumber: text("Masked but for the last four characters.", "****4567"),
 });
 
+export const bookingDetailsFields = {
+  ...summaryFields,
+  contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
+  paymentMethod: word(paymentMethods),
+  passengers: listOf(passengerSchema, { description: "In the order of the request." }),
+};
+
 export const bookingDetailsSchema = schemaOf<BookingDetails>()(
   "Booking",
   "A booking with its passengers.",
-  {
-    ...summaryFields,
-    contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
-    paymentMethod: word(paymentMethods),
-    passengers: listOf(passengerSchema, { description: "In the order of the request." }),
-  },
+  bookingDetailsFields,
 );
 
 export const bookingPageSchema = pageOf(bookingSummarySchema);

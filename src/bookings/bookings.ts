@@ -8,16 +8,15 @@ import {
   type BookingOnFlight,
   bookingPages,
   bookingsByIds,
-  passengersOf,
   passengersOfBookings,
 } from "../storage/bookings.ts";
 
+import { detailsOf, isBookingId } from "./booking-details.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import {
   type BookingCreated,
   bookingCreated,
   type BookingDetails,
-  bookingDetails,
   type BookingSummary,
   bookingSummary,
   type Cancellation,
@@ -94,12 +93,6 @@ export function bookings(parts: Parts): Bookings {
     return booking;
   }
 
-  async function details(booking: BookingOnFlight): Promise<BookingDetails> {
-    const passengers = await storage.all(passengersOf, { bookingId: booking.id });
-    const opened = passengers.map((passenger) => ({ ...passenger, ...parts.seal.open(passenger) }));
-    return bookingDetails(booking, opened, new Date(clock.now()));
-  }
-
   return {
     async create(ctx, body, idempotencyKey) {
       const now = new Date(clock.now());
@@ -128,7 +121,7 @@ export function bookings(parts: Parts): Bookings {
       );
     },
     async read(ctx, id) {
-      return details(await findOwn(ctx, id));
+      return detailsOf(parts, await findOwn(ctx, id));
     },
     async find(ctx, ids) {
       const found = await storage.all(bookingsByIds, {
@@ -175,8 +168,4 @@ export function bookings(parts: Parts): Bookings {
 /** Whose bookings the asker may read; null: everyone's. */
 function readableBy({ actor }: Context): Booking["userId"] | null {
   return actor.roles.includes("admin") ? null : actor.id;
-}
-
-function isBookingId(id: string): id is Booking["id"] {
-  return /^bk_[0-9a-f]{1,64}$/.test(id);
 }

@@ -123,8 +123,17 @@ export const insertDisclosure = statement<Disclosure>()((db, { disclosures }) =>
   db.insert(disclosures).values(allColumns(disclosures)),
 );
 
-export const bookingPages = keysetReader<BookingOnFlight, "userId">({
+export const disclosuresOf = statement<Pick<Disclosure, "bookingId">>()((db, { disclosures }, p) =>
+  db
+    .select()
+    .from(disclosures)
+    .where(eq(disclosures.bookingId, p.bookingId))
+    .orderBy(asc(disclosures.createdAt)),
+);
+
+export const bookingPages = keysetReader<BookingOnFlight, "userId" | "reference" | "contactEmail">({
   table: (t) => t.bookings,
+  ignoringCase: "contactEmail",
   select: (db, t) =>
     db
       .select(bookingColumns(t))

@@ -71,6 +71,12 @@ export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, 
   db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
 );
 
+/** Those of these idempotency keys, in any order. */
+export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
+  (db, t, p, dialect) =>
+    db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
+);
+
 /** How an event came in, with the exact bytes. */
 export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db

@@ -118,6 +118,45 @@ export const countFlights = statement<FlightQuery>()((db, t, p) =>
     .where(matching(t, p)),
 );
 
+/** What departs in a span of time. */
+interface Departing {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+function departing({ flights }: Tables, p: Parameters<Departing>): SQL | undefined {
+  const { departureTime } = flights;
+  return and(
+    gte(departureTime, encoded(p.from, departureTime)),
+    lt(departureTime, encoded(p.until, departureTime)),
+  );
+}
+
+/** Cabins, seats and seats sold of all that departs. */
+export const loadBetween = statement<Departing>()((db, t, p) => {
+  const { seats, seatsAvailable } = t.flights;
+  return db
+    .select({
+      departures: sql<number>`count(*)`.mapWith(Number),
+      seats: sql<number>`coalesce(sum(${seats}), 0)`.mapWith(Number),
+      sold: sql<number>`coalesce(sum(${seats} - ${seatsAvailable}), 0)`.mapWith(Number),
+    })
+    .from(t.flights)
+    .where(departing(t, p));
+});
+
+/** The same for each cabin, soonest departure first, then by id. */
+export const departuresBetween = statement<Departing & { limit: number }>()((db, t, p) => {
+  const { id, flightNumber, origin, destination, departureTime, cabinClass, seats } = t.flights;
+  const sold = sql<number>`${seats} - ${t.flights.seatsAvailable}`.mapWith(Number);
+  return db
+    .select({ id, flightNumber, origin, destination, departureTime, cabinClass, seats, sold })
+    .from(t.flights)
+    .where(departing(t, p))
+    .orderBy(asc(departureTime), asc(id))
+    .limit(p.limit);
+});
+
 /**
  * Takes seats if there are enough and the flight still sells: one statement, so that the database
  * decides every race. Touches no row otherwise.

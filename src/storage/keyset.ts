@@ -11,6 +11,8 @@ import type { Tables } from "./tables.ts";
 export interface List<Item, Filter extends string> {
   readonly table: (tables: Tables) => Table & Record<"createdAt" | "id" | Filter, Column>;
   readonly select: (db: Sql, tables: Tables) => Select<Item>;
+  /** A filter for which upper and lower case are one; its index is on `lower(…)`. */
+  readonly ignoringCase?: Filter;
   /**
    * A filter with few values, nearly always `common`. The others are written into the statement with
    * `<> common`, by which SQLite recognises the partial index that holds only them.
@@ -76,6 +78,9 @@ function conditionsOf<Item, Filter extends string>(
     terms: (tables) =>
       given.flatMap(([name, value]) => {
         const column: Column = list.table(tables)[name];
+        if (name === list.ignoringCase) {
+          return [sql`lower(${column}) = lower(${sql.placeholder(name)})`];
+        }
         if (!isLiteral(name)) return [sql`${column} = ${sql.placeholder(name)}`];
         const common = list.uncommon?.common ?? "";
         const is = eq(column, value).inlineParams();
