@@ -39,7 +39,7 @@ export function bookingLookup(parts: DetailsParts): BookingLookup {
 
   function sourceOf(q: string | undefined): Source<BookingOnFlight> {
     if (q === undefined) return bookingPages(storage, {});
-    if (isBookingId(q)) return one(() => storage.all(bookingById, { id: q }));
+    if (isBookingId(q)) return one(() => storage.all(bookingById, { id: q, userId: null }));
     if (q.includes("@")) return bookingPages(storage, { contactEmail: q });
     return bookingPages(storage, { reference: q.toUpperCase() });
   }
@@ -64,7 +64,7 @@ export function bookingLookup(parts: DetailsParts): BookingLookup {
     },
     async read(ctx, id) {
       requireOperator(ctx);
-      const [booking] = isBookingId(id) ? await storage.all(bookingById, { id }) : [];
+      const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
       if (booking === undefined) {
         throw new AppError("booking-not-found", "There is no such booking");
       }

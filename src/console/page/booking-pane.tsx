@@ -1,8 +1,7 @@
-import { money } from "./bookings.tsx";
 import { Detail } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { writeRoute } from "./route.ts";
-import { Text } from "./text.tsx";
+import { money, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
 import type { BookingDetail, BookingStep } from "./wire.ts";

@@ -6,7 +6,7 @@ import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
 import { useInterval } from "./live.ts";
 import { type Route, writeRoute } from "./route.ts";
-import { Text } from "./text.tsx";
+import { money, Text } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Empty, Status } from "./ui.tsx";
 import type { BookingItem } from "./wire.ts";
@@ -84,8 +84,4 @@ export function Bookings({ route }: { readonly route: Route }) {
       }
     />
   );
-}
-
-export function money(amount: number, currency: string): string {
-  return `${amount.toLocaleString("en")} ${currency}`;
 }

@@ -6,7 +6,7 @@ import { Detail, Split } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { go, type Route, writeRoute } from "./route.ts";
 import { Empty, Fault, Loading } from "./ui.tsx";
-import type { DayLoad, FlightLoad, LoadDay } from "./wire.ts";
+import type { DayDepartures, FlightLoad, LoadDay } from "./wire.ts";
 
 /** Seats sold against capacity, day by day; a day opens its departures. */
 export function Flights({ route }: { readonly route: Route }) {
@@ -112,7 +112,9 @@ function Load({ days, open, query }: LoadParts) {
 }
 
 function DayPane({ date, close }: { readonly date: string; readonly close: string }) {
-  const { value, error, reload } = useLoad<DayLoad>(`v1/flights/load/${encodeURIComponent(date)}`);
+  const { value, error, reload } = useLoad<DayDepartures>(
+    `v1/flights/load/${encodeURIComponent(date)}`,
+  );
   return (
     <Detail label={`Departures of ${date}`} close={close}>
       <h2>Departures of {date}</h2>

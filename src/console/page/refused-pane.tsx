@@ -2,8 +2,7 @@ import { Body, Headers } from "./body.tsx";
 import { curlOf } from "./curl.ts";
 import { Detail } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
-import { reasonInWords } from "./refused.tsx";
-import { Text } from "./text.tsx";
+import { Text, words } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { Badge, CopyButton, Facts, Fault, Loading } from "./ui.tsx";
 import type { RejectionDetail } from "./wire.ts";
@@ -31,7 +30,7 @@ function Explained({ refused, explainAgain }: Parts) {
   return (
     <article>
       <header>
-        <h2>{reasonInWords(refused.reason)}</h2>
+        <h2>{words(refused.reason)}</h2>
         <p class="under">
           <Badge tone="bad">refused</Badge> <span class="mono">{provider}</span>{" "}
           <Time at={refused.createdAt} />

@@ -6,7 +6,7 @@ import { useList } from "./list.ts";
 import { useInterval } from "./live.ts";
 import { RefusedPane } from "./refused-pane.tsx";
 import { type Route, writeRoute } from "./route.ts";
-import { Text } from "./text.tsx";
+import { Text, words } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Badge, Empty } from "./ui.tsx";
 import type { RejectionItem } from "./wire.ts";
@@ -57,7 +57,7 @@ export function Refused({ route }: { readonly route: Route }) {
               <span class="cell status">
                 <Badge tone="bad">refused</Badge>
               </span>
-              <span class="cell title">{reasonInWords(rejection.reason)}</span>
+              <span class="cell title">{words(rejection.reason)}</span>
               <span class="cell kind mono">
                 <span class="provider">{rejection.provider}</span> <Text of={rejection.address} />{" "}
                 {rejection.bodyBytes.toLocaleString("en")} bytes
@@ -71,10 +71,4 @@ export function Refused({ route }: { readonly route: Route }) {
       }
     />
   );
-}
-
-/** `wrong-signature` as `Wrong signature`. */
-export function reasonInWords(reason: string): string {
-  const words = reason.replaceAll("-", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

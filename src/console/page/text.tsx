@@ -68,3 +68,13 @@ export function OutsideLink({
     </a>
   );
 }
+
+/** `wrong-signature` as `Wrong signature`. */
+export function words(code: string): string {
+  const text = code.replaceAll("-", " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export function money(amount: number, currency: string): string {
+  return `${amount.toLocaleString("en")} ${currency}`;
+}

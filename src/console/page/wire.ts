@@ -1,7 +1,8 @@
-import type { BookingDetails, BookingSummary } from "../../bookings/booking-view.ts";
+import type { BookingWithHistory } from "../../bookings/booking-lookup.ts";
+import type { BookingSummary } from "../../bookings/booking-view.ts";
 import type { Event as StoredEvent } from "../../events/event.ts";
 import type { EventTimeline } from "../../events/events.ts";
-import type { FeedEntry } from "../../notifications/channels/feed.ts";
+import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../flights/flight-load.ts";
 import type { Notification as StoredNotification } from "../../notifications/notification.ts";
 import type { Page as StoredPage } from "../../pagination/page.ts";
 import type { DeliveryStatistics, HealthStatistics } from "../../statistics/statistics.ts";
@@ -27,50 +28,14 @@ export type EventDetail = Wire<EventTimeline>;
 export type NotificationItem = Wire<StoredNotification>;
 export type NotificationDetail = EventDetail["notifications"][number];
 export type RejectionItem = Wire<StoredRejection>;
-export type FeedItem = Wire<FeedEntry>;
 export type BookingItem = Wire<BookingSummary>;
-export type BookingRead = Wire<BookingDetails>;
 export type RejectionDetail = Wire<ExplainedRejection>;
 export type Deliveries = Wire<DeliveryStatistics>;
 export type Health = Wire<HealthStatistics>;
 export type Provider = Wire<ProviderStatus>;
 export type Providers = Wire<ProviderStatuses>;
-
-/** What happened to a booking, oldest first. */
-export interface BookingStep {
-  readonly at: string;
-  readonly type: string;
-  readonly title: string;
-  readonly actor: string | null;
-  readonly eventId: string | null;
-  readonly notifications: readonly NotificationItem[];
-}
-export interface BookingDetail extends BookingRead {
-  readonly history: readonly BookingStep[];
-}
-
-export interface LoadDay {
-  readonly date: string;
-  readonly departures: number;
-  readonly seats: number;
-  readonly sold: number;
-}
-export interface FlightLoad {
-  readonly from: string;
-  readonly days: readonly LoadDay[];
-}
-export interface Departure {
-  readonly id: number;
-  readonly flightNumber: string;
-  readonly origin: string;
-  readonly destination: string;
-  readonly departureTime: string;
-  readonly cabinClass: string;
-  readonly seats: number;
-  readonly sold: number;
-}
-export interface DayLoad {
-  readonly date: string;
-  readonly departures: readonly Departure[];
-  readonly hasMore: boolean;
-}
+export type BookingDetail = Wire<BookingWithHistory>;
+export type BookingStep = BookingDetail["history"][number];
+export type FlightLoad = Wire<StoredFlightLoad>;
+export type LoadDay = FlightLoad["days"][number];
+export type DayDepartures = Wire<DepartureLoads>;
