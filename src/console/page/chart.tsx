@@ -20,7 +20,14 @@ interface Parts {
   readonly pick?: (index: number) => void;
 }
 
-const heightPx = 240;
+const heightPx = 220;
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const localDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const utcDay = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
 
 /** Piled bars over time. The legend shows the numbers under the pointer. */
 export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
@@ -46,7 +53,8 @@ export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
     const target = place.current;
     if (target === null) return undefined;
     const valueAt = (row: number, index: number) => latest.current.series[row]?.values[index];
-    const options = optionsFor(target, series, isByDay, valueAt);
+    const step = (times[1] ?? 0) - (times[0] ?? 0);
+    const options = optionsFor(target, series, { isByDay, step }, valueAt);
     const made = new UPlot(options, piled(times, series), target);
     plot.current = made;
     const onClick = () => {
@@ -63,7 +71,7 @@ export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
       made.destroy();
       plot.current = null;
     };
-  }, [names, isByDay, painted]);
+  }, [names, isByDay, painted, times[1] === undefined ? 0 : times[1] - (times[0] ?? 0)]);
 
   useEffect(() => plot.current?.setData(piled(times, series)), [times, series]);
 
@@ -90,9 +98,11 @@ function piled(times: readonly number[], series: readonly Series[]): UPlot.Align
 function optionsFor(
   target: HTMLElement,
   series: readonly Series[],
-  isByDay: boolean,
+  { isByDay, step }: { readonly isByDay: boolean; readonly step: number },
   valueAt: (row: number, index: number) => number | undefined,
 ): UPlot.Options {
+  const dayOf = (time: number) => (isByDay ? utcDay : localDay).format(time * 1_000);
+  const timeOf = (time: number) => timeOfDay.format(time * 1_000);
   const axis = {
     stroke: colourOf(target, "--ink-soft"),
     grid: { stroke: colourOf(target, "--line"), width: 1 },
@@ -106,9 +116,19 @@ function optionsFor(
     // Days are those of UTC; hours are the reader's.
     ...(isByDay && { tzDate: (time: number) => UPlot.tzDate(new Date(time * 1_000), "Etc/UTC") }),
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-    scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] } },
+    scales: {
+      // Whole bars at both ends.
+      x: {
+        range: (_, min, max) => (isByDay ? [min - step / 2, max + step / 2] : [min, max + step]),
+      },
+      y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] },
+    },
     axes: [
-      { ...axis, space: isByDay ? 46 : 60 },
+      {
+        ...axis,
+        space: 56,
+        values: (_, splits) => splits.map((time) => (isByDay ? dayOf(time) : timeOf(time))),
+      },
       {
         ...axis,
         size: 48,
@@ -116,7 +136,12 @@ function optionsFor(
       },
     ],
     series: [
-      { value: isByDay ? "{YYYY}-{MM}-{DD}" : "{YYYY}-{MM}-{DD} {HH}:{mm}" },
+      {
+        label: "At",
+        value: (_, time) =>
+          // It is null when the pointer is elsewhere.
+          Number.isFinite(time) ? `${dayOf(time)}${isByDay ? "" : ` ${timeOf(time)}`}` : "",
+      },
       ...series
         .map(({ name, colour }, row) => ({
           label: name,

@@ -160,12 +160,9 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
 function Share({ sold, seats }: { readonly sold: number; readonly seats: number }) {
   return (
     <span class="share">
-      <meter
-        min={0}
-        max={Math.max(seats, 1)}
-        value={sold}
-        aria-label={`${sold} of ${seats} seats sold`}
-      />
+      <span class="meter" aria-hidden="true">
+        <span style={{ width: `${seats === 0 ? 0 : (sold / seats) * 100}%` }} />
+      </span>
       <span class="number">
         {sold.toLocaleString("en")} / {seats.toLocaleString("en")} · {percent(sold, seats)}
       </span>

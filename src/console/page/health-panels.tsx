@@ -21,7 +21,7 @@ export function Figures({ health }: { readonly health: Health }) {
         more={
           took.p50Ms === null
             ? `no delivery in ${span(took.windowSeconds)}`
-            : `half; 95 %: ${milliseconds(took.p95Ms)}, 99 %: ${milliseconds(took.p99Ms)}`
+            : `median; p95 ${milliseconds(took.p95Ms)}, p99 ${milliseconds(took.p99Ms)}`
         }
       />
       <Figure
@@ -107,14 +107,18 @@ export function Silence({ providers }: { readonly providers: readonly Provider[]
 }
 
 /** `nothing for 26 h, usually every 20 min` */
-export function heard({ silentForSeconds, usualIntervalSeconds, hasSecret }: Provider): string {
+export function heard({
+  silentForSeconds,
+  usualIntervalSeconds,
+  hasSecret,
+  isSilent,
+}: Provider): string {
   if (!hasSecret) return "has no secret yet, and answers 503";
   if (silentForSeconds === null) return "nothing yet";
-  const usual =
-    usualIntervalSeconds === null
-      ? "too little to say how often"
-      : `usually every ${span(usualIntervalSeconds)}`;
-  return `${silentForSeconds < 2 ? "now" : `nothing for ${span(silentForSeconds)}`}, ${usual}`;
+  const last = isSilent ? `nothing for ${span(silentForSeconds)}` : `${span(silentForSeconds)} ago`;
+  return usualIntervalSeconds === null
+    ? last
+    : `${last}, usually every ${span(usualIntervalSeconds)}`;
 }
 
 const lookMs = 10_000;

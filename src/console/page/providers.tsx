@@ -59,7 +59,7 @@ function Card({ provider }: { readonly provider: Provider }) {
       <Facts
         of={[
           ["name", <span class="mono">{id}</span>],
-          ["deliveries", heard(provider)],
+          ["last heard", heard(provider)],
           ["last event", lastEventAt === null ? "none is kept" : <Time at={lastEventAt} />],
           ["current secret", <Secret secret={secrets.current} />],
           ["previous secret", <Previous secret={secrets.previous} />],

@@ -46,7 +46,7 @@ export function Refused({ route }: { readonly route: Route }) {
           }
           row={(rejection) => (
             <a
-              class="row event"
+              class="row refused"
               href={writeRoute("refused", rejection.id, query)}
               data-row
               aria-current={rejection.id === id ? "true" : undefined}
@@ -54,10 +54,9 @@ export function Refused({ route }: { readonly route: Route }) {
               <span class="cell time">
                 <Time at={rejection.createdAt} />
               </span>
-              <span class="cell status">
-                <Badge tone="bad">refused</Badge>
+              <span class="cell title">
+                <Badge tone="bad">{words(rejection.reason)}</Badge>
               </span>
-              <span class="cell title">{words(rejection.reason)}</span>
               <span class="cell kind mono">
                 <span class="provider">{rejection.provider}</span> <Text of={rejection.address} />{" "}
                 {rejection.bodyBytes.toLocaleString("en")} bytes

@@ -75,6 +75,8 @@ export function words(code: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** `USD 1,498.50` */
 export function money(amount: number, currency: string): string {
-  return `${amount.toLocaleString("en")} ${currency}`;
+  const style = { style: "currency", currency, currencyDisplay: "code" } as const;
+  return new Intl.NumberFormat("en", style).format(amount);
 }

@@ -21,14 +21,13 @@ export function ago(time: Date, now: number): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
-/** `26 h`, `20 min`, `3 d 4 h`: a length of time in its largest units. */
+/** `26 h`, `20 min`, `3 d 4 h`: a length of time in its largest units, which no line break parts. */
 export function span(seconds: number): string {
-  if (seconds < 1) return "0 s";
-  if (seconds < 90) return `${Math.round(seconds)} s`;
-  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)} h`;
+  if (seconds < 90) return `${Math.round(seconds)}\u00a0s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)}\u00a0min`;
+  if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)}\u00a0h`;
   const hours = Math.round((seconds % 86_400) / 3_600);
-  return `${Math.floor(seconds / 86_400)} d${hours > 0 ? ` ${hours} h` : ""}`;
+  return `${Math.floor(seconds / 86_400)}\u00a0d${hours > 0 ? ` ${hours}\u00a0h` : ""}`;
 }
 
 /** One timer for all times on the page. */
@@ -57,7 +56,7 @@ export function Time({ at }: { readonly at: string }) {
 export function ExactTime({ at }: { readonly at: string }) {
   return (
     <time class="mono" dateTime={at} title={`${exact.format(new Date(at))} here`}>
-      {at.replace("T", " ").replace("Z", " UTC")}
+      {at.replace("T", " ").replace(/(?:\.000)?Z$/, " UTC")}
     </time>
   );
 }
