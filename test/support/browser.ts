@@ -31,8 +31,8 @@ export interface Browser {
   type(text: string): Promise<void>;
   size(width: number, height: number): Promise<void>;
   scheme(name: "light" | "dark"): Promise<void>;
-  /** Rules of WCAG 2.2 (A, AA) and best practice that the page breaks, by axe's word. */
-  accessibilityFaults(): Promise<string[]>;
+  /** Rules of WCAG 2.2 (A, AA) and best practice that the page breaks, by axe's word; or one of them. */
+  accessibilityFaults(rule?: string): Promise<string[]>;
   screenshot(): Promise<Buffer>;
   cdp(method: string, params?: Record<string, unknown>): Promise<unknown>;
   /** What the page said on its console. */
@@ -80,11 +80,12 @@ export async function openBrowser(width = 1_280, height = 800): Promise<Browser>
       const features = [{ name: "prefers-color-scheme", value }];
       await view.cdp("Emulation.setEmulatedMedia", { features });
     },
-    async accessibilityFaults() {
+    async accessibilityFaults(rule) {
       if ((await view.evaluate("typeof axe")) === "undefined") {
         await view.evaluate(`(() => { ${axeSource()} })()`);
       }
-      const faults = await view.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(
+      const faults =
+        await view.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...(rule !== undefined && { runOnly: [rule] }) })}).then(
         ({ violations }) => violations.flatMap(({ id, help, nodes }) =>
           nodes.map((node) => id + ": " + help + " at " + node.target.join(" ") + " " + node.html.slice(0, 120))))`);
       return Array.isArray(faults) ? faults.map(String) : ["axe did not answer"];

@@ -23,13 +23,24 @@ export const withGateway = (url: string) => ({
   CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the secret before",
 });
 
+interface Extent {
+  /** How many times fewer events than usual. */
+  readonly sparse: number;
+  /** Of departures. */
+  readonly days: number;
+}
+
 /** Fills a server with a past of some days, in which most went well and some did not. */
-export async function fillWithHistory({ app }: ConsoleServer, clock: PastClock): Promise<void> {
+export async function fillWithHistory(
+  { app }: ConsoleServer,
+  clock: PastClock,
+  { sparse, days }: Extent = { sparse: 1, days: 13 },
+): Promise<void> {
   const samples = catalogue.flatMap(({ id, samples: known }) =>
     Object.keys(known).map((event) => ({ id, event })),
   );
   let turn = 0;
-  for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= stepBefore(agoMs)) {
+  for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= stepBefore(agoMs) * sparse) {
     clock.goBack(agoMs);
     const next = samples[(turn * 7) % samples.length];
     turn += 1;
@@ -41,7 +52,7 @@ export async function fillWithHistory({ app }: ConsoleServer, clock: PastClock):
   clock.goBack(30 * hourMs);
   await deliver(app, "code_host", "package.published", { secret: "the secret before" });
   await refuse(app, clock);
-  await sell(app, clock);
+  await sell(app, clock, days);
   clock.goBack(0);
 }
 
@@ -106,11 +117,11 @@ const routes = [
 ] as const;
 
 /** Two weeks of departures, the nearest sold best; some bookings, one of them cancelled. */
-async function sell(app: App, clock: PastClock): Promise<void> {
+async function sell(app: App, clock: PastClock, days: number): Promise<void> {
   clock.goBack(20 * hourMs);
   const midnight = Math.floor(app.clock.now() / (24 * hourMs)) * 24 * hourMs;
   let turn = 0;
-  for (let day = 2; day < 15; day += 1) {
+  for (let day = 2; day < 2 + days; day += 1) {
     for (const [index, [flightNumber, origin, destination]] of routes.entries()) {
       const departureTime = new Date(midnight + day * 24 * hourMs + (7 + index * 4) * hourMs);
       const seats = 20 + ((day * 5 + index * 3) % 4) * 2;

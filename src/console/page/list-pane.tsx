@@ -40,7 +40,7 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
             list.show();
           }}
         >
-          {list.held} new — show
+          {list.isHeldMore ? `More than ${list.held}` : list.held} new — show
         </button>
       )}
       {list.error !== null && <Fault error={list.error} retry={list.refresh} />}

@@ -15,6 +15,8 @@ export interface List<Item extends Listed> {
   readonly items: readonly Item[] | null;
   /** How many new ones wait until the reader wants them, so that nothing moves under their eyes. */
   readonly held: number;
+  /** Whether even more wait than were counted. */
+  readonly isHeldMore: boolean;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly error: ApiError | null;
@@ -62,6 +64,8 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   let isLoaded = false;
   let isBusy = false;
   let isRefreshDue = false;
+  /** New ones beyond what was read: to show them, the list begins anew. */
+  let missed = 0;
   let error: ApiError | null = null;
 
   const pageAt = (cursor: string | null) =>
@@ -101,16 +105,23 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
       if (!isLoaded) break;
     }
     const isShown = !isLoaded || isAtTop();
-    if (!meets || (isAtTop() && items.length > maxItems)) {
-      items = [];
-      known.clear();
-      held.clear();
+    if (!meets && !isShown) {
+      missed = fresh.length;
+      return;
     }
+    if (!meets || (isShown && items.length > maxItems)) forget();
     if (items.length === 0) older = next;
     for (const { id } of fresh) if (!known.has(id) && !isShown) held.add(id);
     if (isShown) held.clear();
     add(fresh);
     isLoaded = true;
+  }
+
+  function forget(): void {
+    items = [];
+    missed = 0;
+    known.clear();
+    held.clear();
   }
 
   async function readOlder(): Promise<void> {
@@ -130,13 +141,16 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   const show = () => {
     held.clear();
     changed();
+    // The reader is at the top now.
+    if (missed > 0) refresh();
   };
   return {
     refresh,
     close: () => over.abort(),
     read: (): List<Item> => ({
       items: isLoaded ? items.filter(({ id }) => !held.has(id)) : null,
-      held: held.size,
+      held: held.size + missed,
+      isHeldMore: missed > 0,
       hasMore: older !== null,
       isLoading: isBusy,
       error,
