@@ -39,15 +39,17 @@ setInterval(() => {
 /** A time as people say it; the exact one in the title, in UTC and where the reader is. */
 export function Time({ at }: { readonly at: string }) {
   const time = new Date(at);
-  const [now, setNow] = useState(Date.now);
+  const [text, setText] = useState("");
   useEffect(() => {
-    const tick = () => setNow(Date.now());
+    // Drawn anew only when it reads otherwise: there may be thousands.
+    const tick = () => setText(ago(new Date(at), Date.now()));
+    tick();
     watchers.add(tick);
     return () => void watchers.delete(tick);
-  }, []);
+  }, [at]);
   return (
     <time dateTime={at} title={`${at}\n${exact.format(time)} here`}>
-      {ago(time, now)}
+      {text || ago(time, Date.now())}
     </time>
   );
 }
