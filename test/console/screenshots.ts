@@ -7,8 +7,9 @@ import { pastClock, signIn, startConsole } from "../support/console.ts";
 import { choosyGateway, fillWithHistory, withGateway } from "../support/history.ts";
 import { itemsOf } from "../support/operator.ts";
 
-/** `bun test/console/screenshots.ts [folder]` takes a picture of each view, to be looked at. */
+/** `bun test/console/screenshots.ts [folder] [webp|png]` takes a picture of each view, to be looked at. */
 const folder = process.argv[2] ?? join(import.meta.dir, "../../docs/console");
+const format = process.argv[3] === "png" ? "png" : "webp";
 
 const clock = pastClock();
 const gateway = choosyGateway();
@@ -56,15 +57,15 @@ try {
   await gateway.stop();
 }
 
-async function look(page: Browser, hash: string, name: string): Promise<void> {
+async function look(page: Browser, hash: string, name: string | null): Promise<void> {
   await page.read(`void (location.hash = ${JSON.stringify(hash)})`);
   await page.until("document.querySelector('.spinner') === null");
-  await picture(page, name);
+  if (name !== null) await picture(page, name);
 }
 
 async function picture(page: Browser, name: string): Promise<void> {
   // Long enough for charts to be painted and what is new to lose its colour.
   await Bun.sleep(900);
-  await Bun.write(join(folder, `${name}.png`), await page.screenshot());
+  await Bun.write(join(folder, `${name}.${format}`), await page.screenshot(format));
   console.log(name);
 }

@@ -33,7 +33,7 @@ export interface Browser {
   scheme(name: "light" | "dark"): Promise<void>;
   /** Rules of WCAG 2.2 (A, AA) and best practice that the page breaks, by axe's word; or one of them. */
   accessibilityFaults(rule?: string): Promise<string[]>;
-  screenshot(): Promise<Buffer>;
+  screenshot(format: "png" | "webp"): Promise<Buffer>;
   cdp(method: string, params?: Record<string, unknown>): Promise<unknown>;
   /** What the page said on its console. */
   readonly said: readonly string[];
@@ -90,7 +90,7 @@ export async function openBrowser(width = 1_280, height = 800): Promise<Browser>
           nodes.map((node) => id + ": " + help + " at " + node.target.join(" ") + " " + node.html.slice(0, 120))))`);
       return Array.isArray(faults) ? faults.map(String) : ["axe did not answer"];
     },
-    screenshot: () => view.screenshot({ encoding: "buffer" }),
+    screenshot: (format) => view.screenshot({ encoding: "buffer", format, quality: 75 }),
     cdp: (method, params) => view.cdp(method, params),
     close() {
       view.close();

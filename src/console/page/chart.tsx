@@ -20,7 +20,7 @@ interface Parts {
   readonly pick?: (index: number) => void;
 }
 
-const heightPx = 220;
+const heightPx = 200;
 const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
 const localDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const utcDay = new Intl.DateTimeFormat("en-GB", {
@@ -127,6 +127,7 @@ function optionsFor(
       {
         ...axis,
         space: 56,
+        size: 28,
         values: (_, splits) => splits.map((time) => (isByDay ? dayOf(time) : timeOf(time))),
       },
       {

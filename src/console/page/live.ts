@@ -12,15 +12,27 @@ export interface Live {
 export const LiveContext = createContext<Live>({ state: { name: "connecting" }, news: 0 });
 export const useLive = (): Live => useContext(LiveContext);
 
+/** Views hear of news at most this often: a burst of hundreds is one reason to look. */
+const newsIntervalMs = 100;
+
 /** Follows the feed as long as somebody is signed in. */
 export function useFeed(token: string): Live {
   const [state, setState] = useState<FeedState>({ name: "connecting" });
   const [news, setNews] = useState(0);
   useEffect(() => {
     const over = new AbortController();
-    const tell = () => setNews((count) => count + 1);
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const tell = () => {
+      timer ??= setTimeout(() => {
+        timer = null;
+        setNews((count) => count + 1);
+      }, newsIntervalMs);
+    };
     void followFeed(token, { onOpen: tell, onMessage: tell, onState: setState }, over.signal);
-    return () => over.abort();
+    return () => {
+      over.abort();
+      if (timer !== null) clearTimeout(timer);
+    };
   }, [token]);
   return { state, news };
 }
