@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { mintConsoleCode } from "../../src/auth/console-codes.ts";
 import { json, sample, signed } from "../support/app.ts";
 import { type Browser, chromium, openBrowser } from "../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
@@ -259,6 +260,30 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
     await browser.shows("[role=alert]", "signed out");
     expect(await browser.read("sessionStorage.length")).toBe(0);
     expect(await browser.accessibilityFaults()).toEqual([]);
+  });
+
+  test("signs in by the link of `skyhook console`, once, and takes the code out of the address", async () => {
+    const { config } = server.app.services;
+    const issuing = {
+      key: Buffer.from(config.jwtSecret ?? ""),
+      issuer: config.jwtIssuer,
+      audience: config.jwtAudience,
+    };
+    const link = `${server.url}/console#code=${await mintConsoleCode(issuing, "operator", clock)}`;
+    // Another tab: what this one has kept is not there.
+    await browser.open("about:blank");
+    await browser.open(link);
+    await browser.until(`${rows} > 0`);
+    expect(await browser.read("location.href")).toBe(`${server.url}/console`);
+    await browser.open("about:blank");
+    await browser.open(link);
+    await browser.until(`${rows} > 0 && !location.href.includes("code")`);
+    await browser.click(".tools button:last-child");
+    await browser.shows("[role=alert]", "signed out");
+    await browser.open("about:blank");
+    await browser.open(link);
+    await browser.shows("[role=alert]", "used or has expired");
+    expect(await browser.read("location.href")).toBe(`${server.url}/console`);
   });
 
   test("broke no policy of its own, and logged no error", () => {

@@ -11,7 +11,7 @@ import { ProvidersView } from "./providers.tsx";
 import { Refused } from "./refused.tsx";
 import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
 import { onSession, readToken, signOut, token } from "./session.ts";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, takeCode } from "./sign-in.tsx";
 import { setTheme, theme } from "./theme.ts";
 import { ago } from "./time.tsx";
 import { Notices } from "./ui.tsx";
@@ -37,6 +37,8 @@ const names: Readonly<Record<View, string>> = {
 };
 
 function Console({ token: held }: { readonly token: string }) {
+  // Somebody is signed in already: a code has no place in the address all the same.
+  takeCode();
   const route = useRoute();
   const live = useFeed(held);
   const help = useRef<HTMLDialogElement>(null);

@@ -10,7 +10,7 @@ const reasons = {
 } as const;
 
 /** The one-time code that `skyhook console` put into the address; it is taken out at once. */
-function takeCode(): string | null {
+export function takeCode(): string | null {
   const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
   if (code !== null) history.replaceState(null, "", location.pathname);
   return code;
