@@ -35,7 +35,7 @@ import { type Users, users } from "./users/users.ts";
 import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./webhooks/limiter.ts";
-import { type Providers, providers } from "./webhooks/provider-status.ts";
+import { type Providers, providerStatuses } from "./webhooks/provider-status.ts";
 import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
@@ -105,7 +105,7 @@ export function createServices(
     random: Math.random,
   },
 ): Services {
-  const registered = registry(config.providers, secrets);
+  const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const storage = openStorage(config.databaseUrl);
   const metrics = createMetrics(
@@ -120,7 +120,7 @@ export function createServices(
   const sales = seats(storage, clock, log);
   const delivering = gatewayNotifier();
   const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
-  const refused = rejections({ storage, registry: registered, log, clock, makeId: newId });
+  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
   const limiter = failureLimiter(clock);
@@ -183,7 +183,7 @@ export function createServices(
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     receive: receiver({
       storage,
-      registry: registered,
+      registry: providers,
       limiter,
       outbox: box,
       rejections: refused,
@@ -218,8 +218,8 @@ export function createServices(
     feed: following,
     bookingLookup: bookingLookup({ storage, seal, clock }),
     flightLoads: flightLoads(storage),
-    providers: providers(storage, registered, clock),
-    reloadSecrets: () => registered.reload(),
+    providers: providerStatuses(storage, providers, clock),
+    reloadSecrets: () => providers.reload(),
     statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {

@@ -465,6 +465,18 @@ describe("skyhook verify", () => {
     expect(code).toBe(1);
   });
 
+  test("finds the secret of another provider, whatever the state of the others", async () => {
+    const args = ["verify", "task_tracker", "--body", "-", "--header", header];
+    const env = {
+      TASK_TRACKER_WEBHOOK_SECRET: "a secret that did not sign it",
+      CODE_HOST_WEBHOOK_SECRET: secretOf("task_tracker"),
+      DEPLOY_PLATFORM_WEBHOOK_SECRET: "",
+    };
+    const { out, err, code } = await skyhook(args, { cwd, env, input: bytes.toString() });
+    expect(out).toContain("Found: It verifies with the secret of Code host");
+    expect([err, code]).toEqual(["", 1]);
+  });
+
   test("knows the time of a delivery that was kept, and other kinds of webhooks", async () => {
     const sent = Date.UTC(2026, 0, 1);
     const timed = sign(providerOf("payment_processor").signature, "whsec_x", bytes, sent);

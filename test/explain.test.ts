@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
+import { prettyJson } from "../src/webhooks/body-text.ts";
 import { explain, type Known, type Refused } from "../src/webhooks/explain.ts";
 import { causes } from "../src/webhooks/explanation.ts";
 
@@ -267,9 +268,40 @@ describe("explain", () => {
     }
   });
 
-  test("answers soon for the largest body that is kept, deeply nested or not JSON at all", () => {
-    const bodies = ["[".repeat(262_144), `[${"1,".repeat(131_000)}1]`, "x".repeat(262_144)];
+  test("answers for the largest body that is kept, deeply nested or not JSON at all", () => {
+    const bodies = [
+      "[".repeat(262_144),
+      nested(10_000, ""),
+      nested(16, "1,".repeat(131_000)),
+      `"${"[".repeat(262_000)}"`,
+      `"${"\\".repeat(131_000)}`,
+      "x".repeat(262_144),
+    ];
     for (const body of bodies) expect(explained(tasks, mac("other"), body).cause).toBe("unknown");
+  });
+});
+
+/** Lists in lists, with something in the innermost. */
+const nested = (depth: number, inside: string) =>
+  `${"[".repeat(depth)}${inside}${inside && "1"}${"]".repeat(depth)}`;
+
+describe("prettyJson", () => {
+  const pretty = (text: string) => prettyJson(Buffer.from(text));
+
+  test("prints what is nested up to 16 deep, and nothing deeper: a little would become very much", () => {
+    expect(pretty('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
+    expect(pretty(nested(16, ""))).not.toBeNull();
+    expect(pretty(nested(17, ""))).toBeNull();
+    expect(pretty(nested(10_000, ""))).toBeNull();
+  });
+
+  test("counts no brackets in strings", () => {
+    const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
+    expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
+  });
+
+  test.each(["", "{", "text", "\u0000"])("%p is no JSON", (text) => {
+    expect(pretty(text)).toBeNull();
   });
 });
 

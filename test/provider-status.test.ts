@@ -224,7 +224,7 @@ describe("GET /v1/providers", () => {
     for (let hour = 0; hour < 3; hour += 1) {
       const count = { provider: "code_host", verdict: "accepted", deliveries: 12 } as const;
       await app.services.storage.atomically(
-        ...countSteps({ ...count, minute: minute - hour * 60 }),
+        ...countSteps([{ ...count, minute: minute - hour * 60 }]),
       );
     }
     app.clock.advance(hourMs);

@@ -43,7 +43,7 @@ async function counted(agoMs: number, fields: Partial<MinuteCount> = {}) {
     deliveries: 1,
     ...fields,
   } as const;
-  await app.services.storage.atomically(...countSteps(count));
+  await app.services.storage.atomically(...countSteps([count]));
 }
 
 /** The total of each series, by provider and verdict. */
@@ -150,6 +150,23 @@ describe("the tally", () => {
     expect((await rows(one)).map(({ deliveries }) => deliveries)).toEqual([10, 10]);
     await Promise.all([one.close(), other.close()]);
     removeFolder(folder);
+  });
+
+  test("writes each row once, and all in one order", () => {
+    const counts = [
+      { minute: 121, provider: "b", verdict: "accepted", deliveries: 1 },
+      { minute: 120, provider: "b", verdict: "accepted", deliveries: 2 },
+      { minute: 121, provider: "a", verdict: "accepted", deliveries: 4 },
+    ] as const;
+    const rows = (of: readonly MinuteCount[]) => countSteps(of).map(({ values }) => values);
+    expect(rows(counts)).toEqual(rows(counts.toReversed()));
+    expect(rows(counts)).toMatchObject([
+      { spanMinutes: 1, minute: 120, provider: "b", deliveries: 2 },
+      { spanMinutes: 1, minute: 121, provider: "a", deliveries: 4 },
+      { spanMinutes: 1, minute: 121, provider: "b", deliveries: 1 },
+      { spanMinutes: 60, minute: 120, provider: "a", deliveries: 4 },
+      { spanMinutes: 60, minute: 120, provider: "b", deliveries: 3 },
+    ]);
   });
 
   test("keeps what the database did not take, and adds it later", async () => {

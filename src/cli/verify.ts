@@ -1,5 +1,5 @@
-import { type Config, readConfig } from "../config.ts";
-import { secretStore } from "../secrets.ts";
+import { type Config, ConfigError, readConfig } from "../config.ts";
+import { type SecretStore, secretStore } from "../secrets.ts";
 import { deliveryKey } from "../webhooks/delivery-key.ts";
 import { explain, type Known } from "../webhooks/explain.ts";
 import { interpret } from "../webhooks/interpret.ts";
@@ -67,10 +67,20 @@ function othersThan(
 ): Known["others"] {
   const store = secretStore(env, secretsDir);
   return providers.flatMap((other) => {
-    const secrets = other === id ? null : store.webhookSecrets(other);
+    const secrets = other === id ? null : secretsIfSound(store, other);
     const displayName = providerById(other)?.displayName ?? other;
     return secrets === null ? [] : [{ displayName, secrets }];
   });
+}
+
+/** Null also for an empty one, which is that provider's trouble and not this delivery's. */
+function secretsIfSound(store: SecretStore, provider: string): Secrets | null {
+  try {
+    return store.webhookSecrets(provider);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
 }
 
 /** The same checks in the same order as the receiving chain. */

@@ -33,7 +33,7 @@ export const deliveryStatisticsSchema = schemaOf<DeliveryStatistics>()(
   },
 );
 
-const time = new Date(0).toISOString();
+const time = "2026-11-21T08:00:00Z";
 
 export const deliveryStatisticsQuery = documented(
   Type.Object({

@@ -22,20 +22,23 @@ export interface Tally {
 /** What is counted, before it is written for each span. */
 export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
 
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
+
 const flushIntervalMs = 2_000;
 /** Kept while the database cannot be written: days of minutes. More is dropped, and said so. */
 const maxCounts = 50_000;
 
 export function tally(storage: Storage, clock: Clock, log: Log): Tally {
-  let counts = new Map<string, MinuteCount>();
+  let counts = new Map<string, Mutable<MinuteCount>>();
   let uses = new Map<string, SecretUse>();
   let cancel: Cancel | null = null;
   let flushing: Promise<void> = Promise.resolve();
 
   function add(count: MinuteCount): void {
     const key = `${count.minute} ${count.provider} ${count.verdict}`;
-    const before = counts.get(key)?.deliveries ?? 0;
-    counts.set(key, { ...count, deliveries: before + count.deliveries });
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { ...count });
+    else known.deliveries += count.deliveries;
   }
 
   function note(use: SecretUse): void {
@@ -58,8 +61,8 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     uses = new Map();
     try {
       await storage.atomically(
-        ...[...writtenCounts.values()].flatMap(countSteps),
-        ...[...writtenUses.values()].map((use) => step(noteSecretUse, use)),
+        ...countSteps([...writtenCounts.values()]),
+        ...inOrder(writtenUses).map((use) => step(noteSecretUse, use)),
       );
     } catch (error) {
       log.warn({ err: error }, "delivery counts could not be written; trying again");
@@ -100,13 +103,23 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
   };
 }
 
-/** The steps that add a count to its minute and to its hour. */
-export function countSteps(count: MinuteCount): readonly Step<never>[] {
-  return spansMinutes.map((spanMinutes) =>
-    step(addDeliveries, {
-      ...count,
-      spanMinutes,
-      minute: count.minute - (count.minute % spanMinutes),
-    }),
-  );
+/**
+ * The steps that add counts to their minutes and their hours. Each row comes once and all come in one order,
+ * so that instances that write at the same time wait for one another and never in a circle.
+ */
+export function countSteps(counts: readonly MinuteCount[]): readonly Step<never>[] {
+  const rows = new Map<string, DeliveryCount>();
+  for (const spanMinutes of spansMinutes) {
+    for (const { minute, provider, verdict, deliveries } of counts) {
+      const start = minute - (minute % spanMinutes);
+      const key = `${spanMinutes} ${start} ${provider} ${verdict}`;
+      const sum = (rows.get(key)?.deliveries ?? 0) + deliveries;
+      rows.set(key, { spanMinutes, minute: start, provider, verdict, deliveries: sum });
+    }
+  }
+  return inOrder(rows).map((row) => step(addDeliveries, row));
+}
+
+function inOrder<Row>(rows: ReadonlyMap<string, Row>): readonly Row[] {
+  return [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
 }

@@ -1,3 +1,4 @@
+import { printableJson } from "./body-text.ts";
 import { compactJson } from "./compact-json.ts";
 import type { Explanation } from "./explanation.ts";
 
@@ -60,23 +61,20 @@ function edited(edit: (text: string) => readonly string[]): Alteration<Uint8Arra
 
 /** The same JSON as the usual printers print it: JavaScript's, Python's, PHP's. */
 function reprinted(bytes: Uint8Array): readonly Uint8Array[] {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    const compact = JSON.stringify(value);
-    // A printed string holds no line break, so these are all between tokens.
-    const spaced = JSON.stringify(value, null, 1)
-      .replaceAll(/,\n\s*/g, ", ")
-      .replaceAll(/\n\s*/g, "");
-    const texts = [compact, spaced, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4)];
-    const all = [
-      ...texts,
-      ...[compact, spaced].map(escaped),
-      escaped(compact).replaceAll("/", "\\/"),
-    ];
-    return all.map((text) => Buffer.from(text));
-  } catch {
-    return [];
-  }
+  const value = printableJson(bytes);
+  if (value === undefined) return [];
+  const compact = JSON.stringify(value);
+  // A printed string holds no line break, so these are all between tokens.
+  const spaced = JSON.stringify(value, null, 1)
+    .replaceAll(/,\n\s*/g, ", ")
+    .replaceAll(/\n\s*/g, "");
+  const texts = [compact, spaced, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4)];
+  const all = [
+    ...texts,
+    ...[compact, spaced].map(escaped),
+    escaped(compact).replaceAll("/", "\\/"),
+  ];
+  return all.map((text) => Buffer.from(text));
 }
 
 /** With everything beyond ASCII as `\u` escapes (RFC 8259 section 7). */

@@ -36,7 +36,7 @@ const providerStatusSchema = schemaOf<ProviderStatus>()(
   "How a registered provider is doing.",
   {
     provider: text("Its name in addresses and events.", "code_host"),
-    displayName: text("What people call it.", "Code host"),
+    displayName: text("What people call it.", "Code host (GitHub)"),
     hasSecret: Type.Boolean({ description: "Without one it answers 503." }),
     lastEventAt: nullable(instant(), { description: "When its last event came." }),
     usualIntervalSeconds: nullable(

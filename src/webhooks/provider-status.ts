@@ -27,7 +27,7 @@ export interface Providers {
   list(ctx: Context): Promise<ProviderStatuses>;
 }
 
-export function providers(storage: Storage, registry: Registry, clock: Clock): Providers {
+export function providerStatuses(storage: Storage, registry: Registry, clock: Clock): Providers {
   return {
     async list(ctx) {
       requireOperator(ctx);

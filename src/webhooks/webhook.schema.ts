@@ -66,7 +66,9 @@ export const explainedRejectionSchema = schemaOf<ExplainedRejection>()(
     signatureHeaders: listOf(Type.String(), { description: "Names; the values are not shown." }),
     body: nullable(text("The exact bytes received; null when not kept.", "{}")),
     bodyEncoding: word(["utf-8", "base64"], { description: "How `body` is to be read." }),
-    bodyPretty: nullable(text("For reading; null unless the body is JSON.", "{}")),
+    bodyPretty: nullable(
+      text("For reading; null unless the body is JSON, nested 16 deep at most.", "{}"),
+    ),
     explanation: explanationSchema,
   },
 );

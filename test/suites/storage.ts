@@ -32,6 +32,8 @@ import { insertUser, userByEmail } from "../../src/storage/users.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
 
+import { statisticsTests } from "./statistics.ts";
+
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({
   id: `00000000-0000-7000-8000-${String(number).padStart(12, "0")}`,
@@ -42,7 +44,10 @@ const user = (number: number, email = `user${number}@example.com`) => ({
 
 /** What every dialect must do. `open` gives a new, empty database. */
 export function storageSuite(dialect: string, open: () => Promise<Storage>): void {
-  describe(dialect, () => tests(open));
+  describe(dialect, () => {
+    tests(open);
+    statisticsTests(open);
+  });
 }
 
 function tests(open: () => Promise<Storage>): void {

@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import type { DeliveryCount } from "../../src/statistics/delivery-count.ts";
+import { eventsByKeys, insertEvent } from "../../src/storage/events.ts";
+import { departuresBetween, loadBetween, upsertFlight } from "../../src/storage/flights.ts";
+import { step } from "../../src/storage/sql.ts";
+import {
+  activeHours,
+  addDeliveries,
+  deleteOldCounts,
+  deliveriesBySteps,
+  noteSecretUse,
+  secretUsesOf,
+} from "../../src/storage/statistics.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { eventRow } from "../support/rows.ts";
+
+/** What every dialect must make of what operators ask. `open` gives a new, empty database. */
+export function statisticsTests(open: () => Promise<Storage>): void {
+  let storage: Storage;
+
+  const add = (...counts: Partial<DeliveryCount>[]) =>
+    storage.atomically(
+      ...counts.map((count) =>
+        step(addDeliveries, {
+          spanMinutes: 1,
+          provider: "a",
+          minute: 0,
+          verdict: "accepted",
+          deliveries: 1,
+          ...count,
+        }),
+      ),
+    );
+  const steps = (from: number, to: number, stepMinutes = 1) =>
+    storage.all(deliveriesBySteps, { spanMinutes: 1, from, to, stepMinutes });
+
+  describe("statistics", () => {
+    afterEach(() => storage.close());
+
+    test("counts of one time, provider and verdict add up; others stand beside them", async () => {
+      storage = await open();
+      await add({ deliveries: 2 }, { deliveries: 3 }, { verdict: "refused" }, { provider: "b" });
+      await add({ deliveries: 4 }, { spanMinutes: 60, deliveries: 100 });
+      const found = await steps(0, 1);
+      expect(found).toHaveLength(3);
+      for (const row of [
+        { step: 0, provider: "a", verdict: "accepted", deliveries: 9 },
+        { step: 0, provider: "a", verdict: "refused", deliveries: 1 },
+        { step: 0, provider: "b", verdict: "accepted", deliveries: 1 },
+      ] as const) {
+        expect(found).toContainEqual(row);
+      }
+    });
+
+    test("counts fall into steps from the first minute up to but without the last", async () => {
+      storage = await open();
+      const minute = 29_000_000;
+      for (const after of [-1, 0, 4, 5, 9, 10]) await add({ minute: minute + after });
+      const found = await steps(minute, minute + 10, 5);
+      expect(found.map((row) => [row.step, row.deliveries])).toEqual([
+        [0, 2],
+        [1, 2],
+      ]);
+    });
+
+    test("hours in which deliveries verified come newest first", async () => {
+      storage = await open();
+      await add(
+        ...[60, 120, 180].map((minute) => ({ spanMinutes: 60 as const, minute })),
+        { spanMinutes: 60, minute: 120, verdict: "ignored", deliveries: 5 },
+        { spanMinutes: 60, minute: 240, verdict: "limited" },
+        { spanMinutes: 60, minute: 300, provider: "b" },
+        { spanMinutes: 1, minute: 360 },
+      );
+      expect(await storage.all(activeHours, { provider: "a", limit: 2 })).toEqual([
+        { minute: 180, deliveries: 1 },
+        { minute: 120, deliveries: 6 },
+      ]);
+    });
+
+    test("old counts are deleted, some at a time", async () => {
+      storage = await open();
+      for (let minute = 0; minute < 5; minute += 1) await add({ minute });
+      await add({ spanMinutes: 60 });
+      const batch = step(deleteOldCounts, { spanMinutes: 1, before: 4, limit: 3 });
+      const touched = async () => (await storage.atomically(batch))[0].touched;
+      expect([await touched(), await touched(), await touched()]).toEqual([3, 1, 0]);
+      expect(await steps(0, 9)).toHaveLength(1);
+      expect(await storage.all(activeHours, { provider: "a", limit: 9 })).toHaveLength(1);
+    });
+
+    test("of a secret's uses the first and the latest are kept, in whatever order they come", async () => {
+      storage = await open();
+      const use = (ms: number, secret = "x") => ({
+        provider: "a",
+        secret,
+        firstMatchedAt: new Date(ms),
+        lastMatchedAt: new Date(ms),
+      });
+      for (const ms of [1_000, 3_000, 2_000]) {
+        await storage.atomically(step(noteSecretUse, use(ms)));
+      }
+      await storage.atomically(step(noteSecretUse, { ...use(5_000), provider: "b" }));
+      await storage.atomically(step(noteSecretUse, use(4_000, "y")));
+      const found = await storage.all(secretUsesOf, { provider: "a" });
+      expect(found).toHaveLength(2);
+      expect(found).toContainEqual({ ...use(1_000), lastMatchedAt: new Date(3_000) });
+      expect(found).toContainEqual(use(4_000, "y"));
+    });
+
+    test("events are found by their keys", async () => {
+      storage = await open();
+      for (const n of [1, 2, 3]) await storage.atomically(step(insertEvent, eventRow(n)));
+      const keys = ["task_tracker:2", "task_tracker:3", "task_tracker:4"];
+      const found = await storage.all(eventsByKeys, { keys });
+      expect(new Set(found.map(({ id }) => id))).toEqual(new Set([eventRow(2).id, eventRow(3).id]));
+    });
+
+    test("load is that of what departs in a span, its end left out", async () => {
+      storage = await open();
+      const span = { from: new Date(10_000), until: new Date(20_000) };
+      const departs = (ms: number, flightNumber: string) =>
+        step(upsertFlight, {
+          flightNumber,
+          airline: "A",
+          origin: "JFK",
+          destination: "LHR",
+          departureTime: new Date(ms),
+          arrivalTime: new Date(ms + 1),
+          cabinClass: "economy",
+          seats: 10,
+          priceMinor: 1,
+          currency: "USD",
+          createdAt: new Date(0),
+        });
+      expect(await storage.all(loadBetween, span)).toEqual([{ departures: 0, seats: 0, sold: 0 }]);
+      for (const [ms, name] of [
+        [9_999, "A"],
+        [19_999, "B"],
+        [10_000, "C"],
+        [20_000, "D"],
+      ] as const) {
+        await storage.atomically(departs(ms, name));
+      }
+      expect(await storage.all(loadBetween, span)).toEqual([{ departures: 2, seats: 20, sold: 0 }]);
+      const found = await storage.all(departuresBetween, { ...span, limit: 9 });
+      expect(found.map(({ flightNumber, sold }) => [flightNumber, sold])).toEqual([
+        ["C", 0],
+        ["B", 0],
+      ]);
+      expect(await storage.all(departuresBetween, { ...span, limit: 1 })).toHaveLength(1);
+    });
+  });
+}
