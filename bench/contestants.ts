@@ -40,6 +40,16 @@ export const skyhook: Contestant = {
     startServer(["bun", here("../src/main.ts"), "serve"], skyhookEnvironment(folder)),
   database: "skyhook.db",
 };
+export const barePromise: Contestant = {
+  name: "the least that keeps the promise",
+  requestsPerSecond: 40_000,
+  start: (folder) =>
+    startServer(["bun", here("servers/promise.ts")], {
+      DATABASE: join(folder, "promise.db"),
+      SECRET: delivery.secret,
+    }),
+  database: "promise.db",
+};
 export const fastifySqlite: Contestant = {
   name: "fastify + better-sqlite3",
   requestsPerSecond: 10_000,

@@ -1,4 +1,4 @@
-import { ceiling, delivery, fastifySqlite, measure, skyhook } from "./contestants.ts";
+import { barePromise, ceiling, delivery, fastifySqlite, measure, skyhook } from "./contestants.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
@@ -23,6 +23,7 @@ export const ingest: Suite = {
 
 interface Round {
   readonly ceiling: LoadResult;
+  readonly promise: LoadResult;
   readonly skyhook: LoadResult;
   readonly peer: LoadResult;
 }
@@ -30,6 +31,7 @@ interface Round {
 async function runRound(options: Options): Promise<Round> {
   return {
     ceiling: await measure(ceiling, options),
+    promise: await measure(barePromise, options),
     skyhook: await measure(skyhook, options),
     peer: await measure(fastifySqlite, options),
   };
@@ -70,9 +72,9 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
   return [
     `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
     `in turn; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${of("ceiling", "bodyBytes")} bytes with an id, a body and a`,
-    `signature of its own. skyhook and the peer verify it, store event and notification in a database file`,
+    `signature of its own. All but bare Bun.serve verify it, store event and notification in a database file`,
     `on the same disk under \`synchronous=FULL\` and answer after the commit; what they acknowledged is`,
-    `counted in the database afterwards. skyhook runs with LOG_LEVEL=warn, the peer without a log.`,
+    `counted in the database afterwards. skyhook runs with LOG_LEVEL=warn, the others without a log.`,
     "",
     environment([
       pinning,
@@ -89,7 +91,12 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
         "core busy",
         "load's core busy",
       ],
-      [row(ceiling.name, "ceiling"), row(skyhook.name, "skyhook"), row(fastifySqlite.name, "peer")],
+      [
+        row(ceiling.name, "ceiling"),
+        row(barePromise.name, "promise"),
+        row(skyhook.name, "skyhook"),
+        row(fastifySqlite.name, "peer"),
+      ],
     ),
     "",
     goalTable([
@@ -104,6 +111,16 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
       {
         goal: "P1 by CPU time: bare Bun.serve ÷ skyhook",
         ratios: ratios("cpuMicros", "ceiling", "skyhook"),
+        better: "higher",
+      },
+      {
+        goal: "the least that keeps the promise ÷ bare Bun.serve, requests/s",
+        ratios: ratios("requestsPerSecond", "promise", "ceiling"),
+        better: "higher",
+      },
+      {
+        goal: "skyhook ÷ the least that keeps the promise, requests/s",
+        ratios: ratios("requestsPerSecond", "skyhook", "promise"),
         better: "higher",
       },
       {

@@ -124,11 +124,15 @@ function sampleOf(serverPid: number, acknowledged: number) {
   };
 }
 
-/** Keeps one connection busy, one request at a time, until there is no next one. */
-async function converse(
+/**
+ * Keeps one connection busy, one request at a time, until there is no next one. `waitMs`: how long to
+ * wait before the next one.
+ */
+export async function converse(
   port: number,
   takeRequest: () => Uint8Array | null,
   answered: (status: number, latencyMs: number) => void,
+  waitMs: () => number = () => 0,
 ): Promise<void> {
   const finished = Promise.withResolvers<void>();
   let sentMs = 0;
@@ -152,7 +156,9 @@ async function converse(
         if (status === null) return;
         received = "";
         answered(status, performance.now() - sentMs);
-        send(self);
+        const pause = waitMs();
+        if (pause > 0) setTimeout(send, pause, self);
+        else send(self);
       },
       error: (_, error) => finished.reject(error),
       close: () => finished.reject(new Error("The server closed a connection")),

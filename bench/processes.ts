@@ -71,6 +71,14 @@ export async function startServer(
   return server;
 }
 
+/** Starts a program on the load's core; its output is the caller's to read. */
+export function startLoad(command: readonly string[]) {
+  const child = Bun.spawn(onCore(1, command), { stdout: "pipe", stderr: "inherit" });
+  const forget = atExit(() => child.kill("SIGKILL"));
+  void child.exited.then(forget);
+  return child;
+}
+
 /** Puts a server, of that name, under load from a process on the other core. */
 export async function runLoad(server: string, plan: LoadPlan): Promise<LoadResult> {
   const command = onCore(1, ["bun", join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);

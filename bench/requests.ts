@@ -35,7 +35,8 @@ export function packed(count: number, make: (index: number) => RequestParts): Re
   };
 }
 
-function textOf({ method, path, headers, json }: RequestParts): string {
+/** A whole HTTP request as text. */
+export function textOf({ method, path, headers, json }: RequestParts): string {
   const body = json === null ? {} : { "Content-Type": "application/json" };
   const length = json === null ? {} : { "Content-Length": String(Buffer.byteLength(json)) };
   const lines = Object.entries({ Host: "localhost", Accept: "*/*", ...body, ...length, ...headers })

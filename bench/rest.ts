@@ -107,7 +107,7 @@ async function read<Id extends ItemId>(
   froms: BySpot<From<Id>[]>,
   { rounds, seconds }: Options,
 ): Promise<Reading> {
-  const storage = openStorage(`sqlite:${file}`);
+  const storage = await openStorage(`sqlite:${file}`);
   const source = list(storage, {});
   const pages = 50;
 

@@ -5,11 +5,12 @@ import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
 import { memory } from "./memory.ts";
 import { receivers } from "./receivers.ts";
+import { postgres } from "./postgres.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
 import type { Options, Suite } from "./suite.ts";
 
-const suites: readonly Suite[] = [ingest, receivers, rest, graphql, binary, memory];
+const suites: readonly Suite[] = [ingest, receivers, rest, graphql, postgres, binary, memory];
 
 const usage = `Usage: bun run bench [suite] [options]
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import type { ServerLimits } from "./storage/storage.ts";
 import { catalogue, defaultProviders } from "./webhooks/providers.ts";
 
 /** One setting: where it comes from, what it is when unset, what it means, and how its text is read. */
@@ -36,8 +37,32 @@ export const settings = {
   databaseUrl: setting(
     "DATABASE_URL",
     null,
-    "`sqlite:<file>` or `sqlite::memory:`; unset: `sqlite:<DATA_DIR>/skyhook.db`",
-    pattern(/^sqlite:.+/, "like sqlite:./data/skyhook.db"),
+    "`sqlite:<file>`, `sqlite::memory:` or `postgres://user:password@host:5432/database`; unset: `sqlite:<DATA_DIR>/skyhook.db`",
+    databaseUrl,
+  ),
+  databasePoolSize: setting(
+    "DATABASE_POOL_SIZE",
+    "10",
+    "PostgreSQL: connections of this instance at most, one more for signals aside",
+    integer(1, 1_000),
+  ),
+  databaseConnectTimeoutMs: setting(
+    "DATABASE_CONNECT_TIMEOUT_MS",
+    "5000",
+    "PostgreSQL: how long one attempt to connect may take",
+    integer(100, 60_000),
+  ),
+  databaseStatementTimeoutMs: setting(
+    "DATABASE_STATEMENT_TIMEOUT_MS",
+    "10000",
+    "PostgreSQL: how long one statement may take, and a transaction stay idle",
+    integer(100, 600_000),
+  ),
+  databaseRetryMs: setting(
+    "DATABASE_RETRY_MS",
+    "2000",
+    "PostgreSQL: how long work is tried again after a lost connection or a collision before 503",
+    integer(0, 60_000),
   ),
   secretsDir: setting(
     "SECRETS_DIR",
@@ -151,11 +176,21 @@ type Settings = typeof settings;
 type ValueOf<S> =
   S extends Setting<infer Value> ? (S extends { default: string } ? Value : Value | null) : never;
 
+/** The settings that `Config` holds in another form. */
+type Reshaped =
+  | "databaseUrl"
+  | "databasePoolSize"
+  | "databaseConnectTimeoutMs"
+  | "databaseStatementTimeoutMs"
+  | "databaseRetryMs"
+  | "graphiql";
+
 /** What the environment says, checked and frozen. */
 export type Config = {
-  readonly [Name in Exclude<keyof Settings, "databaseUrl" | "graphiql">]: ValueOf<Settings[Name]>;
+  readonly [Name in Exclude<keyof Settings, Reshaped>]: ValueOf<Settings[Name]>;
 } & {
   readonly databaseUrl: string;
+  readonly databaseLimits: ServerLimits;
   readonly graphiql: "on" | "off";
 };
 
@@ -182,6 +217,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port: read(settings.port),
     dataDir,
     databaseUrl: read(settings.databaseUrl) ?? `sqlite:${join(dataDir, "skyhook.db")}`,
+    databaseLimits: {
+      poolSize: read(settings.databasePoolSize),
+      connectTimeoutMs: read(settings.databaseConnectTimeoutMs),
+      statementTimeoutMs: read(settings.databaseStatementTimeoutMs),
+      retryMs: read(settings.databaseRetryMs),
+    },
     secretsDir: read(settings.secretsDir),
     providers: read(settings.providers),
     trustedProxyHops: read(settings.trustedProxyHops),
@@ -227,6 +268,16 @@ function pattern(expected: RegExp, description: string): (value: string) => stri
     if (!expected.test(value)) throw new Error(`${description}, not "${value}"`);
     return value;
   };
+}
+
+/** Never repeats a URL of a server, which may hold a password. */
+function databaseUrl(value: string): string {
+  if (/^sqlite:.+/.test(value)) return value;
+  const url = URL.parse(value);
+  if (/^postgres(ql)?:\/\//.test(value) && url !== null && url.pathname.length > 1) return value;
+  throw new Error(
+    "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with what is special in a password percent-encoded",
+  );
 }
 
 function oneOf<const Choice extends string>(...choices: Choice[]): (value: string) => Choice {

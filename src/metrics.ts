@@ -1,4 +1,11 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+// A project that imports our types does not find the declarations beside them otherwise: no import can
+// name a file of declarations only.
+// oxlint-disable-next-line typescript/triple-slash-reference
+/// <reference path="./prom-client.d.ts" />
+import Counter from "prom-client/lib/counter.js";
+import Gauge from "prom-client/lib/gauge.js";
+import Histogram from "prom-client/lib/histogram.js";
+import Registry from "prom-client/lib/registry.js";
 
 import type { Verdict } from "./statistics/delivery-count.ts";
 
@@ -87,7 +94,8 @@ export function createMetrics(readOutbox: () => Promise<readonly Outbox[]>, now:
         depth.set({ status }, outbox.find((entry) => entry.status === status)?.count ?? 0);
       }
       const oldest = Math.min(...waiting.map((entry) => entry.oldest));
-      age.set(waiting.length === 0 ? 0 : (now() - oldest) / 1_000);
+      // A clock that was put back makes what waits look younger than now.
+      age.set(waiting.length === 0 ? 0 : Math.max(0, now() - oldest) / 1_000);
       memory.set(process.memoryUsage.rss());
       return registry.metrics();
     },

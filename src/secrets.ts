@@ -89,7 +89,7 @@ export function secretStore(
         file: join(secretsDir, name),
       });
       const current =
-        read(place("personal_data_key")) ?? madeOnce(join(dataDir, "personal_data_key"), "base64");
+        read(place("personal_data_key")) ?? madeOnce(personalDataKeyFile(dataDir), "base64");
       const previous = read(place("personal_data_key_previous"))?.split(",") ?? [];
       return [dataKey(current), ...previous.map(dataKey)];
     },
@@ -123,6 +123,11 @@ function dataKey(text: string): Uint8Array {
   throw new ConfigError(
     `PERSONAL_DATA_KEY must be the base64 of ${personalDataKeyBytes} bytes: openssl rand -base64 32 makes one`,
   );
+}
+
+/** Where the key for personal data is kept when none is configured. */
+export function personalDataKeyFile(dataDir: string): string {
+  return join(dataDir, "personal_data_key");
 }
 
 /** Where the key for access tokens is kept when none is configured. */

@@ -23,6 +23,7 @@ import { gateway } from "./notifications/channels/gateway.ts";
 import type { Message } from "./notifications/notification.ts";
 import { type Notifications, notifications } from "./notifications/notifications.ts";
 import { type Notifier, notifier } from "./notifications/notifier.ts";
+import { otherInstances } from "./notifications/other-instances.ts";
 import { outbox } from "./notifications/outbox.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
@@ -94,8 +95,8 @@ export interface Surroundings {
 /** How long a stop waits for deliveries to the operator gateway; what is cut off is sent again. */
 const deliveryPatienceMs = 4_000;
 
-/** Wires all services by hand: the only place that knows them all. */
-export function createServices(
+/** Opens the database and wires all services by hand: the only place that knows them all. */
+export async function createServices(
   config: Config,
   secrets: SecretStore,
   log: Log,
@@ -104,10 +105,10 @@ export function createServices(
     makeId,
     random: Math.random,
   },
-): Services {
+): Promise<Services> {
   const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
-  const storage = openStorage(config.databaseUrl);
+  const storage = await openStorage(config.databaseUrl, config.databaseLimits);
   const metrics = createMetrics(
     () => storage.all(undelivered, {}),
     () => clock.now(),
@@ -119,7 +120,12 @@ export function createServices(
   });
   const sales = seats(storage, clock, log);
   const delivering = gatewayNotifier();
-  const box = outbox({ hasGateway: delivering !== null, wake }, newId, () => clock.now());
+  const listening =
+    storage.signals &&
+    otherInstances(storage.signals, { feed: following, seats: sales, wake }, clock);
+  const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, () =>
+    clock.now(),
+  );
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
@@ -149,6 +155,12 @@ export function createServices(
   function wake(): void {
     following.wake();
     delivering?.wake();
+  }
+
+  /** Something is to be told, here and by the other instances. */
+  function committed(): void {
+    wake();
+    storage.signals?.send("notifications", 0);
   }
 
   /** What operators are told of an event, whoever made it. */
@@ -212,7 +224,10 @@ export function createServices(
       clock,
       makeId: newId,
       makeReference,
-      seatsChanged: (flightId) => sales.changed(flightId),
+      seatsChanged(flightId) {
+        sales.changed(flightId);
+        storage.signals?.send("seats", flightId);
+      },
     }),
     notifications: notifications(storage),
     feed: following,
@@ -225,6 +240,7 @@ export function createServices(
     async start() {
       await delivering?.start();
       pruning.start();
+      listening?.start();
       if (logsFeed) void logFeed(following, log, clock);
       state = "serving";
     },
@@ -234,6 +250,7 @@ export function createServices(
       sales.close();
     },
     async stop() {
+      listening?.stop();
       await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
       await tallied.stop();
       await storage.close();

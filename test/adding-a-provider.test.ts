@@ -40,6 +40,7 @@ describe("docs/adding-a-provider.md", () => {
   test("gets the whole signature suite and the provider tests, and passes them", async () => {
     const output = await run(
       "test",
+      "--timeout=30000",
       "test/signature.test.ts",
       "test/providers.test.ts",
       "-t",

@@ -76,7 +76,16 @@ function answerIn(out: string): Record<string, unknown> {
   return isObject(value) ? value : {};
 }
 
-const commands = ["serve", "config", "doctor", "send", "verify", "token", "replay", "register"];
+const commands = [
+  "serve",
+  "config",
+  "doctor",
+  "send",
+  "verify",
+  "token",
+  "replay",
+  "register",
+].concat(["backup", "restore"]);
 
 describe("skyhook", () => {
   test.concurrent.each(commands)("%s --help shows an example", async (command) => {

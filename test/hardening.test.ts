@@ -144,6 +144,11 @@ describe("a server on a real port", () => {
       const answer = await raw(server.url, `GET /v1/nothing HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
     }
+    for (const method of ["GET", "POST"]) {
+      const text = `${method} /graphql?query={me{name}} HTTP/1.1\r\nHost: [::bad\r\n`;
+      const answer = await raw(server.url, `${text}Content-Length: 0\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 (200|415) /);
+    }
     const old = await raw(server.url, "GET /v1/api/flights?origin=a HTTP/1.0\r\n\r\n");
     expect(old).toMatch(/^HTTP\/1\.[01] 400 [\s\S]*problem\+json/);
     const huge = "POST /webhooks/code_host HTTP/1.1\r\nHost: x\r\nContent-Length: 70000000\r\n\r\n";

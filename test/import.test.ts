@@ -95,6 +95,7 @@ describe("CSV", () => {
     ["a column twice", `${header},price`, "The header repeats columns: price"],
     ["semicolons", header.replaceAll(",", ";"), "The header must separate its columns by commas"],
     ["no header but a plan", csvLine(), 'unknown columns: "N4001", "Northlight Airways", "JFK"'],
+    ["nothing but unknown ones", "x,".repeat(2_000), '"x" and 1991 more; lacks columns'],
     ["what a terminal obeys", `${header},\u001b[2J\u202e`, 'unknown columns: "?[2J?"'],
     ["a quote left open", `"${header}`, "A quoted field does not end as it should"],
     ["more than 10 KB", `${header},${"x".repeat(10_240)}`, "longer than 10240 bytes"],

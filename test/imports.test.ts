@@ -36,8 +36,12 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
     (from, to) => !to.startsWith("drizzle-orm") || kindOf(from) === "storage",
   ],
   [
-    "only storage/sqlite/ sees bun:sqlite",
-    (from, to) => to !== "bun:sqlite" || from.startsWith("storage/sqlite/"),
+    "only storage/sqlite/ sees SQLite",
+    (from, to) => !/^(bun|node):sqlite$/.test(to) || from.startsWith("storage/sqlite/"),
+  ],
+  [
+    "only storage/postgres/ sees Bun's SQL client",
+    (from, to) => to !== "bun" || from.startsWith("storage/postgres/"),
   ],
   [
     "only doors, http/ and app.ts see Elysia",

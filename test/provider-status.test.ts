@@ -241,7 +241,7 @@ describe("skyhook doctor", () => {
   test("tells when the previous secret was last used, and that it can go", async () => {
     const cwd = temporaryFolder();
     const [current, previous] = ["a secret of sixteen or more", "the one of before, as long"];
-    const storage = openStorage(`sqlite:${cwd}/data/skyhook.db`);
+    const storage = await openStorage(`sqlite:${cwd}/data/skyhook.db`);
     for (const [secret, hours] of [
       [current, 1],
       [previous, 26],

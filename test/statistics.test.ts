@@ -142,7 +142,7 @@ describe("the tally", () => {
   test("of several instances adds up, and none is lost at a stop", async () => {
     const folder = temporaryFolder();
     const url = `sqlite:${join(folder, "skyhook.db")}`;
-    const [one, other] = [openStorage(url), openStorage(url)];
+    const [one, other] = [await openStorage(url), await openStorage(url)];
     const clock = manualClock();
     const tallies = [tally(one, clock, silent), tally(other, clock, silent)];
     for (const each of tallies) for (let n = 0; n < 5; n += 1) each.received("a", "accepted");
@@ -170,7 +170,7 @@ describe("the tally", () => {
   });
 
   test("keeps what the database did not take, and adds it later", async () => {
-    const storage = openStorage("sqlite::memory:");
+    const storage = await openStorage("sqlite::memory:");
     const clock = manualClock();
     let failures = 1;
     const flaky: Storage = {

@@ -19,13 +19,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newFile = () => join(folder, `${++files}.db`);
 
-storageSuite("sqlite in memory", async () => openStorage("sqlite::memory:"));
-storageSuite("sqlite on disk", async () => openStorage(`sqlite:${newFile()}`));
+storageSuite("sqlite in memory", () => openStorage("sqlite::memory:"));
+storageSuite("sqlite on disk", () => openStorage(`sqlite:${newFile()}`));
 
 describe("sqlite: the file", () => {
   test("is the owner's alone, in WAL mode, synced on every commit", async () => {
     const file = newFile();
-    const storage = openStorage(`sqlite:${file}`);
+    const storage = await openStorage(`sqlite:${file}`);
     await storage.atomically(step(insertEvent, eventRow(1)));
     expect(statSync(file).mode & 0o077).toBe(0);
     using other = new Database(file, { readonly: true });
@@ -35,35 +35,37 @@ describe("sqlite: the file", () => {
 
   test("keeps what was acknowledged when it is opened again", async () => {
     const file = newFile();
-    const first = openStorage(`sqlite:${file}`);
+    const first = await openStorage(`sqlite:${file}`);
     await first.atomically(step(insertEvent, eventRow(1)));
     await first.close();
-    const second = openStorage(`sqlite:${file}`);
+    const second = await openStorage(`sqlite:${file}`);
     expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
     await second.close();
   });
 
-  test("of a newer program is refused with one clear line", () => {
+  test("of a newer program is refused with one clear line", async () => {
     const file = newFile();
-    void openStorage(`sqlite:${file}`).close();
+    await (await openStorage(`sqlite:${file}`)).close();
     using other = new Database(file);
     other.run("insert into migrations (name) values ('9999_from_the_future')");
-    expect(() => openStorage(`sqlite:${file}`)).toThrow(
-      'The database is newer than this program (it has "9999_from_the_future")',
-    );
+    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({
+      message: expect.stringContaining(
+        'The database is newer than this program (it has "9999_from_the_future")',
+      ),
+    });
   });
 
   test("that is no database is refused", async () => {
     const file = newFile();
     await Bun.write(file, "This is not a database. ".repeat(100));
-    expect(() => openStorage(`sqlite:${file}`)).toThrow();
+    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({ code: "SQLITE_NOTADB" });
   });
 });
 
 describe("sqlite: faults", () => {
   test("a lock held for a moment is waited for; held on and on it is `unavailable`, then all is well", async () => {
     const file = newFile();
-    const storage = openStorage(`sqlite:${file}`);
+    const storage = await openStorage(`sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const patient = storage.atomically(step(insertEvent, eventRow(1)));

@@ -4,12 +4,15 @@ import { readConfig } from "../config.ts";
 import { type Role, roles } from "../context.ts";
 import { version } from "../version.ts";
 
+import type { BackupOptions } from "./backup.ts";
 import type { ConsoleOptions } from "./console.ts";
+import type { CopyOptions } from "./copy.ts";
 import { parseDuration } from "./durations.ts";
 import { exitCodeOf, messageOf } from "./failures.ts";
 import type { ImportOptions } from "./import.ts";
 import type { RegisterOptions } from "./register.ts";
 import { parseBaseUrl } from "./request.ts";
+import type { RestoreOptions } from "./restore.ts";
 import type { SendOptions } from "./send.ts";
 import type { TokenOptions } from "./token.ts";
 import type { VerifyOptions } from "./verify.ts";
@@ -44,6 +47,7 @@ function declare(env: NodeJS.ProcessEnv): Command {
   declareServing(program, env);
   declareTrying(program, env);
   declareOperating(program, env);
+  declareKeeping(program, env);
   declareSelling(program, env);
   return program;
 }
@@ -176,6 +180,20 @@ function declareOperating(program: Command, env: NodeJS.ProcessEnv): void {
 
   example(
     program
+      .command("copy")
+      .description(
+        "copy one database to another, empty one, and compare them; stop the servers first",
+      )
+      .requiredOption("--from <url>", "as sqlite:./data/skyhook.db")
+      .requiredOption("--to <url>", "as postgres://user:password@host:5432/database"),
+    "skyhook copy --from sqlite:./data/skyhook.db --to postgres://skyhook@localhost/skyhook",
+  ).action(async (options: CopyOptions) => {
+    const { copy } = await import("./copy.ts");
+    await copy(options, env);
+  });
+
+  example(
+    program
       .command("replay")
       .description("have the server read an event anew and notify again")
       .argument("<event id>", "as evt_0193…")
@@ -202,6 +220,32 @@ function declareOperating(program: Command, env: NodeJS.ProcessEnv): void {
   ).action(async (provider: string, options: RegisterOptions) => {
     const { register } = await import("./register.ts");
     await register(provider, options, env);
+  });
+}
+
+function declareKeeping(program: Command, env: NodeJS.ProcessEnv): void {
+  example(
+    program
+      .command("backup")
+      .description("copy the database as it is at this moment, also while the server runs")
+      .argument("<file>", "the copy; not there yet")
+      .option("--force", "replace the file where it is there"),
+    "skyhook backup /backups/skyhook-$(date +%F).db",
+  ).action(async (file: string, options: BackupOptions) => {
+    const { backup } = await import("./backup.ts");
+    await backup(file, options, env);
+  });
+
+  example(
+    program
+      .command("restore")
+      .description("put a backup in the place of the database; the server must be stopped")
+      .argument("<file>", "what `skyhook backup` made; stays as it is")
+      .option("--force", "also where a database is there; that one is kept under another name"),
+    "skyhook restore /backups/skyhook-2026-11-21.db",
+  ).action(async (file: string, options: RestoreOptions) => {
+    const { restore } = await import("./restore.ts");
+    await restore(file, options, env);
   });
 }
 

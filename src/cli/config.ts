@@ -1,4 +1,5 @@
 import { readConfig, settings } from "../config.ts";
+import { withoutPassword } from "../storage/without-password.ts";
 import { secretPlaces, secretStore } from "../secrets.ts";
 
 import { painter, table } from "./output.ts";
@@ -69,5 +70,5 @@ function given(env: Env, key: string): string {
 /** A value fit to be seen: no secret, and no password inside a URL. */
 function shown(value: string | null, isSecret: boolean): string | null {
   if (value === null) return null;
-  return isSecret ? "(set)" : value.replace(/(:\/\/)[^/@]*@/, "$1***@");
+  return isSecret ? "(set)" : withoutPassword(value);
 }

@@ -8,26 +8,34 @@ import { codeOf, messageOf } from "./failures.ts";
 const lockPatienceMs = 5_000;
 const lockRetryMs = 20;
 
-/** The file of the database; null when it lives in memory. */
+/** The file of the database; null when it lives in memory or is a server. */
 export function databaseFile({ databaseUrl }: Pick<Config, "databaseUrl">): string | null {
-  const file = databaseUrl.replace(/^sqlite:/, "");
-  return file === ":memory:" ? null : file;
+  const [, file] = /^sqlite:(.*)$/.exec(databaseUrl) ?? [];
+  return file === undefined || file === ":memory:" ? null : file;
+}
+
+/** True when the database is gone with the process that opened it. */
+export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolean {
+  return databaseUrl === "sqlite::memory:";
 }
 
 /** Opens the configured database, also while a server uses it. Throws an error that says what to do. */
 export function openDatabase(config: Config): Promise<Storage> {
-  return withDatabase(config, () => openStorage(config.databaseUrl));
+  return withDatabase(config, () => openStorage(config.databaseUrl, config.databaseLimits));
 }
 
 /**
  * Runs `open`, which opens the configured database, again while another process has it locked. Throws
  * an error that says what to do.
  */
-export async function withDatabase<Opened>(config: Config, open: () => Opened): Promise<Opened> {
+export async function withDatabase<Opened>(
+  config: Config,
+  open: () => Promise<Opened>,
+): Promise<Opened> {
   const deadlineMs = performance.now() + lockPatienceMs;
   for (;;) {
     try {
-      return open();
+      return await open();
     } catch (error) {
       if (!isLocked(error) || performance.now() > deadlineMs) throw databaseFault(error, config);
       await Bun.sleep(lockRetryMs);

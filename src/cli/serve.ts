@@ -4,7 +4,8 @@ import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createLog, type Log } from "../log.ts";
 import { equalSecrets, secretPlaces, type SecretStore, secretStore } from "../secrets.ts";
-import { createServices, type Services } from "../services.ts";
+import { createServices, type Services, type Surroundings } from "../services.ts";
+import { withoutPassword } from "../storage/without-password.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./failures.ts";
@@ -22,11 +23,18 @@ const stopTimeoutMs = 9_500;
 /**
  * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the
  * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
+ * `surroundings`: by default the machine's own.
  */
-export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Serving> {
+export async function serve(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  surroundings?: Surroundings,
+): Promise<Serving> {
   const log = createLog({ level: config.logLevel, format: config.logFormat });
   const secrets = secretStore(env, config.secretsDir);
-  const services = await withDatabase(config, () => createServices(config, secrets, log));
+  const services = await withDatabase(config, () =>
+    createServices(config, secrets, log, surroundings),
+  );
   const app = createApp(services);
   try {
     app.listen({
@@ -52,6 +60,11 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
 
   warnOfSecrets(secrets, config, log);
   for (const warning of unencrypted(config)) log.warn(warning);
+  if (services.storage.signals !== null && config.jwtSecret === null) {
+    log.warn(
+      "JWT_SECRET is not set: other instances on this database need the same one, and the same PERSONAL_DATA_KEY",
+    );
+  }
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -75,7 +88,7 @@ export async function serve(config: Config, env: NodeJS.ProcessEnv): Promise<Ser
   });
 
   log.info(
-    { database: config.databaseUrl, pid: process.pid },
+    { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };

@@ -5,7 +5,7 @@ import type { Role } from "../context.ts";
 import { tokenKey } from "../secrets.ts";
 import { type Ensured, users } from "../users/users.ts";
 
-import { databaseFile, openDatabase } from "./database.ts";
+import { isInMemory, openDatabase } from "./database.ts";
 
 export interface TokenOptions {
   readonly email: string;
@@ -40,7 +40,7 @@ export async function token(
   const actor = { id: user.id, roles: [role] };
   const minted = await tokens({ key, issuer, audience }, systemClock).mint(actor, ttl);
 
-  if (databaseFile(config) === null) {
+  if (isInMemory(config)) {
     console.error(
       `user ${user.id} is not kept: DATABASE_URL is sqlite::memory:, which only the server can reach. The token is good all the same`,
     );

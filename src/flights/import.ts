@@ -17,6 +17,7 @@ export type ImportedLine = {
 } & ({ readonly plan: FlightPlan } | { readonly fault: string });
 
 const maxLineBytes = 10 * 1024;
+const maxNamesShown = 10;
 const keys: readonly string[] = flightPlanKeys;
 
 /**
@@ -92,7 +93,7 @@ function columnsOf(cells: readonly string[]): readonly string[] {
   const missing = keys.filter((key) => !columns.includes(key));
   const repeated = keys.filter((key) => columns.indexOf(key) !== columns.lastIndexOf(key));
   const faults = [
-    unknown.length > 0 && `has unknown columns: ${unknown.map(shown).join(", ")}`,
+    unknown.length > 0 && `has unknown columns: ${shownNames(unknown)}`,
     missing.length > 0 && `lacks columns: ${missing.join(", ")}`,
     repeated.length > 0 && `repeats columns: ${repeated.join(", ")}`,
   ].filter((fault) => fault !== false);
@@ -111,7 +112,7 @@ class NdjsonRows implements Rows {
     const row = new Map<string, unknown>(Object.entries(value));
     const unknown = [...row.keys()].filter((key) => !keys.includes(key));
     if (unknown.length > 0) {
-      throw refusal(`The line has unknown keys: ${unknown.map(shown).join(", ")}`);
+      throw refusal(`The line has unknown keys: ${shownNames(unknown)}`);
     }
     return row;
   }
@@ -123,6 +124,13 @@ function jsonOf(line: string): unknown {
   } catch {
     throw refusal("The line is not JSON");
   }
+}
+
+/** Names in one sentence: a line of nothing but unknown ones must not make a page of it. */
+function shownNames(names: readonly string[]): string {
+  const more = names.length - maxNamesShown;
+  const first = names.slice(0, maxNamesShown).map(shown).join(", ");
+  return more > 0 ? `${first} and ${more} more` : first;
 }
 
 /** A name that somebody wrote, safe to print: in quotes, cut, without what is not plain text. */

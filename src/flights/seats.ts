@@ -11,7 +11,7 @@ export interface SeatsChange {
   readonly seatsAvailable: Flight["seatsAvailable"];
 }
 
-/** Tells who follows a flight when its seats are sold or given back. In this process only. */
+/** Tells who follows a flight when its seats are sold or given back. */
 export interface Seats {
   /** To be called after the commit. Costs nothing where nobody follows. */
   changed(flightId: Flight["id"]): void;
@@ -21,6 +21,8 @@ export interface Seats {
    * costs no memory.
    */
   follow(flightId: Flight["id"], signal: AbortSignal): AsyncGenerator<SeatsChange, void>;
+  /** Tells all followers anew: of changes elsewhere, some may have gone unheard. */
+  refresh(): void;
   /** Ends all followers. */
   close(): void;
 }
@@ -38,6 +40,14 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
   const changed = new Set<Flight["id"]>();
   let announceDue = false;
   let closed = false;
+
+  function changedOne(flightId: Flight["id"]): void {
+    if (!followers.has(flightId)) return;
+    changed.add(flightId);
+    if (announceDue) return;
+    announceDue = true;
+    clock.after(announceAfterMs, () => void announce());
+  }
 
   /** One reading for all followers of all flights that changed. */
   async function announce(): Promise<void> {
@@ -87,12 +97,9 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
   }
 
   return {
-    changed(flightId) {
-      if (!followers.has(flightId)) return;
-      changed.add(flightId);
-      if (announceDue) return;
-      announceDue = true;
-      clock.after(announceAfterMs, () => void announce());
+    changed: changedOne,
+    refresh() {
+      for (const flightId of followers.keys()) changedOne(flightId);
     },
     follow(flightId, signal) {
       // Joined before the first reading, so that nothing is missed between the two.

@@ -20,6 +20,7 @@ import { hotQuery } from "./compiled.ts";
 import { shown } from "./errors.ts";
 import { limitFaults, limits, overLimit } from "./limits.ts";
 import { schema } from "./schema.ts";
+import { withoutValues } from "./without-values.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -66,7 +67,7 @@ export function createEngine(log: Log, { introspection, compileAfterRuns }: Engi
   function check(document: DocumentNode): readonly GraphQLError[] {
     const broken = limitFaults(document);
     if (broken.length > 0) return broken;
-    const found = validate(schema, document, rules);
+    const found = validate(schema, document, rules).map(withoutValues);
     return introspection ? found : found.map(withoutSuggestion);
   }
 
@@ -103,7 +104,7 @@ export function createEngine(log: Log, { introspection, compileAfterRuns }: Engi
     parse(query) {
       const known = documents.get(query);
       if (known !== undefined) return known;
-      const document = parse(query, { maxTokens: limits.tokens });
+      const document = parseDocument(query);
       if (query.length <= longestRemembered) {
         const [oldest] = documents.keys();
         if (documents.size >= mostRemembered && oldest !== undefined) documents.delete(oldest);
@@ -131,6 +132,14 @@ export function createEngine(log: Log, { introspection, compileAfterRuns }: Engi
   };
 }
 
+function parseDocument(query: string): DocumentNode {
+  try {
+    return parse(query, { maxTokens: limits.tokens });
+  } catch (error) {
+    throw error instanceof GraphQLError ? withoutValues(error) : error;
+  }
+}
+
 function tooComplex(cost: Cost, variables: Variables): ExecutionResult | null {
   const found = cost(variables);
   if (found <= limits.complexity) return null;
@@ -144,7 +153,9 @@ function clean(result: ExecutionResult, { requestId }: GraphqlContext, log: Log)
     shown(error, (cause) => log.error({ requestId, err: cause }, `graphql: ${error.message}`)),
   );
   // Without data nothing was begun: the request itself is at fault, in its variables mostly.
-  return "data" in result ? { ...result, errors } : { errors: errors.map(asInput) };
+  return "data" in result
+    ? { ...result, errors }
+    : { errors: errors.map(withoutValues).map(asInput) };
 }
 
 function asInput(error: GraphQLError): GraphQLError {

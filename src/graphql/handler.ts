@@ -1,6 +1,7 @@
 import { readBytes } from "../http/body.ts";
 import { authenticate } from "../http/auth.ts";
 import { headersOf, problems } from "../http/errors.ts";
+import { urlOf } from "../http/url.ts";
 import { AppError } from "../errors.ts";
 import type { Context, Session } from "../context.ts";
 
@@ -50,8 +51,8 @@ export function createHandler(parts: GraphqlParts): Handler {
     headers.set("accept", acceptedTypes(headers.get("accept")).join(", "));
     // Yoga compares it letter by letter.
     if (body !== null) headers.set("content-type", "application/json");
-    const { url, method, signal } = request;
-    return new Request(url, { method, headers, signal, body });
+    const { method, signal } = request;
+    return new Request(urlOf(request).href, { method, headers, signal, body });
   }
 }
 
@@ -65,7 +66,7 @@ function requireForm(request: Request): void {
     const allow = ["GET", "POST"];
     throw new AppError("method-not-allowed", "This address takes GET, POST", { allow });
   }
-  if (method === "GET") return requireJsonParameters(new URL(request.url).searchParams);
+  if (method === "GET") return requireJsonParameters(urlOf(request).searchParams);
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);

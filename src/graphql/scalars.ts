@@ -1,3 +1,5 @@
+import { GraphQLError, Kind, type ValueNode } from "graphql";
+
 import type { Builder } from "./builder.ts";
 
 /**
@@ -13,12 +15,12 @@ export function scalars(builder: Builder): void {
   builder.scalarType("Date", {
     description: "A calendar day: YYYY-MM-DD.",
     serialize: (day) => day,
-    parseValue: text("Date"),
+    ...text("Date"),
   });
   builder.scalarType("EmailAddress", {
     description: "An e-mail address of up to 254 characters.",
     serialize: (address) => address,
-    parseValue: text("EmailAddress"),
+    ...text("EmailAddress"),
   });
   builder.scalarType("Money", {
     description:
@@ -33,10 +35,18 @@ export function scalars(builder: Builder): void {
   });
 }
 
-function text(name: string): (value: unknown) => string {
-  return (value) => {
-    if (typeof value !== "string") throw new TypeError(`${name} must be a string`);
-    return value;
+/** Reads variables and values in a query. What is no string is the client's fault, so a `GraphQLError`. */
+function text(name: string) {
+  const message = `${name} must be a string`;
+  return {
+    parseValue(value: unknown): string {
+      if (typeof value !== "string") throw new GraphQLError(message);
+      return value;
+    },
+    parseLiteral(node: ValueNode): string {
+      if (node.kind !== Kind.STRING) throw new GraphQLError(message, { nodes: node });
+      return node.value;
+    },
   };
 }
 

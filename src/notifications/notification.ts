@@ -62,8 +62,8 @@ export const retryDelaysMs = [
   6 * hour,
 ] as const;
 
-/** No answer of a gateway can put a retry off for longer than this. */
-const longestRetryAfterMs = 24 * hour;
+/** No answer of a gateway can put a retry off for longer than this, and none of our own waits is longer. */
+export const longestRetryAfterMs = 24 * hour;
 
 /**
  * Milliseconds until the next try, or null when there is none left. `attempts`: tries begun so far.

@@ -3,6 +3,7 @@ import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { eventById } from "../storage/events.ts";
 import {
+  bringForward,
   insertAttempt,
   nextDue,
   releaseLeases,
@@ -12,7 +13,7 @@ import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 
 import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
-import { nextRetryMs, type StoredNotification } from "./notification.ts";
+import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "./notification.ts";
 
 /**
  * Hands due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
@@ -45,6 +46,8 @@ const maxInFlight = 16;
 const leaseMs = 30_000;
 /** At least this often the database is asked, whatever the timers say. */
 const longestSleepMs = 30_000;
+/** A clock put back by less than this only makes what waits that much later. */
+const noticedStepMs = 30_000;
 
 export function notifier(parts: Parts): Notifier {
   const { storage, clock, log } = parts;
@@ -55,6 +58,8 @@ export function notifier(parts: Parts): Notifier {
   let lookAgain = false;
   let stopped = true;
   let cancelSleep: Cancel = () => {};
+  /** What the clock said at the last look. */
+  let lookedAtMs = 0;
 
   function wake(): void {
     if (stopped) return;
@@ -69,6 +74,7 @@ export function notifier(parts: Parts): Notifier {
     try {
       do {
         lookAgain = false;
+        await noticeStepBack();
         await claimAndSend();
         await sleepUntilDue();
       } while (lookAgain && !stopped);
@@ -78,6 +84,18 @@ export function notifier(parts: Parts): Notifier {
     } finally {
       looking = false;
     }
+  }
+
+  /** When the clock was put back, what waits would wait for as much longer: it is tried at once. */
+  async function noticeStepBack(): Promise<void> {
+    const now = clock.now();
+    if (lookedAtMs - now > noticedStepMs) {
+      const heldAfter = new Date(now + leaseMs);
+      const values = { now: new Date(now), dueAfter: new Date(now), heldAfter };
+      await storage.atomically(step(bringForward, values));
+      log.warn("the clock was put back: notifications that wait for a retry are sent at once");
+    }
+    lookedAtMs = now;
   }
 
   async function claimAndSend(): Promise<void> {
@@ -112,7 +130,14 @@ export function notifier(parts: Parts): Notifier {
 
   return {
     async start() {
-      await storage.atomically(step(releaseLeases, {}));
+      // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
+      if (storage.signals === null) await storage.atomically(step(releaseLeases, {}));
+      const now = clock.now();
+      // No wait is longer, unless the clock was put back since it began.
+      const latest = new Date(now + longestRetryAfterMs);
+      await storage.atomically(
+        step(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
+      );
       stopped = false;
       wake();
     },
@@ -147,7 +172,8 @@ async function deliver(
       step(insertAttempt, {
         notificationId: notification.id,
         startedAt,
-        durationMs: clock.now() - startedAt.getTime(),
+        // A clock that was put back meanwhile makes no time of less than nothing.
+        durationMs: Math.max(0, clock.now() - startedAt.getTime()),
         delivered,
         responseStatus,
         error,

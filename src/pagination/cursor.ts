@@ -11,9 +11,9 @@ export function encodeCursor(item: { readonly createdAt: Date; readonly id: Item
 }
 
 /**
- * The position that a cursor names. Strict: what this program would not have written is refused with
- * `invalid-cursor`, save the simplified form without `id`. `idPrefix` is that of the list's ids: a
- * cursor of another list is refused too.
+ * The position that a cursor names. Strict in alphabet, length, keys, types and the way a time is
+ * written, else `invalid-cursor`; a client that makes its own may space and order the JSON as it likes,
+ * and leave out `id`. `idPrefix` is that of the list's ids: a cursor of another list is refused too.
  */
 export function decodeCursor(text: string, idPrefix: string): Position {
   return decode(text, (id): id is string => typeof id === "string" && id.startsWith(idPrefix));

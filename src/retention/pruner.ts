@@ -32,10 +32,15 @@ const intervalMs = 60_000;
 const dayMs = 86_400_000;
 /** A month and its last day again: charts look no further back. */
 const countDays = 31;
+/** Between two rounds the clock cannot truly go on by this much more than our timer does. */
+const leapMs = 3_600_000;
+/** How long nothing is deleted after a leap: the time to put a wrong clock right. */
+const afterLeapMs = 3_600_000;
 
 /**
  * Forgets what has been kept long enough: bodies, then events with all that belongs to them,
- * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up.
+ * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up. When the clock leaps
+ * ahead, everything looks old at once: then nothing is deleted for an hour.
  */
 export function pruner(
   storage: Storage,
@@ -48,29 +53,48 @@ export function pruner(
   let round: Promise<void> = Promise.resolve();
   // Bodies before this place are gone already, or were when this process began to look.
   let bodiesDone: Place = start;
+  /** When the next round is to begin. */
+  let nextRoundMs = 0;
 
   async function prune(): Promise<void> {
-    try {
-      const now = clock.now();
-      bodiesDone = await walk(bodiesDone, new Date(now - bodyDays * dayMs), (id) =>
-        storage.atomically(step(forgetBody, { id })),
-      );
-      await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
-        storage.atomically(
-          step(deleteSettledEvent, { id: eventId }, "stop"),
-          step(deleteAttemptsOf, { eventId }),
-          step(deleteNotificationsOf, { eventId }),
-        ),
-      );
-      await deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit }));
-      const before = minuteOf(now - countDays * dayMs);
-      for (const spanMinutes of spansMinutes) {
-        await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
-      }
-    } catch (error) {
-      log.error({ err: error }, "what is past its time could not be deleted; trying again");
+    const now = clock.now();
+    // Together, so that they share commits: under full load a batch waits as long as a delivery does,
+    // and one after the other they would not keep up with what comes in.
+    const ends = await Promise.allSettled([
+      forgetBodies(now),
+      deleteEvents(now),
+      deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
+      deleteCounts(now),
+    ]);
+    for (const end of ends) {
+      if (end.status === "fulfilled") continue;
+      log.error({ err: end.reason }, "what is past its time could not be deleted; trying again");
     }
-    if (!stopped) cancel = clock.after(intervalMs, begin);
+    if (!stopped) schedule(intervalMs);
+  }
+
+  function schedule(delayMs: number): void {
+    nextRoundMs = clock.now() + delayMs;
+    cancel = clock.after(delayMs, begin);
+  }
+
+  async function forgetBodies(now: number): Promise<void> {
+    const until = new Date(now - bodyDays * dayMs);
+    // The clock was put back: the place that we came to was never so far.
+    if (until < bodiesDone.createdAt) bodiesDone = start;
+    bodiesDone = await walk(bodiesDone, until, (id) =>
+      storage.atomically(step(forgetBody, { id })),
+    );
+  }
+
+  async function deleteEvents(now: number): Promise<void> {
+    await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
+      storage.atomically(
+        step(deleteSettledEvent, { id: eventId }, "stop"),
+        step(deleteAttemptsOf, { eventId }),
+        step(deleteNotificationsOf, { eventId }),
+      ),
+    );
   }
 
   /** Does something to each event up to a time, batch by batch; how far it came. */
@@ -90,6 +114,13 @@ export function pruner(
     return place;
   }
 
+  async function deleteCounts(now: number): Promise<void> {
+    const before = minuteOf(now - countDays * dayMs);
+    for (const spanMinutes of spansMinutes) {
+      await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+    }
+  }
+
   /** Deletes batch by batch until nothing is left to delete. */
   async function deleteAll(batch: (limit: number) => Step<never>): Promise<void> {
     while (!stopped) {
@@ -99,13 +130,20 @@ export function pruner(
   }
 
   function begin(): void {
+    if (clock.now() - nextRoundMs > leapMs) {
+      log.warn(
+        "the clock leapt ahead: nothing is deleted for an hour; if it is wrong, put it right",
+      );
+      schedule(afterLeapMs);
+      return;
+    }
     round = prune();
   }
 
   return {
     start() {
       stopped = false;
-      cancel = clock.after(intervalMs, begin);
+      schedule(intervalMs);
     },
     async stop() {
       stopped = true;

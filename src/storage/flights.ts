@@ -48,6 +48,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
   db,
   { flights },
   p,
+  dialect,
 ) => {
   const excluded = (name: string) => sql.raw(`excluded.${name}`);
   const sold = sql`(${flights.seats} - ${flights.seatsAvailable})`;
@@ -55,7 +56,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
     .insert(flights)
     .values({
       ...allColumns(flights),
-      id: sql`(select coalesce(max(${flights.id}), 0) + 1 from ${flights})`,
+      id: dialect.nextFlightId(flights.id),
       seatsAvailable: p.seats,
     })
     .onConflictDoUpdate({
@@ -173,11 +174,14 @@ export const takeSeats = statement<{ id: number; seats: number; closesAfter: Dat
           gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
         ),
       ),
+  { contended: ({ id }) => id },
 );
 
-export const giveSeatsBack = statement<{ id: number; seats: number }>()((db, { flights }, p) =>
-  db
-    .update(flights)
-    .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
-    .where(eq(flights.id, p.id)),
+export const giveSeatsBack = statement<{ id: number; seats: number }>()(
+  (db, { flights }, p) =>
+    db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
+      .where(eq(flights.id, p.id)),
+  { contended: ({ id }) => id },
 );

@@ -3,7 +3,7 @@ import { and, asc, type Column, desc, eq, type SQL, sql, type Table } from "driz
 import type { ItemId } from "../pagination/page.ts";
 import type { Source, Window } from "../pagination/paginate.ts";
 
-import { encoded, type Select, type Sql, type Statement, statement } from "./sql.ts";
+import { type Dialect, encoded, type Select, type Sql, type Statement, statement } from "./sql.ts";
 import type { Storage } from "./storage.ts";
 import type { Tables } from "./tables.ts";
 
@@ -61,7 +61,7 @@ interface Conditions {
   /** The same for all filters that can share a statement. */
   readonly shape: string;
   readonly values: Record<string, string>;
-  terms(tables: Tables): SQL[];
+  terms(tables: Tables, dialect: Dialect): SQL[];
 }
 
 function conditionsOf<Item, Filter extends string>(
@@ -75,11 +75,11 @@ function conditionsOf<Item, Filter extends string>(
   return {
     shape: given.map(([name, value]) => (isLiteral(name) ? `${name}=${value}` : name)).join(),
     values: Object.fromEntries(given.filter(([name]) => !isLiteral(name))),
-    terms: (tables) =>
+    terms: (tables, dialect) =>
       given.flatMap(([name, value]) => {
         const column: Column = list.table(tables)[name];
         if (name === list.ignoringCase) {
-          return [sql`lower(${column}) = lower(${sql.placeholder(name)})`];
+          return [eq(dialect.lower(column), dialect.lower(sql.placeholder(name)))];
         }
         if (!isLiteral(name)) return [sql`${column} = ${sql.placeholder(name)}`];
         const common = list.uncommon?.common ?? "";
@@ -95,7 +95,7 @@ function pageStatement<Item, Filter extends string>(
   order: Window["order"],
   kind: "start" | "time" | "item",
 ): Statement<Values, Item> {
-  return statement<Values>()((db, tables) => {
+  return statement<Values>()((db, tables, _, dialect) => {
     const { createdAt, id } = list.table(tables);
     const sign = order === "newest-first" ? sql.raw("<") : sql.raw(">");
     const direction = order === "newest-first" ? desc : asc;
@@ -107,7 +107,7 @@ function pageStatement<Item, Filter extends string>(
     };
     return list
       .select(db, tables)
-      .where(and(...conditions.terms(tables), after[kind]))
+      .where(and(...conditions.terms(tables, dialect), after[kind]))
       .orderBy(direction(createdAt), direction(id))
       .limit(sql.placeholder("limit"))
       .offset(sql.placeholder("offset"));
@@ -118,11 +118,11 @@ function countStatement<Item, Filter extends string>(
   list: List<Item, Filter>,
   conditions: Conditions,
 ): Statement<Values, { total: number }> {
-  return statement<Values>()((db, tables) =>
+  return statement<Values>()((db, tables, _, dialect) =>
     db
       .select({ total: sql<number>`count(*)`.mapWith(Number) })
       .from(list.table(tables))
-      .where(and(...conditions.terms(tables))),
+      .where(and(...conditions.terms(tables, dialect))),
   );
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
 
 import type { Attempt, Notification, StoredNotification } from "../notifications/notification.ts";
 
@@ -83,6 +83,24 @@ export const releaseLeases = statement()((db, { notifications }) =>
     .where(and(isNotNull(notifications.dueAt), isNotNull(notifications.leasedUntil))),
 );
 
+/**
+ * For a clock that was put back: what is due after `dueAfter`, or held beyond `heldAfter`, is due now and
+ * held by nobody.
+ */
+export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Date }>()((
+  db,
+  { notifications },
+  p,
+) => {
+  const { dueAt, leasedUntil } = notifications;
+  const dueAfter = encoded(p.dueAfter, dueAt);
+  const heldAfter = encoded(p.heldAfter, leasedUntil);
+  return db
+    .update(notifications)
+    .set({ dueAt: encoded(p.now, dueAt), leasedUntil: null })
+    .where(sql`${dueAt} is not null and (${dueAt} > ${dueAfter} or ${leasedUntil} > ${heldAfter})`);
+});
+
 /** When the next notification that nobody holds becomes due, after `after`. */
 export const nextDue = statement<{ after: Date }>()((db, { notifications }, p) => {
   const { dueAt, leasedUntil } = notifications;
@@ -124,8 +142,8 @@ export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t
     .orderBy(asc(startedAt));
 });
 
-/** What the feed shows next, in the order of commit. */
-export const feedAfter = statement<{ seq: number; limit: number }>()((db, t, p) =>
+/** What the feed shows next. `until`: the `newestSeq` of an earlier statement, beyond which there are gaps. */
+export const feedAfter = statement<{ seq: number; until: number; limit: number }>()((db, t, p) =>
   db
     .select({
       seq: t.notifications.seq,
@@ -141,15 +159,17 @@ export const feedAfter = statement<{ seq: number; limit: number }>()((db, t, p) 
     })
     .from(t.notifications)
     .innerJoin(t.events, eq(t.events.id, t.notifications.eventId))
-    .where(gt(t.notifications.seq, p.seq))
+    .where(and(gt(t.notifications.seq, p.seq), lte(t.notifications.seq, p.until)))
     .orderBy(asc(t.notifications.seq))
     .limit(p.limit),
 );
 
-export const newestSeq = statement()((db, { notifications }) =>
+/** The place of the newest notification; no row where there never was one. */
+export const newestSeq = statement()((db, { notifications }, _, dialect) =>
   db
-    .select({ seq: sql<number>`coalesce(max(${notifications.seq}), 0)`.mapWith(Number) })
-    .from(notifications),
+    .select({ seq: dialect.newestSeq(notifications.seq) })
+    .from(notifications)
+    .limit(1),
 );
 
 /** How much waits and how much was given up; reads the small index of what is not delivered. */

@@ -65,11 +65,22 @@ export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholde
 export interface Dialect {
   /** That `column` is one of the values of the list that `list` stands for. */
   among(column: Column, list: Placeholder): SQL;
+  /** In lower case, letters beyond ASCII as they are. */
+  lower(text: Column | Placeholder): SQL;
+  /** A number for a new flight that no other has. */
+  nextFlightId(id: Column): SQL;
+  /** The number up to which every notification is committed or will never be. */
+  newestSeq(seq: Column): SQL<number>;
 }
 
 /** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
 export interface Statement<Values, Row> {
   build(sql: Sql, tables: Tables, parameters: Parameters<Values>, dialect: Dialect): Query<Row>;
+  /**
+   * The row that many units of work want at once, where there is one. A database with many writers locks
+   * those of a group beforehand and in one order, so that no two groups wait for each other.
+   */
+  contended?(values: Values): number;
 }
 
 /**
@@ -77,7 +88,10 @@ export interface Statement<Values, Row> {
  * a query costs 45–90 µs, running a prepared one 1–3 µs.
  */
 export function statement<Values extends object = Record<never, never>>() {
-  return <Row>(build: Statement<Values, Row>["build"]): Statement<Values, Row> => ({ build });
+  return <Row>(
+    build: Statement<Values, Row>["build"],
+    options: Pick<Statement<Values, Row>, "contended"> = {},
+  ): Statement<Values, Row> => ({ build, ...options });
 }
 
 /** A placeholder for every column of a table: `insert(t.events).values(allColumns(t.events))`. */

@@ -1,5 +1,6 @@
 import { AppError } from "../errors.ts";
 
+import { openPostgres } from "./postgres/open.ts";
 import type { claimDue } from "./sqlite/claim.ts";
 import { openSqlite } from "./sqlite/open.ts";
 import type { Statement, Step } from "./sql.ts";
@@ -15,7 +16,7 @@ type ResultsOf<Steps extends readonly Step<unknown>[]> = {
 
 /** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
 export interface Storage {
-  readonly dialect: "sqlite";
+  readonly dialect: "sqlite" | "postgres";
   /** Reads. Never sees a unit of work half-done. */
   all<Values extends object, Row>(
     statement: Statement<Values, Row>,
@@ -30,18 +31,54 @@ export interface Storage {
   ): Promise<ResultsOf<Steps>>;
   /** Leases due notifications; a statement of its own in each dialect. */
   readonly claimDue: typeof claimDue;
+  /** What other processes on the same database are told, and tell us; none where there are no others. */
+  readonly signals: Signals | null;
+  /** The number of the newest notification there ever was, also if it is gone by now. */
+  lastSeq(): Promise<number>;
+  /** Has new notifications numbered after `seq`, and new flights after those there are. */
+  continueAfter(seq: number): Promise<void>;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
 
+/** What a signal is about. */
+export type Topic = "notifications" | "seats";
+
+/** Word between the processes on one database. It may be lost: whoever listens also looks for itself. */
+export interface Signals {
+  /** Tells all other processes, soon: equal signals of one moment are sent as one. Never throws. */
+  send(topic: Topic, subject: number): void;
+  /** `onGap` is called whenever signals may have been lost, and once when it begins to listen. */
+  listen(topic: Topic, onSignal: (subjects: readonly number[]) => void, onGap: () => void): void;
+}
+
+/** Bounds of a database that is a server; SQLite has none of them. */
+export interface ServerLimits {
+  /** Connections at most, one for signals aside. */
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** How long work is tried again after a lost connection or a collision before it is refused. */
+  readonly retryMs: number;
+}
+
+const defaultLimits: ServerLimits = {
+  poolSize: 10,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 2_000,
+};
+
 /**
  * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
- * one clear line when the URL is of no known kind or the database is newer than the program.
+ * one clear line when the URL is of no known kind, the server cannot be used, or the database is newer
+ * than the program.
  */
-export function openStorage(url: string): Storage {
+export async function openStorage(
+  url: string,
+  limits: ServerLimits = defaultLimits,
+): Promise<Storage> {
   if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length));
-  throw new AppError(
-    "internal",
-    `DATABASE_URL must start with "sqlite:"; PostgreSQL is not supported by this version`,
-  );
+  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, limits);
+  throw new AppError("internal", 'DATABASE_URL must start with "sqlite:" or "postgres:"');
 }

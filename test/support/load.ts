@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { tokens } from "../../src/auth/token.ts";
 import { systemClock } from "../../src/clock.ts";
+import type { Role } from "../../src/context.ts";
 import { signed, testSecret } from "./app.ts";
 import { itemsOf } from "./operator.ts";
 import { type RunningServer, startServer, type Surroundings } from "./program.ts";
@@ -13,7 +14,7 @@ const jwtSecret = "a test key of thirty-two bytes!!";
 export function startIn(
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<Surroundings, "through"> = {},
+  options: Pick<Surroundings, "through" | "preload"> = {},
 ): Promise<RunningServer> {
   return startServer({
     ...options,
@@ -58,14 +59,18 @@ export async function deliverTo(
   }
 }
 
+/** What a request to such a server proves who it is from with. */
+export async function authorization(role: Role): Promise<string> {
+  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
+  return `Bearer ${await tokens(issuing, systemClock).mint({ id: "test", roles: [role] }, 600)}`;
+}
+
 /** Asks as an operator. */
 export async function asOperator(
   { url }: Pick<RunningServer, "url">,
   path: string,
 ): Promise<Response> {
-  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
-  const token = await tokens(issuing, systemClock).mint({ id: "test", roles: ["operator"] }, 600);
-  return fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  return fetch(`${url}${path}`, { headers: { authorization: await authorization("operator") } });
 }
 
 /** The idempotency keys of all events, read page by page. */

@@ -15,14 +15,17 @@ export interface Surroundings {
   readonly input?: string;
   /** A command that runs the one that follows it in its own process. */
   readonly through?: readonly string[];
+  /** A module that the program's process loads first. */
+  readonly preload?: string;
 }
 
 /** Starts the program as a process of its own, with nothing of our environment but what is given. */
 export function spawnSkyhook(
   args: readonly string[],
-  { cwd, env = {}, input, through = [] }: Surroundings,
+  { cwd, env = {}, input, through = [], preload }: Surroundings,
 ) {
-  return Bun.spawn([...through, process.execPath, main, ...args], {
+  const first = preload === undefined ? [] : ["--preload", preload];
+  return Bun.spawn([...through, process.execPath, ...first, main, ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
     stdin: input === undefined ? "ignore" : Buffer.from(input),
@@ -59,10 +62,10 @@ export interface RunningServer extends Surroundings {
 
 /** Starts `skyhook serve` (or another command that serves) on a free port. */
 export async function startServer(
-  { cwd, env = {}, through = [] }: Surroundings,
+  { cwd, env = {}, ...how }: Surroundings,
   command = "serve",
 ): Promise<RunningServer> {
-  const child = spawnSkyhook([command], { cwd, env: { ...env, PORT: "0" }, through });
+  const child = spawnSkyhook([command], { ...how, cwd, env: { ...env, PORT: "0" } });
   let log = "";
   const started = Promise.withResolvers<string>();
   const collect = async () => {

@@ -4,10 +4,12 @@ import type { Config } from "../../config.ts";
 import { AppError } from "../../errors.ts";
 import { countDuplicate, lastEventOf } from "../../storage/events.ts";
 import { step } from "../../storage/sql.ts";
+import { pendingMigrations as pendingOnServer } from "../../storage/postgres/inspect.ts";
 import { pendingMigrations } from "../../storage/sqlite/inspect.ts";
 import type { Storage } from "../../storage/storage.ts";
 import { insertUser } from "../../storage/users.ts";
-import { databaseFault, databaseFile, openDatabase } from "../database.ts";
+import { withoutPassword } from "../../storage/without-password.ts";
+import { databaseFault, databaseFile, isInMemory, openDatabase } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../failures.ts";
 
@@ -19,22 +21,28 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** The database, whether it takes writes, and what it says of the past. Makes and changes nothing. */
 export async function checkDatabase(config: Config, env: Env): Promise<readonly Finding[]> {
+  if (isInMemory(config)) {
+    return [odd(about, "in memory: all is lost when the server stops"), clock([])];
+  }
   const file = databaseFile(config);
-  if (file === null) return [odd(about, "in memory: all is lost when the server stops"), clock([])];
-  if (!existsSync(file)) {
+  if (file !== null && !existsSync(file)) {
     const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
     return [odd(about, detail), clock([])];
   }
+  const name = file ?? withoutPassword(config.databaseUrl);
   try {
-    const pending = pendingMigrations(file);
+    const pending =
+      file === null
+        ? await pendingOnServer(config.databaseUrl, config.databaseLimits)
+        : pendingMigrations(file);
     if (pending.length > 0) {
-      const detail = `${file} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
+      const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
       return [odd(about, detail), clock([])];
     }
     const storage = await openDatabase(config);
     try {
       return [
-        ...(await checkOpen(storage, config, file)),
+        ...(await checkOpen(storage, config, name)),
         ...(await checkRotation(storage, config, env)),
       ];
     } finally {
@@ -48,7 +56,7 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
 async function checkOpen(
   storage: Storage,
   { providers }: Config,
-  file: string,
+  name: string,
 ): Promise<readonly Finding[]> {
   const written = await tryWriting(storage);
   const last = await Promise.all(
@@ -60,8 +68,8 @@ async function checkOpen(
   const events = last.flatMap(({ event }) => event ?? []);
   return [
     written === null
-      ? good(about, `${file} has the current schema and takes writes`)
-      : bad(about, `${file} takes no writes (${written}): check the disk and the file's owner`),
+      ? good(about, `${name} has the current schema and takes writes`)
+      : bad(about, `${name} takes no writes (${written}): check its disk and its owner`),
     clock(events.map(({ createdAt }) => createdAt.getTime())),
     ...last.map(({ provider, event }) =>
       good(

@@ -64,8 +64,9 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
         while (!isOver()) {
           // Renewed before reading: what is committed while we read wakes us at once.
           changed = Promise.withResolvers<void>();
-          seq ??= await newest();
-          const entries = await storage.all(feedAfter, { seq, limit: pageSize });
+          const until = await newest();
+          seq ??= until;
+          const entries = await storage.all(feedAfter, { seq, until, limit: pageSize });
           for (const entry of entries) {
             if (isOver()) return;
             seq = entry.seq;
@@ -73,6 +74,9 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
           }
           if (entries.length < pageSize) await changed.promise;
         }
+      } catch (error) {
+        // A reading that a stop cut off is no fault: it is over.
+        if (!isOver()) throw error;
       } finally {
         signal.removeEventListener("abort", wakeUp);
         followers.delete(wakeUp);

@@ -8,4 +8,14 @@ export const dialect: Dialect = {
     const values = sql.param(list, { mapToDriverValue: JSON.stringify });
     return sql`${column} in (select value from json_each(${values}))`;
   },
+  lower(text: Column | Placeholder) {
+    return sql`lower(${text})`;
+  },
+  nextFlightId(id: Column) {
+    return sql`(select coalesce(max(${id}), 0) + 1 from ${id.table})`;
+  },
+  // One writer at a time: numbers become visible in their order.
+  newestSeq(seq: Column) {
+    return sql<number>`coalesce(max(${seq}), 0)`.mapWith(Number);
+  },
 };

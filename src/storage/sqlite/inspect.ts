@@ -1,4 +1,6 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
+
+import type { Passenger } from "../../bookings/booking.ts";
 
 import { migrations } from "./migrate.ts";
 
@@ -7,17 +9,58 @@ import { migrations } from "./migrate.ts";
  * only, so that looking changes nothing. Throws when the file is missing or no database.
  */
 export function pendingMigrations(file: string): readonly string[] {
-  const client = new Database(file, { readonly: true });
+  using client = new Database(file, { readonly: true });
+  const applied = appliedTo(client);
+  return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+}
+
+/** The steps that the database in `file` has and this program does not know: a newer one made them. */
+export function unknownMigrations(file: string): readonly string[] {
+  using client = new Database(file, { readonly: true });
+  const known = migrations.map(({ name }) => name);
+  return appliedTo(client).filter((name) => !known.includes(name));
+}
+
+/** Why the file is no database that a skyhook made, in a few words; null when it is one. */
+export function strangenessOf(file: string): string | null {
+  return faultOf(file, (client) =>
+    appliedTo(client).length === 0 ? "it is no database of Skyhook" : null,
+  );
+}
+
+/** What is damaged in the database in `file`, in a few words; null when nothing. Reads all of it. */
+export function damageOf(file: string): string | null {
+  return faultOf(file, (client) => {
+    const [first] = client.query("pragma integrity_check(1)").values().flat();
+    return first === "ok" ? null : String(first);
+  });
+}
+
+function faultOf(file: string, look: (client: Database) => string | null): string | null {
   try {
-    const table = client.query("select 1 from sqlite_schema where name = 'migrations'").get();
-    const applied = table === null ? [] : namesOf(client);
-    return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
-  } finally {
-    client.close();
+    using client = new Database(file, { readonly: true });
+    return look(client);
+  } catch (error) {
+    if (error instanceof SQLiteError) return error.message;
+    throw error;
   }
 }
 
-function namesOf(client: Database): readonly string[] {
+/** One sealed passenger for each key that sealed any. */
+export function sealedSamples(
+  file: string,
+): readonly Pick<Passenger, "bookingId" | "position" | "sealed">[] {
+  using client = new Database(file, { readonly: true });
+  return client
+    .query<Pick<Passenger, "bookingId" | "position" | "sealed">, []>(
+      "select booking_id as bookingId, position, sealed from passengers group by substr(sealed, 1, 4)",
+    )
+    .all();
+}
+
+function appliedTo(client: Database): readonly string[] {
+  const table = client.query("select 1 from sqlite_schema where name = 'migrations'").get();
+  if (table === null) return [];
   const rows = client.query<{ name: string }, []>("select name from migrations").all();
   return rows.map(({ name }) => name);
 }

@@ -39,6 +39,20 @@ export function openSqlite(file: string): Storage {
     },
     atomically: commits.atomically,
     claimDue,
+    signals: null,
+    async lastSeq() {
+      const row = client
+        .query<{ seq: number }, []>("select seq from sqlite_sequence where name = 'notifications'")
+        .get();
+      return row?.seq ?? 0;
+    },
+    async continueAfter(seq) {
+      client.run("delete from sqlite_sequence where name = 'notifications' and seq < ?", [seq]);
+      client.run(
+        "insert into sqlite_sequence (name, seq) select 'notifications', ? where not exists (select 1 from sqlite_sequence where name = 'notifications')",
+        [seq],
+      );
+    },
     async close() {
       await commits.close();
       client.close();

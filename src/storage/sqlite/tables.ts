@@ -10,6 +10,8 @@ import type { SpanMinutes, Verdict } from "../../statistics/delivery-count.ts";
 import type { RejectionReason } from "../../webhooks/rejection.ts";
 import type { Tables } from "../tables.ts";
 
+import { DamagedValue } from "./faults.ts";
+
 // Indexes, uniqueness and keys stand in the migrations: they are what the database is made of.
 // Here stands only how a row is read and written; a test compares the two.
 
@@ -25,8 +27,15 @@ const instant = customType<{ data: Date; driverData: number | null }>({
 const json = customType<{ data: unknown; driverData: string | null }>({
   dataType: () => "text",
   toDriver: (value) => (value === null ? null : JSON.stringify(value)),
-  fromDriver: (text): unknown => JSON.parse(text ?? "null"),
+  fromDriver: (text) => parsed(text ?? "null"),
 });
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new DamagedValue("A stored value is not the JSON that was written", { cause: error });
+  }
+}
 const bytes = (name: string) => blob(name, { mode: "buffer" }).$type<Uint8Array>();
 
 const events = sqliteTable("events", {

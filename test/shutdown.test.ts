@@ -4,16 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 
 import { json, startApp, until } from "./support/app.ts";
-import { gatewaySecret, never, testGateway } from "./support/gateway.ts";
-import {
-  asOperator,
-  databaseIn,
-  deliverTo,
-  delivery,
-  integrityOf,
-  keyOf,
-  keysListed,
-} from "./support/load.ts";
+import { asOperator, databaseIn, deliverTo, delivery, keyOf } from "./support/load.ts";
 import type { RunningServer } from "./support/program.ts";
 import { resources } from "./support/resources.ts";
 
@@ -29,7 +20,6 @@ const workers = 16;
 /** Numbers of deliveries, by what became of them. */
 class Ledger {
   readonly acknowledged = new Set<number>();
-  readonly unanswered = new Set<number>();
   readonly refused = new Map<number, number>();
   #last = 0;
 
@@ -48,16 +38,8 @@ class Ledger {
   async deliver(server: RunningServer, number: number): Promise<number> {
     const status = await deliverTo(server, number);
     if (status === 200) this.acknowledged.add(number);
-    else if (status === 0) this.unanswered.add(number);
-    else this.refused.set(number, status);
+    else if (status !== 0) this.refused.set(number, status);
     return status;
-  }
-
-  /** Delivers again what was not answered, as every provider does. */
-  async retry(server: RunningServer): Promise<void> {
-    const again = [...this.unanswered];
-    this.unanswered.clear();
-    await Promise.all(again.map((number) => this.deliver(server, number)));
   }
 
   get keys(): string[] {
@@ -71,75 +53,6 @@ function keysIn(file: string): string[] {
   const keys = database.query("select idempotency_key from events order by 1").values();
   return keys.flat().map(String);
 }
-
-describe("kill -9 under load", () => {
-  test("loses nothing that was acknowledged, stores nothing twice, and notifies of everything", async () => {
-    const rounds = 4;
-    const folder = newFolder();
-    const file = databaseIn(folder);
-    const ledger = new Ledger();
-    let holdNext = false;
-    let held = 0;
-    const gateway = testGateway(() => {
-      if (!holdNext) return new Response();
-      // Under way when the process dies, so it has to come again.
-      holdNext = false;
-      held += 1;
-      return never();
-    });
-    taken.ends.push(() => gateway.stop());
-    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
-
-    for (let round = 1; round <= rounds; round += 1) {
-      const server = await start(folder, env);
-      await ledger.retry(server);
-      expect(ledger.unanswered.size).toBe(0);
-      holdNext = true;
-      const before = ledger.acknowledged.size;
-      const loading = ledger.load(server);
-      const enough = before + Math.ceil(Math.random() * 400);
-      await until(() => held === round && ledger.acknowledged.size >= enough);
-      await server.kill();
-      await loading;
-      expect(integrityOf(file)).toBe("ok");
-      const stored = new Set(keysIn(file));
-      expect(ledger.keys.filter((key) => !stored.has(key))).toEqual([]);
-    }
-
-    const last = await start(folder, env);
-    await ledger.retry(last);
-    expect(ledger.unanswered.size).toBe(0);
-    expect([...ledger.refused]).toEqual([]);
-    expect((await keysListed(last)).toSorted()).toEqual(ledger.keys);
-
-    const idsByKey = () =>
-      Map.groupBy(
-        gateway.received.map(({ headers, body }) => {
-          const event: { idempotencykey: string } = JSON.parse(body);
-          return { key: event.idempotencykey, id: headers["webhook-id"] };
-        }),
-        ({ key }) => key,
-      );
-    await until(() => idsByKey().size === ledger.acknowledged.size, 10_000);
-    // All have come by now, but what was held must come again: that may take longer.
-    const waiting = async () => {
-      const page = await asOperator(last, "/v1/notifications?status=pending");
-      const { data }: { data: unknown[] } = JSON.parse(await page.text());
-      return data.length;
-    };
-    await until(async () => (await waiting()) === 0);
-    const tries = idsByKey();
-    expect([...tries.keys()].toSorted()).toEqual(ledger.keys);
-    const ids = [...tries.values()].map((entries) => new Set(entries.map(({ id }) => id)));
-    expect(ids.filter(({ size }) => size !== 1)).toEqual([]);
-    // What was held in each round came again.
-    const repeated = [...tries.values()].filter((entries) => entries.length > 1);
-    expect(repeated.length).toBeGreaterThanOrEqual(rounds);
-
-    expect(await last.stop()).toBe(0);
-    expect(integrityOf(file)).toBe("ok");
-  });
-});
 
 describe("SIGTERM", () => {
   test("under load: answers what is under way, loses nothing, ends streams, exits 0", async () => {

@@ -1,0 +1,64 @@
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+
+import { type Config, readConfig } from "../config.ts";
+
+import { draftCopy } from "./draft-copy.ts";
+import { databaseFile } from "./database.ts";
+import { keysBeside } from "./keys.ts";
+import { table, UsageError } from "./output.ts";
+
+export interface BackupOptions {
+  readonly force?: true;
+}
+
+/**
+ * `skyhook backup`: a copy of the database as it is at this moment, while the server goes on. It holds
+ * every unit of work that was acknowledged before, and none by half.
+ */
+export async function backup(
+  file: string,
+  { force }: BackupOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const database = requireDatabase(config);
+  const to = resolve(file);
+  requireOther(to, database);
+  const requireFree = () => {
+    if (existsSync(to) && force === undefined) {
+      throw new Error(`${file} is there already: name another file, or replace it with --force`);
+    }
+  };
+  requireFree();
+  const draft = await draftCopy(database, to);
+  try {
+    requireFree();
+    draft.publish();
+  } finally {
+    draft.discard();
+  }
+  console.log(`${draft.size} backed up to ${file} and checked`);
+  console.log("Not in it, and needed with it; keep them apart from it, as safe as it:");
+  console.log(table(keysBeside(config, env).map(({ place, use }) => [`  ${place}`, use])));
+}
+
+function requireDatabase(config: Config): string {
+  const database = databaseFile(config);
+  if (database === null) throw new Error("The database is in memory: there is nothing to back up");
+  if (existsSync(database)) return database;
+  throw new Error(`There is no database ${database}: check DATA_DIR and DATABASE_URL`);
+}
+
+/** A backup over the database itself, or over its log, would be the end of it. */
+function requireOther(to: string, database: string): void {
+  if (!existsSync(to)) return;
+  const found = statSync(to);
+  if (found.isDirectory()) throw new UsageError(`${to} is a folder: name a file in it`);
+  const own = ["", "-wal", "-shm"]
+    .map((end) => `${database}${end}`)
+    .filter((one) => existsSync(one));
+  if (own.some((one) => statSync(one).ino === found.ino && statSync(one).dev === found.dev)) {
+    throw new UsageError(`${to} is the database itself: name another file`);
+  }
+}

@@ -1,0 +1,135 @@
+import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { personalDataSeal } from "../bookings/personal-data.ts";
+import { type Config, readConfig } from "../config.ts";
+import { secretStore } from "../secrets.ts";
+import { foldLog } from "../storage/sqlite/backup.ts";
+import { isLocked } from "../storage/sqlite/faults.ts";
+import {
+  damageOf,
+  pendingMigrations,
+  sealedSamples,
+  unknownMigrations,
+} from "../storage/sqlite/inspect.ts";
+
+import { draftCopy } from "./draft-copy.ts";
+import { databaseFile } from "./database.ts";
+import { personalDataKeyPlaces } from "./keys.ts";
+
+export interface RestoreOptions {
+  readonly force?: true;
+}
+
+/**
+ * `skyhook restore`: puts a backup in the place of the database. The backup is checked first; the
+ * database that was there is kept under another name.
+ */
+export async function restore(
+  file: string,
+  { force }: RestoreOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const database = requirePlace(config);
+  if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+  if (existsSync(database)) {
+    if (realpathSync(file) === database) throw new Error(`${file} is the database itself`);
+    if (force === undefined) {
+      throw new Error(
+        `There is a database already, ${database}: with --force it is kept under another name and replaced`,
+      );
+    }
+    requireUnused(database);
+  }
+  const draft = await draftCopy(file, database);
+  let aside: string | null;
+  try {
+    requireKnown(draft.file, file);
+    aside = setAside(database);
+    draft.publish();
+  } finally {
+    draft.discard();
+  }
+  console.log(`${draft.size} restored to ${database} and checked; now start skyhook`);
+  if (aside !== null) console.log(`What was there is ${aside}: remove it when all is well`);
+  if (pendingMigrations(database).length > 0) {
+    console.log("It is of an older skyhook: the start brings it up to date");
+  }
+  warnOfLostKeys(database, config, env);
+}
+
+/** Where the database is to be, symbolic links followed; its folder is made if missing. */
+function requirePlace(config: Config): string {
+  const database = databaseFile(config);
+  if (database === null) throw new Error("DATABASE_URL names memory: set it to a file");
+  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
+  return existsSync(database) ? realpathSync(database) : database;
+}
+
+function requireKnown(draft: string, file: string): void {
+  const [unknown] = unknownMigrations(draft);
+  if (unknown === undefined) return;
+  throw new Error(
+    `${file} is newer than this program (it has "${unknown}"): run the newer skyhook`,
+  );
+}
+
+/**
+ * Gives the database a second name, under which it stays, and removes what lies beside it: the log of
+ * one database would destroy another. Returns the name; null when there was none.
+ */
+function setAside(database: string): string | null {
+  const isThere = existsSync(database);
+  const aside = `${database}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, "-")}`;
+  if (isThere) {
+    requireUnused(database);
+    linkOrRename(database, aside);
+  }
+  for (const end of ["-wal", "-shm", "-journal"]) rmSync(`${database}${end}`, { force: true });
+  return isThere ? aside : null;
+}
+
+/** Throws when a program has the database open. Its log is folded into it, so that one file is all. */
+function requireUnused(database: string): void {
+  try {
+    foldLog(database);
+  } catch (error) {
+    if (isLocked(error)) {
+      throw new Error(`${database} is in use: stop the server, then restore`, { cause: error });
+    }
+    // What is damaged may not fold, and is set aside as it is.
+    if (damageOf(database) === null) throw error;
+  }
+}
+
+/** By a link, the name is never without a file; where there are no links, for a moment. */
+function linkOrRename(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    renameSync(from, to);
+  }
+}
+
+/** Tells when the keys at hand do not open what the restored database holds. */
+function warnOfLostKeys(database: string, config: Config, env: NodeJS.ProcessEnv): void {
+  if (pendingMigrations(database).includes("0002_bookings")) return;
+  const samples = sealedSamples(database);
+  if (samples.length === 0) return;
+  const hasKeys = personalDataKeyPlaces(config, env).length > 0;
+  const seal = hasKeys
+    ? personalDataSeal(secretStore(env, config.secretsDir).personalDataKeys(config.dataDir))
+    : null;
+  const isOpened = (sample: (typeof samples)[number]) => {
+    try {
+      return seal?.open(sample) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  if (samples.every(isOpened)) return;
+  console.error(
+    "Birth dates and passports in it cannot be read with the keys here: before the start bring back the personal_data_key that was kept with this backup",
+  );
+}

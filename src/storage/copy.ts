@@ -1,0 +1,203 @@
+import { asc, type Column, desc, type SQL, sql, type Table } from "drizzle-orm";
+
+import { insertAttempt } from "./notifications.ts";
+import { allColumns, encoded, type Statement, statement, type Step, step } from "./sql.ts";
+import type { Storage } from "./storage.ts";
+import type { Tables } from "./tables.ts";
+
+type Row = Record<string, unknown>;
+
+/** A table to copy: `key` orders its rows and tells them apart. */
+interface Copied {
+  readonly name: Exclude<keyof Tables, "attempts">;
+  readonly key: readonly string[];
+}
+
+/** Bodies may be large: few events at a time. */
+const eventsPageSize = 50;
+const pageSize = 500;
+
+/** Attempts have no key of their own and go with their notifications. */
+const tablesToCopy: readonly Copied[] = [
+  { name: "users", key: ["id"] },
+  { name: "clients", key: ["id"] },
+  { name: "flights", key: ["id"] },
+  { name: "bookings", key: ["id"] },
+  { name: "passengers", key: ["bookingId", "position"] },
+  { name: "disclosures", key: ["id"] },
+  { name: "idempotency", key: ["scope", "key"] },
+  { name: "events", key: ["id"] },
+  { name: "notifications", key: ["seq"] },
+  { name: "rejections", key: ["id"] },
+  { name: "deliveryCounts", key: ["spanMinutes", "provider", "minute", "verdict"] },
+  { name: "secretUses", key: ["provider", "secret"] },
+];
+
+/** What was copied of a table and found to be equal on both sides. */
+export interface CopiedTable {
+  readonly name: string;
+  readonly rows: number;
+  /** SHA-256 over all rows in the order of their key, in hex. */
+  readonly sha256: string;
+}
+
+/**
+ * Copies all rows of one database to another, page by page, and then compares every row. When it is run
+ * again after it was broken off, it goes on where it was. Throws when the two differ in the end: when
+ * something wrote to one of them meanwhile, or the other was not empty at first.
+ */
+export async function copyDatabase(
+  from: Storage,
+  to: Storage,
+  onProgress: (what: string, rows: number) => void,
+): Promise<CopiedTable[]> {
+  for (const table of tablesToCopy) {
+    const copy = statementsOf(table);
+    let rows = 0;
+    const [last] = await to.all(copy.last, {});
+    let page = await from.all(...pageAfter(copy, last));
+    while (page.length > 0) {
+      await to.atomically(
+        ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
+        ...page.map((row) => step(copy.insert, row)),
+      );
+      rows += page.length;
+      onProgress(`copying ${table.name}`, rows);
+      page = await from.all(...pageAfter(copy, page.at(-1)));
+    }
+  }
+  await to.continueAfter(await from.lastSeq());
+  const copied: CopiedTable[] = [];
+  for (const table of tablesToCopy) copied.push(await compared(from, to, table, onProgress));
+  return copied;
+}
+
+/** Reads both sides at once. Throws at the first row that differs. */
+async function compared(
+  from: Storage,
+  to: Storage,
+  table: Copied,
+  onProgress: (what: string, rows: number) => void,
+): Promise<CopiedTable> {
+  const copy = statementsOf(table);
+  const hash = new Bun.CryptoHasher("sha256");
+  let rows = 0;
+  let last: Row | undefined;
+  for (;;) {
+    const [source, target] = await Promise.all(
+      [from, to].map(async (storage) => {
+        const page = await storage.all(...pageAfter(copy, last));
+        const attempts = table.name === "notifications" ? await attemptsOf(storage, page) : [];
+        return { page, text: [...page, ...attempts].map(canonical).join("\n") };
+      }),
+    );
+    if (source?.text !== target?.text) {
+      const where =
+        last === undefined
+          ? "its first rows"
+          : `what follows ${table.key.map((field) => String(last?.[field])).join(" ")}`;
+      throw new Error(
+        `The databases differ in ${table.name}, in ${where}: stop what writes to them, empty the one copied to, and copy again`,
+      );
+    }
+    const page = source?.page ?? [];
+    if (page.length === 0) break;
+    hash.update(source?.text ?? "").update("\n");
+    rows += page.length;
+    onProgress(`comparing ${table.name}`, rows);
+    last = page.at(-1);
+  }
+  return { name: table.name, rows, sha256: hash.digest("hex") };
+}
+
+interface CopyStatements {
+  /** The first rows, or those after a place. */
+  readonly first: Statement<Row, Row>;
+  readonly after: Statement<Row, Row>;
+  readonly last: Statement<Row, Row>;
+  readonly insert: Statement<Row, never>;
+}
+
+/** Of one table, whichever it is: its columns are found by name. */
+function statementsOf({ name, key }: Copied): CopyStatements {
+  const select = (limit: number, order: typeof asc, after: boolean) =>
+    statement<Row>()((db, tables) => {
+      const table: Table = tables[name];
+      const fields = key.map((field) => columnOf(table, field));
+      const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
+      return db
+        .select()
+        .from(table)
+        .where(after ? sql`(${list(fields)}) > (${list(place)})` : undefined)
+        .orderBy(...fields.map((field) => order(field)))
+        .limit(limit);
+    });
+  const size = name === "events" ? eventsPageSize : pageSize;
+  return {
+    first: select(size, asc, false),
+    after: select(size, asc, true),
+    last: select(1, desc, false),
+    insert: statement<Row>()((db, tables) => {
+      const table: Table = tables[name];
+      return db.insert(table).values(allColumns(table)).onConflictDoNothing();
+    }),
+  };
+}
+
+function list(parts: readonly (Column | SQL)[]): SQL {
+  return sql.join([...parts], sql`, `);
+}
+
+function columnOf(table: Table, field: string): Column {
+  // Guarantee: a table's columns are its properties, by the names of its row's fields.
+  const column = (table as unknown as Readonly<Record<string, Column>>)[field];
+  if (column === undefined) throw new Error(`There is no column ${field}`);
+  return column;
+}
+
+function pageAfter(
+  { first, after }: CopyStatements,
+  last: Row | undefined,
+): [Statement<Row, Row>, Row] {
+  return last === undefined ? [first, {}] : [after, last];
+}
+
+const attemptsOfMany = statement<{ ids: readonly string[] }>()((db, { attempts }, p, dialect) =>
+  db
+    .select()
+    .from(attempts)
+    .where(dialect.among(attempts.notificationId, p.ids))
+    .orderBy(asc(attempts.notificationId), asc(attempts.startedAt), asc(attempts.durationMs)),
+);
+const deleteAttemptsOfMany = statement<{ ids: readonly string[] }>()(
+  (db, { attempts }, p, dialect) =>
+    db.delete(attempts).where(dialect.among(attempts.notificationId, p.ids)),
+);
+
+function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Row[]> {
+  return storage.all(attemptsOfMany, { ids: notifications.map(({ id }) => String(id)) });
+}
+
+/** Writes the attempts of these notifications anew. */
+async function attemptSteps(from: Storage, notifications: readonly Row[]): Promise<Step<never>[]> {
+  const attempts = await from.all(attemptsOfMany, {
+    ids: notifications.map(({ id }) => String(id)),
+  });
+  return [
+    step(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
+    ...attempts.map((attempt) => step(insertAttempt, attempt)),
+  ];
+}
+
+/** A row as text that is the same whichever database it came from. */
+function canonical(row: Row): string {
+  const fields = Object.keys(row).toSorted();
+  return JSON.stringify(fields.map((field) => plain(row[field])));
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  // One of the databases has no NUL in texts and keeps U+FFFD in its place.
+  return typeof value === "string" ? value.replaceAll("\0", "\u{FFFD}") : value;
+}

@@ -1,0 +1,91 @@
+import { SQL } from "bun";
+
+import { AppError } from "../../errors.ts";
+
+/** Seconds after which a client may try again. */
+const retryAfterSeconds = 5;
+
+/** SQLSTATEs of a server that cannot be used now, whatever the statement was (PostgreSQL, appendix A). */
+const unusable = [
+  "08", // connection
+  "25006", // read only: a standby, or a server that is being changed over
+  "28", // refused: the role or its password was changed
+  "3D000", // the database is gone
+  "53", // out of disk, memory or connections
+  "55P03", // lock not available
+  "57", // cancelled, shutting down, starting up, or a statement that took too long
+  "58", // disk
+  "XX", // corrupt
+];
+/** Of those, what passes by itself within moments: tried again before anybody is told. */
+const passing = ["08", "25006", "53300", "57P"];
+/** Two units that wait for each other, or cannot be put in order: one of them begins anew. */
+const collisions = ["40001", "40P01"];
+
+/** The server's code for an error; null when it has not come from the server. */
+export function sqlStateOf(error: unknown): string | null {
+  return error instanceof SQL.PostgresError && typeof error.errno === "string" ? error.errno : null;
+}
+
+/** True when no answer came: nothing listens, or the connection broke. */
+export function isConnectionFault(error: unknown): boolean {
+  return (
+    sqlStateOf(error) === null &&
+    error instanceof SQL.PostgresError &&
+    /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT|TLS)/.test(error.code)
+  );
+}
+
+/** True for a fault of server or connection; false for one of the statement (a constraint, a bug). */
+export function isStorageFault(error: unknown): boolean {
+  if (isConnectionFault(error) || error instanceof Silence) return true;
+  return begins(error, unusable) || isCollision(error);
+}
+
+/** True when the same work may succeed a moment later. */
+export function isPassing(error: unknown): boolean {
+  return isConnectionFault(error) || begins(error, passing) || isCollision(error);
+}
+
+function isCollision(error: unknown): boolean {
+  return begins(error, collisions);
+}
+
+function begins(error: unknown, codes: readonly string[]): boolean {
+  const state = sqlStateOf(error);
+  return state !== null && codes.some((code) => state.startsWith(code));
+}
+
+/** No answer came in time, not even that it took too long: the server hangs, or the network does. */
+export class Silence extends Error {
+  constructor(ms: number) {
+    super(`The server gave no answer for ${ms} ms`);
+  }
+}
+
+/** The answer, or a `Silence` when none comes within `ms`; then `onSilence` is called first. */
+export async function answered<Answer>(
+  answer: Promise<Answer>,
+  ms: number,
+  onSilence: () => void = () => {},
+): Promise<Answer> {
+  const silent = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    onSilence();
+    silent.reject(new Silence(ms));
+  }, ms);
+  try {
+    return await Promise.race([answer, silent.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A storage fault as the `unavailable` that clients may retry; any other error as it is. */
+export function unavailable(error: unknown): unknown {
+  if (!isStorageFault(error)) return error;
+  return new AppError("unavailable", "The database cannot be used at the moment; try again", {
+    retryAfterSeconds,
+    cause: error,
+  });
+}

@@ -1,0 +1,150 @@
+import type { ReservedSQL, SQL } from "bun";
+
+import { AppError } from "../../errors.ts";
+import type { Step } from "../sql.ts";
+import type { StepResult, Storage } from "../storage.ts";
+
+import { answered, isPassing, Silence, unavailable } from "./faults.ts";
+import type { Compile } from "./open.ts";
+import { maxStepsPerWave, type Progress, Refused, runGroup, type Unit } from "./transaction.ts";
+
+/** Bounds what one transaction holds, and for how long. */
+const maxUnitsPerCommit = 512;
+/** Beyond this the server is too slow for the load: new work is refused rather than piled up. */
+const maxWaitingUnits = 20_000;
+const firstRetryMs = 20;
+const longestRetryMs = 500;
+
+export interface GroupCommitLimits {
+  /** Transactions under way at a time, each on a connection of its own. */
+  readonly transactions: number;
+  /** How long a group is tried again after a passing fault before it is refused. */
+  readonly retryMs: number;
+  /** How long the server may give no answer before the connection is given up. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Commits units of work in groups. Units that wait share one transaction, and their statements are sent
+ * without waiting for each other's answers: a group costs the round trips and the sync of one unit. A
+ * unit that fails half-way undoes the group; then it runs by itself, and the others together once more.
+ */
+export function groupCommit(
+  pool: SQL,
+  compile: Compile,
+  limits: GroupCommitLimits,
+): { atomically: Storage["atomically"]; close(): Promise<void> } {
+  let waiting: Unit[] = [];
+  let scheduled = false;
+  let underWay = 0;
+  let closed = false;
+  const idle = Promise.withResolvers<void>();
+
+  function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
+    if (closed || waiting.length >= maxWaitingUnits) {
+      const detail = closed ? "The service is shutting down" : "Too much work is waiting";
+      return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
+    }
+    return new Promise((resolve, reject) => {
+      waiting.push({ steps, resolve, reject });
+      if (scheduled) return;
+      scheduled = true;
+      setImmediate(flush);
+    });
+  }
+
+  function flush(): void {
+    scheduled = false;
+    while (waiting.length > 0 && underWay < limits.transactions) {
+      const group = waiting.slice(0, maxUnitsPerCommit);
+      waiting = waiting.slice(group.length);
+      underWay += 1;
+      void settle(group).finally(() => {
+        underWay -= 1;
+        flush();
+      });
+    }
+    if (closed && waiting.length === 0 && underWay === 0) idle.resolve();
+  }
+
+  /** Brings each unit of a group to its end, in as few transactions as it takes. */
+  async function settle(group: readonly Unit[]): Promise<void> {
+    if (group.length === 0) return;
+    try {
+      const tried = await commitOrRetry(group);
+      const failed = tried.filter(({ error }) => error !== null);
+      const undone = failed.some(({ next }) => next > 1);
+      if (undone && group.length > 1) {
+        const passed = tried.filter(({ error }) => error === null);
+        await settle(passed.map(({ unit }) => unit));
+        for (const { unit } of failed) await settle([unit]);
+        return;
+      }
+      for (const { unit, results, error } of tried) {
+        if (error === null) unit.resolve(results);
+        else unit.reject(error);
+      }
+    } catch (error) {
+      if (error instanceof Refused && group.length > 1) {
+        await settle(group.filter((unit) => unit !== error.unit));
+        await settle([error.unit]);
+        return;
+      }
+      const reason = error instanceof Refused ? error.cause : error;
+      for (const unit of group) unit.reject(unavailable(reason));
+    }
+  }
+
+  /** Tries a group until it is committed or a fault does not pass. Never after a commit may have been. */
+  async function commitOrRetry(group: readonly Unit[]): Promise<readonly Progress[]> {
+    const deadlineMs = performance.now() + limits.retryMs;
+    for (let delayMs = firstRetryMs; ; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
+      try {
+        return await tryOnce(group);
+      } catch (error) {
+        if (!isPassing(error) || performance.now() + delayMs > deadlineMs) throw error;
+        // Two that collided do not meet again at the same moment.
+        await Bun.sleep(delayMs * (0.5 + Math.random()));
+      }
+    }
+  }
+
+  async function tryOnce(group: readonly Unit[]): Promise<readonly Progress[]> {
+    const connection = await reserve();
+    const giveUp = () => void connection.close({ timeout: 0 });
+    try {
+      return await answered(runGroup(connection, compile, group), silenceOf(group), giveUp);
+    } catch (error) {
+      // The server may have ended the transaction already, or the connection be gone.
+      await connection.unsafe("rollback").catch(() => {});
+      throw error;
+    } finally {
+      void connection.release();
+    }
+  }
+
+  async function reserve(): Promise<ReservedSQL> {
+    try {
+      return await pool.reserve({ signal: AbortSignal.timeout(limits.silenceMs) });
+    } catch (error) {
+      const late = error instanceof DOMException && error.name === "TimeoutError";
+      throw late ? new Silence(limits.silenceMs) : error;
+    }
+  }
+
+  /** Long units, as an import, have longer. */
+  function silenceOf(group: readonly Unit[]): number {
+    const steps = Math.max(...group.map((unit) => unit.steps.length));
+    return limits.silenceMs * Math.ceil((steps + 1) / maxStepsPerWave);
+  }
+
+  return {
+    // Guarantee: enqueue resolves with one result for each step, made of that step's own rows.
+    atomically: ((...steps: Step<unknown>[]) => enqueue(steps)) as Storage["atomically"],
+    async close() {
+      closed = true;
+      flush();
+      await idle.promise;
+    },
+  };
+}

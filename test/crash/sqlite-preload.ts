@@ -1,0 +1,53 @@
+// Loaded into the program's process before the program itself, which knows nothing of it: tells a crash
+// point of every statement that the process runs through bun:sqlite.
+import { Database } from "bun:sqlite";
+
+import { crashPoints, crashPointVariable } from "./crash-point.ts";
+
+const file = process.env[crashPointVariable];
+if (file === undefined) throw new Error(`${crashPointVariable} is not set`);
+
+// SIGKILL to oneself has struck before the call returns: nothing more is run.
+const points = crashPoints(file, () => process.kill(process.pid, "SIGKILL"));
+
+around(Database.prototype, "run", (run, sql) => {
+  points.before(sql);
+  const done = run();
+  points.after(sql);
+  return done;
+});
+
+around(Database.prototype, "prepare", (prepare, sql) => {
+  const statement = prepare();
+  if (typeof statement !== "object" || statement === null) return statement;
+  // Those that the storage calls. What touches no row leads nowhere, and is not counted: a look for
+  // due notifications, say.
+  around(statement, "run", (run) => {
+    const done = run();
+    if (changesOf(done) > 0) points.after(sql);
+    return done;
+  });
+  around(statement, "values", (values) => {
+    const rows = values();
+    if (Array.isArray(rows) && rows.length > 0) points.after(sql);
+    return rows;
+  });
+  return statement;
+});
+
+/** From now on, `wrap` is called in the place of that method, with the real call and its first argument. */
+function around(
+  target: object,
+  name: string,
+  wrap: (call: () => unknown, first: string) => unknown,
+): void {
+  const method: unknown = Reflect.get(target, name);
+  if (typeof method !== "function") throw new Error(`bun:sqlite has no ${name}`);
+  const apply = (real: typeof method, self: unknown, args: unknown[]) =>
+    wrap(() => Reflect.apply(real, self, args), String(args[0]));
+  Reflect.set(target, name, new Proxy(method, { apply }));
+}
+
+function changesOf(done: unknown): number {
+  return typeof done === "object" && done !== null && "changes" in done ? Number(done.changes) : 0;
+}

@@ -1,0 +1,178 @@
+import { parseArgs } from "node:util";
+
+import { checkLeaks } from "./oracle.ts";
+import { answersByStatus, type Failure, replayCommand, type Target } from "./target.ts";
+import { targets } from "./targets.ts";
+import { startWorld, type World } from "./world.ts";
+
+const usage = `Usage: bun run fuzz [options]
+
+Sends what nobody should send to a server of its own, on a free port, with a database of its own.
+Ends with 1 when something is found, and with the smallest case that shows it.
+
+Options
+  --minutes N        how long, 1 to 600 (10)
+  --seed N           what the cases are made from (random)
+  --target NAME      one subject alone, as often as there is time
+  --path P           of --target and --seed: only that case; as a failure prints it
+  --help             this text
+
+Targets
+${targets.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}`;
+
+/** Cases of a target before the next one has its turn. */
+const runsATurn = 100;
+/** A turn ends after this long, in the midst of making a case smaller too. */
+const turnLimitMs = 30_000;
+const progressEveryMs = 10_000;
+/** What the server's process may hold at most, whatever it is sent. */
+const maxResidentBytes = 1024 * 1024 * 1024;
+
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly chosen: readonly Target[];
+  readonly path: string | undefined;
+}
+
+function readOptions(): Options | null {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: "string", default: "10" },
+      seed: { type: "string" },
+      target: { type: "string" },
+      path: { type: "string" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help === true) return null;
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0 && minutes <= 600)) throw new Error("--minutes must be a number up to 600");
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
+  if (!Number.isInteger(seed)) throw new Error("--seed must be a whole number");
+  const chosen = targets.filter(({ name }) => name === (values.target ?? name));
+  if (chosen.length === 0) throw new Error(`There is no target "${values.target}". Try --help.`);
+  if (values.path !== undefined && values.target === undefined) {
+    throw new Error("--path goes with --target and --seed, as a failure prints them");
+  }
+  return { minutes, seed, chosen, path: values.path };
+}
+
+/** What a run found out so far. */
+interface Tally {
+  cases: number;
+  readonly residentBytes: number[];
+}
+
+/** Turn by turn until the time is up or something is found; null when nothing was. */
+async function fuzz(world: World, options: Options, tally: Tally): Promise<string | null> {
+  const deadline = performance.now() + options.minutes * 60_000;
+  let nextProgress = performance.now() + progressEveryMs;
+  // Turns of a target have seeds in a row, so that --seed begins with the turn that failed.
+  for (let seed = options.seed; ; seed += 1) {
+    for (const target of options.chosen) {
+      const found = await turn(world, target, seed, options.path, tally);
+      if (found !== null) return found;
+      if (performance.now() >= nextProgress) {
+        console.log(progressLine(world, target, tally, deadline - performance.now()));
+        nextProgress = performance.now() + progressEveryMs;
+      }
+      if (performance.now() >= deadline || options.path !== undefined) return null;
+    }
+  }
+}
+
+async function turn(
+  world: World,
+  target: Target,
+  seed: number,
+  path: string | undefined,
+  tally: Tally,
+): Promise<string | null> {
+  const outcome = await target.run(world, {
+    seed,
+    runs: runsATurn,
+    timeLimitMs: turnLimitMs,
+    ...(path !== undefined && { path }),
+  });
+  tally.cases += outcome.runs;
+  tally.residentBytes.push(world.residentBytes());
+  if (outcome.failure !== null) return described(target, seed, outcome.failure);
+  try {
+    await world.checkHealth();
+    checkLeaks(world.newLog(), world, "The log");
+    checkMemory(world);
+    return null;
+  } catch (error) {
+    // What is found only after the turn has no one case: the whole turn shows it.
+    const message = error instanceof Error ? error.message : String(error);
+    const counterexample = `one of the ${runsATurn} cases of this turn`;
+    return described(target, seed, { message, counterexample, path: "" });
+  }
+}
+
+function checkMemory(world: World): void {
+  const bytes = world.residentBytes();
+  if (bytes > maxResidentBytes) throw new Error(`The process holds ${mebibytes(bytes)}`);
+}
+
+const described = (
+  { name }: Target,
+  seed: number,
+  { message, counterexample, path }: Failure,
+): string =>
+  `${name}: ${message}\n\nSmallest case:\n${counterexample}\n\nAgain: ${replayCommand(name, seed, path)}`;
+
+function progressLine(world: World, { name }: Target, { cases }: Tally, leftMs: number): string {
+  const left = `${Math.max(0, Math.ceil(leftMs / 1_000))} s left`;
+  return [left, `${cases} cases`, answers(), `RSS ${mebibytes(world.residentBytes())}`, name].join(
+    " · ",
+  );
+}
+
+const answers = (): string =>
+  [...answersByStatus]
+    .toSorted(([one], [other]) => one - other)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(" ");
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
+
+/** The memory of the server over the run, in tenths of it, so that growth is seen. */
+function memoryLine({ residentBytes }: Tally): string {
+  const tenths = Array.from({ length: 10 }, (_, index) => {
+    const part = residentBytes.slice(
+      Math.floor((index * residentBytes.length) / 10),
+      Math.ceil(((index + 1) * residentBytes.length) / 10),
+    );
+    return Math.round(Math.max(0, ...part) / 1_048_576);
+  });
+  return `RSS of the server, the most in each tenth of the run, MiB: ${tenths.join(" ")}`;
+}
+
+async function main(): Promise<void> {
+  const options = readOptions();
+  if (options === null) return console.log(usage);
+  const world = await startWorld();
+  // The server does not outlive a run that is broken off.
+  for (const signal of ["SIGINT", "SIGTERM"]) {
+    process.on(signal, () => void world.stop().then(() => process.exit(130)));
+  }
+  const tally: Tally = { cases: 0, residentBytes: [] };
+  console.log(`seed ${options.seed}`);
+  try {
+    const found = await fuzz(world, options, tally);
+    console.log(`\n${tally.cases} cases · ${answers()}\n${memoryLine(tally)}`);
+    console.log(found === null ? "Nothing found" : `\nFound\n${found}`);
+    if (found !== null) process.exitCode = 1;
+  } finally {
+    await world.stop();
+  }
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`fuzz: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+
+import { compareStates } from "../compare.ts";
+import type { Model } from "../model.ts";
+import { tokenSkewMs } from "../rules.ts";
+import { count, type Door, type Refusal, type Role, type Server } from "../server.ts";
+
+export type ModelCommand = fc.AsyncCommand<Model, Server>;
+
+/** One thing that someone does: to the server, and to the model. Then both must be equal again. */
+export function command(
+  name: string,
+  particulars: object,
+  run: (model: Model, server: Server) => Promise<void>,
+  check: (model: Readonly<Model>) => boolean = () => true,
+): ModelCommand {
+  return {
+    check,
+    async run(model, server) {
+      await run(model, server);
+      count(server, "command");
+      await compareStates(model, server);
+    },
+    toString: () => `${name}(${JSON.stringify(particulars).replaceAll('"', "").slice(1, -1)})`,
+  };
+}
+
+export const anyDoor = fc.constantFrom<Door>("rest", "graphql");
+/** One of a list by number; small, so that the same is met again. */
+export const anyOne = fc.nat(11);
+/** A few keys only, so that they are used again. */
+export const anyKey = fc.option(fc.constantFrom("k1", "k2"), { freq: 2 });
+
+export type TokenChoice = "fresh" | "kept" | "none";
+export const anyToken = fc.oneof(
+  { weight: 8, arbitrary: fc.constant<TokenChoice>("fresh") },
+  { weight: 2, arbitrary: fc.constant<TokenChoice>("kept") },
+  { weight: 1, arbitrary: fc.constant<TokenChoice>("none") },
+);
+
+/** A token, and how the service will refuse it; null when it will not. */
+export interface Access {
+  readonly token: string | null;
+  readonly refusal: Refusal | null;
+}
+
+export async function accessOf(
+  { keptTokens }: Model,
+  server: Server,
+  userId: string,
+  choice: TokenChoice,
+  role: Role = "user",
+): Promise<Access> {
+  if (choice === "none") {
+    return { token: null, refusal: { status: 401, code: "authentication-required" } };
+  }
+  const kept = choice === "kept" && role === "user" ? keptTokens.get(userId) : undefined;
+  if (kept === undefined) return { token: await server.mint(userId, role, 60), refusal: null };
+  const isOver = server.clock.now() >= kept.expiresMs + tokenSkewMs;
+  return { token: kept.token, refusal: isOver ? { status: 401, code: "invalid-token" } : null };
+}

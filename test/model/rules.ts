@@ -1,0 +1,143 @@
+/*
+ * The rules of the product, written down a second time from its contract alone. Nothing here imports
+ * the program: where both are wrong in the same way, they were at least wrong twice.
+ */
+
+export const minuteMs = 60_000;
+export const hourMs = 60 * minuteMs;
+export const dayMs = 24 * hourMs;
+
+/** How long a failure counts, and how many an address may have before it is refused. */
+export const failureWindowMs = minuteMs;
+export const allowedFailures = 20;
+
+/** How long the first answer to an `Idempotency-Key` is kept. */
+export const keyKeptMs = dayMs;
+
+/** Sale ends when this much or less is left before departure. */
+export const saleEndsMs = hourMs;
+
+/** A token is taken this long after its end: clocks differ. */
+export const tokenSkewMs = 30_000;
+
+export const currencies = { USD: 2, JPY: 0, KWD: 3 } as const;
+export type Currency = keyof typeof currencies;
+
+/** Hours that airports are off UTC while the model's clock runs: late November to January. */
+export const airports = { JFK: -5, LHR: 0, NRT: 9 } as const;
+export type Airport = keyof typeof airports;
+
+export interface Terms {
+  /** 0, 50, 90 or 100. */
+  readonly percent: number;
+  /** Paid back and kept, in minor units; they make up the price. */
+  readonly amountMinor: number;
+  readonly feeMinor: number;
+}
+
+/** What is paid back of a price when a booking is cancelled at `nowMs`. */
+export function refundTerms(
+  totalMinor: number,
+  bookedMs: number,
+  departureMs: number,
+  nowMs: number,
+): Terms {
+  const left = departureMs - nowMs;
+  let percent = 0;
+  if (left > 24 * hourMs) percent = 50;
+  if (left > 72 * hourMs) percent = 90;
+  if (nowMs - bookedMs <= 24 * hourMs && left >= 7 * dayMs) percent = 100;
+  const hundredths = totalMinor * percent;
+  const amountMinor = (hundredths - (hundredths % 100)) / 100;
+  return { percent, amountMinor, feeMinor: totalMinor - amountMinor };
+}
+
+/** Minor units as the number that the doors show. */
+export function majorUnits(minor: number, currency: Currency): number {
+  return Number(decimal(minor, currency));
+}
+
+/** Minor units as text: 49955 of KWD is `49.955`. */
+export function decimal(minor: number, currency: Currency): string {
+  const digits = currencies[currency];
+  if (digits === 0) return String(minor);
+  const text = String(minor).padStart(digits + 1, "0");
+  return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString();
+
+/** Wall clock at an airport with its offset. Whole seconds only. */
+export function localTime(ms: number, airport: Airport): string {
+  const hours = airports[airport];
+  const offset = `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
+  return `${iso(ms + hours * hourMs).slice(0, 19)}${offset}`;
+}
+
+/** The calendar day at an airport. */
+export const localDay = (ms: number, airport: Airport): string =>
+  localTime(ms, airport).slice(0, 10);
+
+/** `7h 05m`. */
+export function durationText(minutes: number): string {
+  return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
+}
+
+/** All but the last four characters. */
+export const masked = (text: string): string => "*".repeat(text.length - 4) + text.slice(-4);
+
+/** Whom the limiter takes for one client: an IPv4 address, or the first half of an IPv6 one. */
+export function clientOf(address: string): string {
+  return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
+}
+
+/** A place in a list that is newest first. */
+export interface Position {
+  readonly createdMs: number;
+  readonly id: string | number;
+}
+
+/** Newest first, then by id downwards. */
+export function newestFirst(one: Position, other: Position): number {
+  if (one.createdMs !== other.createdMs) return other.createdMs - one.createdMs;
+  if (one.id === other.id) return 0;
+  return one.id < other.id ? 1 : -1;
+}
+
+/** The cursor of an item, to the byte. */
+export function cursorOf({ createdMs, id }: Position): string {
+  return Buffer.from(JSON.stringify({ createdAt: iso(createdMs), id })).toString("base64url");
+}
+
+export type Direction = "forward" | "backward";
+
+export interface Slice {
+  readonly items: readonly Position[];
+  /** Whether there are items beyond, in the direction of travel. */
+  readonly hasMore: boolean;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The page of a sorted list that a position and a direction lead to. */
+export function sliceOf(
+  list: readonly Position[],
+  size: number,
+  direction: Direction,
+  from: Position | null,
+): Slice {
+  const forward = direction === "forward";
+  const beyond = list.filter((item) => {
+    if (from === null) return true;
+    const order = newestFirst(item, from);
+    return forward ? order > 0 : order < 0;
+  });
+  const items = forward ? beyond.slice(0, size) : beyond.slice(-size);
+  const [first, last] = [items.at(0), items.at(-1)];
+  return {
+    items,
+    hasMore: beyond.length > size,
+    before: first === undefined ? 0 : list.indexOf(first),
+    after: last === undefined ? 0 : list.length - 1 - list.indexOf(last),
+  };
+}

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+import { getTableColumns, getTableName } from "drizzle-orm";
+
+import { countDuplicate, eventById, eventPages, insertEvent } from "../src/storage/events.ts";
+import { feedAfter, insertNotification, newestSeq } from "../src/storage/notifications.ts";
+import { tables } from "../src/storage/postgres/tables.ts";
+import { step } from "../src/storage/sql.ts";
+import { migrations } from "../src/storage/postgres/migrate.ts";
+import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { storageSuite } from "./suites/storage.ts";
+import {
+  noManyConnections,
+  postgresDatabase,
+  type TestDatabase,
+  testPoolSize,
+} from "./support/databases.ts";
+import { failure } from "./support/failure.ts";
+import { eventRow, notificationRow } from "./support/rows.ts";
+
+const limits = {
+  poolSize: testPoolSize,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 5_000,
+};
+
+let shared: TestDatabase;
+beforeAll(async () => {
+  shared = await postgresDatabase();
+}, 60_000);
+afterAll(() => shared[Symbol.asyncDispose]());
+
+async function openEmpty(): Promise<Storage> {
+  await shared.empty();
+  return openStorage(shared.url, limits);
+}
+
+storageSuite("postgres", openEmpty, 5);
+
+describe("postgres: schema", () => {
+  test("is what the code says it is, and texts are compared byte by byte", async () => {
+    const storage = await openEmpty();
+    await storage.close();
+    const found = await shared.run(
+      `select table_name, column_name, data_type, is_nullable, collation_name
+       from information_schema.columns where table_schema = current_schema()
+       and table_name <> 'migrations' order by table_name, ordinal_position`,
+    );
+    const declared = Object.values(tables)
+      .toSorted((one, other) => (getTableName(one) < getTableName(other) ? -1 : 1))
+      .flatMap((table) =>
+        Object.values(getTableColumns(table)).map((column) => ({
+          table_name: getTableName(table),
+          column_name: column.name,
+          data_type: column.getSQLType(),
+          is_nullable: column.notNull ? "NO" : "YES",
+          collation_name: column.getSQLType() === "text" ? "C" : null,
+        })),
+      );
+    expect(found).toEqual(declared);
+  });
+
+  test("a page after an item is read by one index, in order", async () => {
+    const storage = await openEmpty();
+    await storage.close();
+    await shared.run("set enable_seqscan = off");
+    const plan = await shared.run(
+      "explain (costs off) select id from events where provider = 'a' and (created_at, id) < (1, 'a') order by created_at desc, id desc limit 20",
+    );
+    const lines = plan.map((row) => String(row["QUERY PLAN"]).trim());
+    expect(lines[1]).toContain("Index Only Scan Backward using events_of_provider on events");
+    expect(lines[2]).toContain("ROW(created_at, id) < ROW(1, 'a'::text)");
+  });
+
+  test("NUL, which the server has no text for, is stored as U+FFFD and found again", async () => {
+    const storage = await openEmpty();
+    const row = eventRow(1, { title: "a\0b", idempotencyKey: "k\0", data: { deep: "\0" } });
+    await storage.atomically(step(insertEvent, row));
+    const [found] = await storage.all(eventById, { id: row.id });
+    expect(found).toMatchObject({ title: "a\u{FFFD}b", data: { deep: "\0" } });
+    const [again] = await storage.atomically(step(insertEvent, { ...eventRow(2), ...row }));
+    expect(again.touched).toBe(0);
+    await storage.close();
+  });
+});
+
+describe("postgres: a start that cannot be says why in one line, without the password", () => {
+  const open = async (url: string) => {
+    const error = await failure(openStorage(url, { ...limits, connectTimeoutMs: 1_000 }));
+    const { message } = error instanceof Error ? error : new Error("Not an error");
+    expect(message).not.toContain("hunter2");
+    expect(message).not.toContain("\n");
+    return message;
+  };
+  const at = (change: (url: URL) => void) => {
+    const url = new URL(shared.url);
+    change(url);
+    return url.href;
+  };
+
+  test("when no server answers", async () => {
+    expect(await open("postgres://sky:hunter2@127.0.0.1:1/skyhook")).toBe(
+      "The PostgreSQL server at 127.0.0.1:1 does not answer (Failed to connect): start it, or check host and port in DATABASE_URL",
+    );
+  });
+
+  test("when the database is newer than the program", async () => {
+    await (await openEmpty()).close();
+    await shared.run("insert into migrations (name) values ('9999_from_the_future')");
+    // PGlite keeps the names of statements from one connection to the next.
+    await shared.empty();
+    expect(await open(shared.url)).toContain('it has "9999_from_the_future"');
+    await shared.run("delete from migrations where name like '9999%'");
+    await shared.empty();
+  });
+
+  test.skipIf(noManyConnections !== null)("when there is no such database or role", async () => {
+    const noDatabase = await open(at((url) => (url.pathname = "/skyhook_missing")));
+    expect(noDatabase).toContain('has no database "skyhook_missing": make it with createdb');
+    const noRole = await open(
+      at((url) => {
+        url.username = "skyhook_missing";
+        url.password = "hunter2";
+      }),
+    );
+    expect(noRole).toContain('refuses the role "skyhook_missing"');
+  });
+});
+
+if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
+describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
+  async function openTwo() {
+    const storages = [await openEmpty(), await openStorage(shared.url, limits)] as const;
+    return {
+      storages,
+      async [Symbol.asyncDispose]() {
+        await Promise.all(storages.map((storage) => storage.close()));
+      },
+    };
+  }
+
+  test("instances that start together on an empty database make its schema once", async () => {
+    await using database = await postgresDatabase();
+    const storages = await Promise.all(
+      Array.from({ length: 4 }, () => openStorage(database.url, { ...limits, poolSize: 2 })),
+    );
+    expect(await database.run("select name from migrations")).toHaveLength(migrations.length);
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+
+  test("the feed waits for a number whose transaction is open, and passes one that was undone", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const read = async (seq: number) => {
+      const [row] = await storage.all(newestSeq, {});
+      const until = row?.seq ?? 0;
+      const entries = await storage.all(feedAfter, { seq, until, limit: 10 });
+      return entries.map((entry) => entry.seq);
+    };
+    const insert = (n: number) =>
+      storage.atomically(
+        step(insertEvent, eventRow(n)),
+        step(insertNotification, notificationRow(n)),
+      );
+    await insert(1);
+    await using late = new SQL(shared.url, { max: 1 });
+    const insertLate = async (n: number) => {
+      const { id, title } = notificationRow(n);
+      await late.unsafe("begin");
+      await late.unsafe(
+        `insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+         values ($1, $2, 1, $3, '', 'info', 'pending', 0)`,
+        [id, eventRow(1).id, title],
+      );
+    };
+    await insertLate(2);
+    await insert(3);
+    expect(await read(0)).toEqual([1]);
+    await late.unsafe("commit");
+    expect(await read(1)).toEqual([2, 3]);
+
+    await insertLate(4);
+    await insert(5);
+    expect(await read(3)).toEqual([]);
+    await late.unsafe("rollback");
+    expect(await read(3)).toEqual([5]);
+  });
+
+  test("one notification is leased to one of those that claim at once", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const notes = Array.from({ length: 40 }, (_, n) =>
+      step(insertNotification, notificationRow(n)),
+    );
+    await one.atomically(...notes);
+    const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
+    const lease = { now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
+    const claims = await Promise.all(
+      [one, other, one, other].map((storage) => storage.atomically(step(storage.claimDue, lease))),
+    );
+    const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
+    expect(new Set(seqs).size).toBe(seqs.length);
+    expect(seqs.length).toBe(40);
+  });
+
+  test("units that lock the same rows in opposite orders all come to their end", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const ids = [eventRow(1).id, eventRow(2).id];
+    await one.atomically(step(insertEvent, eventRow(1)), step(insertEvent, eventRow(2)));
+    const there = ids.map((id) => step(countDuplicate, { id }));
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all([one.atomically(...there), other.atomically(...there.toReversed())]);
+    }
+    expect(await shared.run("select sum(duplicates)::int as sum from events")).toEqual([
+      { sum: 40 },
+    ]);
+  });
+
+  test("what was acknowledged is there when connections are cut, and work goes on by itself", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const acknowledged = new Set<string>();
+    let refused = 0;
+    let cut = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const units = Array.from({ length: 20 }, async (_, n) => {
+        const row = eventRow(round * 20 + n);
+        try {
+          await storage.atomically(step(insertEvent, row));
+          acknowledged.add(row.id);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "unavailable" });
+          refused += 1;
+        }
+      });
+      const killed = await shared.run(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid() and state <> 'idle'",
+      );
+      cut += killed.length;
+      await Promise.all(units);
+    }
+    const rows = await shared.run("select id from events");
+    const stored = new Set(rows.map(({ id }) => String(id)));
+    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.size + refused).toBe(400);
+    expect(await eventPages(storage, {}).count()).toBe(stored.size);
+    console.log(`connections cut: ${cut}, units refused: ${refused}`);
+  });
+});
+
+describe("postgres: a server that falls silent", () => {
+  test("is waited for only so long: reads and writes are `unavailable`", async () => {
+    // Takes connections and answers nothing, from the moment it is told to.
+    let silent = false;
+    const { hostname, port } = new URL(shared.url);
+    await shared.empty();
+    const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[] }>({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        async open(client) {
+          client.data = { server: null, early: [] };
+          client.data.server = await Bun.connect({
+            hostname,
+            port: Number(port),
+            socket: {
+              data: (_, bytes) => void (silent || client.write(bytes)),
+              close: () => void client.end(),
+            },
+          });
+          for (const bytes of client.data.early) client.data.server.write(bytes);
+        },
+        data({ data }, bytes) {
+          if (silent) return;
+          if (data.server === null) data.early.push(Buffer.from(bytes));
+          else data.server.write(bytes);
+        },
+        close: ({ data }) => void data.server?.end(),
+      },
+    });
+    const url = new URL(shared.url);
+    url.port = String(proxy.port);
+    const storage = await openStorage(url.href, { ...limits, statementTimeoutMs: 100, retryMs: 0 });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    silent = true;
+    const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+    const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+    expect(await read).toMatchObject({ code: "unavailable" });
+    expect(await write).toMatchObject({ code: "unavailable" });
+    proxy.stop(true);
+    await storage.close();
+  });
+});
