@@ -35,11 +35,8 @@ export async function ask<Answer>(path: string, options: Options = {}): Promise<
     return (await response.json()) as Answer;
   }
   const problem = await problemOf(response);
-  // Only if nobody has signed in anew since: a late answer must not end the next session.
-  if (asked !== null && asked === token()) {
-    if (problem.status === 401) signOut("expired");
-    if (problem.status === 403) signOut("forbidden");
-  }
+  if (problem.status === 401) signOut("expired", asked);
+  if (problem.status === 403) signOut("forbidden", asked);
   throw problem;
 }
 

@@ -69,8 +69,8 @@ async function* messages(
   try {
     const ended = AbortSignal.any([signal, silent.signal]);
     const response = await fetch("v1/feed", { headers, signal: ended, cache: "no-store" });
-    if (response.status === 401) signOut("expired");
-    if (response.status === 403) signOut("forbidden");
+    if (response.status === 401) signOut("expired", token);
+    if (response.status === 403) signOut("forbidden", token);
     if (!response.ok || response.body === null) throw new Error(`${response.status}`);
     opened();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

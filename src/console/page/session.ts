@@ -22,8 +22,13 @@ export function signIn(value: string): void {
   announce();
 }
 
-export function signOut(reason: Exclude<SignedOutBecause, null>): void {
-  if (token() === null) return;
+/** Ends the session; given whose it was when a question was asked, only that one: an answer may be late. */
+export function signOut(
+  reason: Exclude<SignedOutBecause, null>,
+  whose: string | null = token(),
+): void {
+  const held = token();
+  if (held === null || held !== whose) return;
   sessionStorage.removeItem(place);
   because = reason;
   announce();
