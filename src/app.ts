@@ -3,6 +3,7 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 import { authRest } from "./auth/auth.rest.ts";
 import { bookingLookupRest } from "./bookings/booking-lookup.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
+import { consoleRest } from "./console/console.rest.ts";
 import { AppError } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightLoadRest } from "./flights/flight-load.rest.ts";
@@ -79,6 +80,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .use(
       authRest({
         clients: services.clients,
+        consoleCodes: services.consoleCodes,
         limiter: services.limiter,
         trustedProxyHops: config.trustedProxyHops,
       }),
@@ -99,6 +101,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
         ...graphql,
       }),
     )
+    .use(consoleRest())
     .use(
       apiPageRest(async (): Promise<unknown> => {
         const { openApiDocument } = await import("./http/openapi.ts");

@@ -1,4 +1,5 @@
 import { type Clients, clients } from "./auth/clients.ts";
+import { type ConsoleCodes, consoleCodes } from "./auth/console-codes.ts";
 import { jwksVerifier } from "./auth/jwks.ts";
 import { rememberedSessions } from "./auth/remembered-sessions.ts";
 import { type Tokens, tokens, type Verify } from "./auth/token.ts";
@@ -58,6 +59,7 @@ export interface Services {
   /** Knows good tokens: our own, or an identity provider's where one is configured. */
   readonly verify: Verify;
   readonly clients: Clients;
+  readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
   readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
   readonly rejections: Rejections;
@@ -220,6 +222,7 @@ export async function createServices(
     verify: rememberedSessions(verifying, clock),
     limiter,
     clients: clients(storage, minting, clock, newId),
+    consoleCodes: consoleCodes(issuing, storage, minting, clock),
     receive: receiver({
       storage,
       registry: providers,

@@ -19,3 +19,9 @@ declare module "swagger-ui-dist/swagger-ui.css" {
   const path: string;
   export default path;
 }
+
+/** Style sheets are imported as text. */
+declare module "*.css" {
+  const text: string;
+  export default text;
+}

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
 const source = join(import.meta.dir, "../src");
-const files = [...new Bun.Glob("**/*.ts").scanSync(source)]
+const files = [...new Bun.Glob("**/*.{ts,tsx}").scanSync(source)]
   .filter((file) => !file.endsWith(".d.ts"))
   .toSorted();
 
@@ -21,6 +21,7 @@ function kindOf(file: string): string {
   if (file === "main.ts") return "main";
   if (file.startsWith("cli/")) return "cli";
   if (file === "app.ts" || file === "services.ts") return file.replace(".ts", "");
+  if (file.startsWith("console/page/")) return "page";
   if (file.startsWith("http/")) return "http";
   if (file.endsWith(".rest.ts")) return "door";
   if (file.endsWith(".graphql.ts")) return "graphql door";
@@ -82,6 +83,15 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
       ["door", "graphql door", "graphql", "http", "app"].includes(kindOf(from)),
   ],
   [
+    "nothing imports console/page/, which is for browsers",
+    (from, to) => !/^console\/page\/.*\.tsx?$/.test(to) || kindOf(from) === "page",
+  ],
+  [
+    "console/page/ takes preact and uplot alone to the browser",
+    (from, to) =>
+      kindOf(from) !== "page" || /\.(tsx?|css)$/.test(to) || /^(preact|uplot)(\/|$)/.test(to),
+  ],
+  [
     "storage/ imports nouns and errors only",
     (from, to) =>
       kindOf(from) !== "storage" ||
@@ -96,6 +106,14 @@ describe("imports", () => {
 
   test.each(rules)("%s", (_, allowed) => {
     expect(edges.filter(([from, to]) => !allowed(from, to))).toEqual([]);
+  });
+
+  test("of console/page/ take nothing but types from the rest of the program", () => {
+    const taken = files
+      .filter((file) => kindOf(file) === "page")
+      .flatMap((file) => valueImportsOf(file))
+      .filter((to) => !to.startsWith("console/page/"));
+    expect(taken).toEqual([]);
   });
 
   test("form no cycle of values", () => {

@@ -13,6 +13,7 @@ const publicRoutes = [
   "POST /webhooks/:provider",
   "ALL /webhooks/:provider",
   "POST /v1/auth/token",
+  "POST /v1/auth/console",
   "GET /v1/api/flights",
   "GET /v1/api/flights/:id",
   "GET /swagger",
@@ -21,6 +22,10 @@ const publicRoutes = [
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
+  // A page without data: all that it shows it asks the API for, with the operator's token.
+  "GET /console",
+  "GET /console/page.js",
+  "GET /console/page.css",
   // Each field that needs a token asks for it itself: flights are public.
   "ALL /graphql",
   "GET /graphql/playground/:file",

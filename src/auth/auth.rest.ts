@@ -6,51 +6,79 @@ import { clientAddress } from "../http/client-address.ts";
 import { failures } from "../http/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../webhooks/limiter.ts";
 
-import { accessTokenSchema, tokenRequestSchema } from "./access-token.schema.ts";
+import { accessTokenSchema, consoleCodeSchema, tokenRequestSchema } from "./access-token.schema.ts";
 import type { AccessToken, Clients } from "./clients.ts";
+import type { ConsoleCodes } from "./console-codes.ts";
 
 interface Parts {
   readonly clients: Clients;
+  readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
   readonly trustedProxyHops: number;
 }
 
 const maxBodyBytes = 16 * 1024;
 
-/** POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON. */
-export const authRest = ({ clients, limiter, trustedProxyHops }: Parts) =>
-  new Elysia({ name: "auth" }).post(
-    "/v1/auth/token",
-    async ({ request, server, set }): Promise<AccessToken> => {
-      set.headers["cache-control"] = "no-store";
-      const address = clientAddress(request, server, trustedProxyHops);
-      const blockedSeconds = limiter.blockedSeconds(address);
-      if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
-      const { id, secret } = await readCredentials(request);
-      try {
-        return await clients.grant(id, secret);
-      } catch (error) {
-        const isFailure = error instanceof AppError && error.code === "authentication-required";
-        if (isFailure && !limiter.fail(address)) {
-          throw tooManyFailures(limiter.blockedSeconds(address) ?? 1);
-        }
-        throw error;
-      }
-    },
-    {
-      parse: "none",
-      body: tokenRequestSchema,
-      response: { 200: accessTokenSchema, ...failures(400, 401, 413, 415, 429) },
-      detail: {
-        operationId: "issueToken",
-        tags: ["Authentication"],
-        security: [{}, { client: [] }],
-        summary: "Get an access token",
-        description:
-          "For clients made by `skyhook client add`. After 20 failures in a minute an address must wait.",
+/**
+ * POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON.
+ * POST /v1/auth/console: a token for the one-time code of `skyhook console`.
+ */
+export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: Parts) =>
+  new Elysia({ name: "auth" })
+    .post(
+      "/v1/auth/console",
+      async ({ request, set }): Promise<AccessToken> => {
+        set.headers["cache-control"] = "no-store";
+        const code = jsonFields(await readText(request)).get("code");
+        if (code === undefined) throw new AppError("bad-request", "code is required");
+        return consoleCodes.exchange(code);
       },
-    },
-  );
+      {
+        parse: "none",
+        body: consoleCodeSchema,
+        response: { 200: accessTokenSchema, ...failures(400, 401, 413) },
+        detail: {
+          operationId: "signInToConsole",
+          tags: ["Authentication"],
+          security: [],
+          summary: "Get an access token for a one-time code",
+          description:
+            "For the console, by a code that `skyhook console` printed: good once, for two minutes.",
+        },
+      },
+    )
+    .post(
+      "/v1/auth/token",
+      async ({ request, server, set }): Promise<AccessToken> => {
+        set.headers["cache-control"] = "no-store";
+        const address = clientAddress(request, server, trustedProxyHops);
+        const blockedSeconds = limiter.blockedSeconds(address);
+        if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
+        const { id, secret } = await readCredentials(request);
+        try {
+          return await clients.grant(id, secret);
+        } catch (error) {
+          const isFailure = error instanceof AppError && error.code === "authentication-required";
+          if (isFailure && !limiter.fail(address)) {
+            throw tooManyFailures(limiter.blockedSeconds(address) ?? 1);
+          }
+          throw error;
+        }
+      },
+      {
+        parse: "none",
+        body: tokenRequestSchema,
+        response: { 200: accessTokenSchema, ...failures(400, 401, 413, 415, 429) },
+        detail: {
+          operationId: "issueToken",
+          tags: ["Authentication"],
+          security: [{}, { client: [] }],
+          summary: "Get an access token",
+          description:
+            "For clients made by `skyhook client add`. After 20 failures in a minute an address must wait.",
+        },
+      },
+    );
 
 interface Credentials {
   readonly id: string;
@@ -76,7 +104,7 @@ async function readCredentials(request: Request): Promise<Credentials> {
 
 async function readFields(request: Request): Promise<Map<string, string>> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
-  const text = new TextDecoder().decode(await readBytes(request, maxBodyBytes));
+  const text = await readText(request);
   switch (type.trim().toLowerCase()) {
     case "application/x-www-form-urlencoded":
       return new Map(new URLSearchParams(text));
@@ -87,6 +115,10 @@ async function readFields(request: Request): Promise<Map<string, string>> {
       throw new AppError("unsupported-media-type", `Send one of: ${accept}`, { accept });
     }
   }
+}
+
+async function readText(request: Request): Promise<string> {
+  return new TextDecoder().decode(await readBytes(request, maxBodyBytes));
 }
 
 function jsonFields(text: string): Map<string, string> {

@@ -4,6 +4,7 @@ import { readConfig } from "../config.ts";
 import { type Role, roles } from "../context.ts";
 
 import type { BackupOptions } from "./backup.ts";
+import type { ConsoleOptions } from "./console.ts";
 import type { CopyOptions } from "./copy.ts";
 import type { DemoOptions } from "./demo.ts";
 import { parseDuration } from "./durations.ts";
@@ -164,6 +165,23 @@ function declareOperating(program: Command, env: NodeJS.ProcessEnv): void {
   ).action(async (options: TokenOptions) => {
     const { token } = await import("./token.ts");
     await token(options, env);
+  });
+
+  example(
+    program
+      .command("console")
+      .description("print a link that signs in to the console, once and within two minutes")
+      .addOption(
+        new Option("--role <role>", "what it allows")
+          .choices(["operator", "admin"])
+          .default("operator"),
+      )
+      .option("--url <url>", "the server; by default the one at PORT here", argument(parseBaseUrl))
+      .option("--open", "open it too; other users see it in the process list for a moment"),
+    "skyhook console",
+  ).action(async (options: ConsoleOptions) => {
+    const { consoleCommand } = await import("./console.ts");
+    await consoleCommand(options, env);
   });
 
   example(

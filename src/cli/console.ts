@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+
+import { codeTtlSeconds, mintConsoleCode } from "../auth/console-codes.ts";
+import { systemClock } from "../clock.ts";
+import { readConfig } from "../config.ts";
+import type { Role } from "../context.ts";
+import { tokenKey, tokenKeyFile } from "../secrets.ts";
+
+import { localUrl } from "./request.ts";
+
+export interface ConsoleOptions {
+  readonly url?: string;
+  readonly role: Role;
+  readonly open?: true;
+}
+
+/**
+ * `skyhook console`: prints a link to the console that signs in once, within two minutes. The code
+ * stands behind the `#`, which browsers send to no server.
+ */
+export async function consoleCommand(
+  { url, role, open }: ConsoleOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const address = `${url ?? localUrl(config)}/console`;
+  if (config.jwksUrl !== null) {
+    console.error(
+      "JWKS_URL is set: only tokens of that identity provider are taken. Open the console and paste one",
+    );
+    console.log(address);
+    return;
+  }
+  const { jwtSecret, dataDir, jwtIssuer: issuer, jwtAudience: audience } = config;
+  if (jwtSecret === null && !existsSync(tokenKeyFile(dataDir))) {
+    // A key made here would be none that the server knows.
+    throw new Error(
+      `There is no signing key in ${dataDir}: run this with the server's DATA_DIR or JWT_SECRET`,
+    );
+  }
+  const key = tokenKey(jwtSecret, dataDir);
+  const code = await mintConsoleCode({ key, issuer, audience }, role, systemClock);
+  const link = `${address}#code=${code}`;
+  console.error(`Signs in once, as ${role}, within ${codeTtlSeconds / 60} minutes:`);
+  console.log(link);
+  if (open === true) openInBrowser(link);
+}
+
+const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ["open"],
+  linux: ["xdg-open"],
+  win32: ["cmd", "/c", "start", ""],
+};
+
+/** Hands a link to the system's browser. Says so when there is none; the link stands above. */
+function openInBrowser(link: string): void {
+  const [command, ...options] = openers[process.platform] ?? [];
+  const path = command === undefined ? null : Bun.which(command);
+  if (path === null) {
+    console.error("No browser can be opened here: open the link yourself");
+    return;
+  }
+  const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;
+  Bun.spawn([path, ...options, link], quiet).unref();
+}

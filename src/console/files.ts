@@ -1,0 +1,16 @@
+import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
+
+import { bundlePage } from "./bundle.ts" with { type: "macro" };
+import base from "./page/style/base.css" with { type: "text" };
+import controls from "./page/style/controls.css" with { type: "text" };
+import detail from "./page/style/detail.css" with { type: "text" };
+import frame from "./page/style/frame.css" with { type: "text" };
+import list from "./page/style/list.css" with { type: "text" };
+import phone from "./page/style/phone.css" with { type: "text" };
+import views from "./page/style/views.css" with { type: "text" };
+
+/** The console's script: made when this program is compiled, or, from source, when this file is first loaded. */
+export const script = bundlePage();
+
+/** Later ones win over earlier ones. */
+export const styles = [chart, base, controls, frame, list, detail, views, phone].join("\n");

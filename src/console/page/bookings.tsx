@@ -1,0 +1,87 @@
+import { useRef } from "preact/hooks";
+
+import { BookingPane } from "./booking-pane.tsx";
+import { TextFilter } from "./filters.tsx";
+import { ListPane, Split } from "./list-pane.tsx";
+import { useList } from "./list.ts";
+import { useInterval } from "./live.ts";
+import { type Route, writeRoute } from "./route.ts";
+import { money, Text } from "./text.tsx";
+import { Time } from "./time.tsx";
+import { Empty, Status } from "./ui.tsx";
+import type { BookingItem } from "./wire.ts";
+
+const lookMs = 10_000;
+
+/** Find a booking, and see what happened to it. */
+export function Bookings({ route }: { readonly route: Route }) {
+  const { id, query } = route;
+  const scroller = useRef<HTMLDivElement>(null);
+  const q = (query.get("q") ?? "").trim();
+  const path = `v1/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
+  const list = useList<BookingItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
+  useInterval(list.refresh, lookMs);
+
+  return (
+    <Split
+      title="Bookings"
+      filters={
+        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+          <TextFilter
+            route={route}
+            name="q"
+            label="Find"
+            hint="id, reference or e-mail, whole"
+            options={[]}
+          />
+        </form>
+      }
+      list={
+        <ListPane
+          what="bookings"
+          list={list}
+          scroller={scroller}
+          empty={
+            q === "" ? (
+              <Empty title="No bookings yet" />
+            ) : (
+              <Empty title={`Nothing is found for “${q}”`}>
+                <p>Write an id (bk_…), a reference of six letters or an e-mail address, whole.</p>
+                <p>
+                  <a href={writeRoute("bookings")}>Show all bookings</a>
+                </p>
+              </Empty>
+            )
+          }
+          row={(booking) => (
+            <a
+              class="row event"
+              href={writeRoute("bookings", booking.id, query)}
+              data-row
+              aria-current={booking.id === id ? "true" : undefined}
+            >
+              <span class="cell time">
+                <Time at={booking.createdAt} />
+              </span>
+              <span class="cell status">
+                <Status of={booking.status} />
+              </span>
+              <span class="cell title">
+                <span class="mono">{booking.reference}</span>{" "}
+                <Text of={booking.confirmationSentTo} />
+              </span>
+              <span class="cell kind mono">
+                {booking.flight.flightNumber} {booking.flight.origin} → {booking.flight.destination}
+                , {booking.seats === 1 ? "1 seat" : `${booking.seats} seats`},{" "}
+                {money(booking.totalPrice, booking.currency)}
+              </span>
+            </a>
+          )}
+        />
+      }
+      detail={
+        id === null ? null : <BookingPane id={id} close={writeRoute("bookings", null, query)} />
+      }
+    />
+  );
+}

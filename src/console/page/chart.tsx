@@ -1,0 +1,169 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import UPlot from "uplot";
+
+export interface Series {
+  readonly name: string;
+  /** A colour of the style sheet, as `--series-1`. */
+  readonly colour: string;
+  readonly values: readonly number[];
+}
+
+interface Parts {
+  /** What it shows, for who does not see it. */
+  readonly label: string;
+  /** Seconds since the epoch, evenly spaced. */
+  readonly times: readonly number[];
+  /** Bottom first: they are piled up. */
+  readonly series: readonly Series[];
+  readonly isByDay?: boolean;
+  /** Called with the place of the bar that was clicked. */
+  readonly pick?: (index: number) => void;
+}
+
+const heightPx = 200;
+const timeOfDay = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const localDay = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+const utcDay = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  timeZone: "UTC",
+});
+
+/** Piled bars over time. The legend shows the numbers under the pointer. */
+export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<UPlot | null>(null);
+  const latest = useRef({ series, pick });
+  latest.current = { series, pick };
+  const [painted, repaint] = useState(0);
+
+  useEffect(() => {
+    const anew = () => repaint((count) => count + 1);
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    addEventListener("skyhook:theme", anew);
+    system.addEventListener("change", anew);
+    return () => {
+      removeEventListener("skyhook:theme", anew);
+      system.removeEventListener("change", anew);
+    };
+  }, []);
+
+  const names = series.map(({ name, colour }) => `${name} ${colour}`).join();
+  useEffect(() => {
+    const target = place.current;
+    if (target === null) return undefined;
+    const valueAt = (row: number, index: number) => latest.current.series[row]?.values[index];
+    const step = (times[1] ?? 0) - (times[0] ?? 0);
+    const options = optionsFor(target, series, { isByDay, step }, valueAt);
+    const made = new UPlot(options, piled(times, series), target);
+    plot.current = made;
+    const onClick = () => {
+      const index = made.cursor.idx;
+      if (index !== null && index !== undefined) latest.current.pick?.(index);
+    };
+    made.over.addEventListener("click", onClick);
+    const resizing = new ResizeObserver(() =>
+      made.setSize({ width: target.clientWidth, height: heightPx }),
+    );
+    resizing.observe(target);
+    return () => {
+      resizing.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [names, isByDay, painted, times[1] === undefined ? 0 : times[1] - (times[0] ?? 0)]);
+
+  useEffect(() => plot.current?.setData(piled(times, series)), [times, series]);
+
+  return (
+    <div
+      class={pick === undefined ? "chart" : "chart pickable"}
+      ref={place}
+      role="img"
+      aria-label={label}
+    />
+  );
+}
+
+/** Sums from the bottom up, highest first: lower ones are painted over them. */
+function piled(times: readonly number[], series: readonly Series[]): UPlot.AlignedData {
+  let below = times.map(() => 0);
+  const rows = series.map(({ values }) => {
+    below = below.map((sum, index) => sum + (values[index] ?? 0));
+    return below;
+  });
+  return [[...times], ...rows.toReversed()];
+}
+
+function optionsFor(
+  target: HTMLElement,
+  series: readonly Series[],
+  { isByDay, step }: { readonly isByDay: boolean; readonly step: number },
+  valueAt: (row: number, index: number) => number | undefined,
+): UPlot.Options {
+  const dayOf = (time: number) => (isByDay ? utcDay : localDay).format(time * 1_000);
+  const timeOf = (time: number) => timeOfDay.format(time * 1_000);
+  const axis = {
+    stroke: colourOf(target, "--ink-soft"),
+    grid: { stroke: colourOf(target, "--line"), width: 1 },
+    ticks: { show: false },
+    font: `11px ${getComputedStyle(target).fontFamily}`,
+  };
+  const bars = UPlot.paths.bars?.({ size: [0.82, 40], align: isByDay ? 0 : 1 });
+  return {
+    width: target.clientWidth,
+    height: heightPx,
+    // Days are those of UTC; hours are the reader's.
+    ...(isByDay && { tzDate: (time: number) => UPlot.tzDate(new Date(time * 1_000), "Etc/UTC") }),
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: {
+      // Whole bars at both ends.
+      x: {
+        range: (_, min, max) => (isByDay ? [min - step / 2, max + step / 2] : [min, max + step]),
+      },
+      y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] },
+    },
+    axes: [
+      {
+        ...axis,
+        space: 56,
+        size: 28,
+        values: (_, splits) => splits.map((time) => (isByDay ? dayOf(time) : timeOf(time))),
+      },
+      {
+        ...axis,
+        size: 48,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5],
+      },
+    ],
+    series: [
+      {
+        label: "At",
+        value: (_, time) =>
+          // It is null when the pointer is elsewhere.
+          Number.isFinite(time) ? `${dayOf(time)}${isByDay ? "" : ` ${timeOf(time)}`}` : "",
+      },
+      ...series
+        .map(({ name, colour }, row) => ({
+          label: name,
+          fill: colourOf(target, colour),
+          width: 0,
+          points: { show: false },
+          ...(bars !== undefined && { paths: bars }),
+          value: (_: UPlot, __: number, ___: number, index: number | null) =>
+            index === null ? "–" : (valueAt(row, index) ?? 0).toLocaleString("en"),
+        }))
+        .toReversed(),
+    ],
+  };
+}
+
+/** A colour of the style sheet as a canvas takes it: in the light or the dark one that is in force. */
+function colourOf(target: HTMLElement, name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(${name})`;
+  target.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
+}

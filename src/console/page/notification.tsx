@@ -1,0 +1,88 @@
+import { OutsideLink, Text } from "./text.tsx";
+import { ExactTime, Time } from "./time.tsx";
+import { Badge, Status } from "./ui.tsx";
+import type { NotificationDetail } from "./wire.ts";
+
+/** One message to operators, with every try to deliver it. */
+export function NotificationStep({ of: told }: { readonly of: NotificationDetail }) {
+  return (
+    <li class="step">
+      <h3>
+        Notification <Status of={told.status} />
+      </h3>
+      <p>
+        <strong>
+          <Text of={told.title} />
+        </strong>
+        {told.severity !== "info" && (
+          <>
+            {" "}
+            <Status of={told.severity} />
+          </>
+        )}
+      </p>
+      {told.text !== "" && (
+        <p>
+          <Text of={told.text} />
+        </p>
+      )}
+      {told.url !== null && (
+        <p>
+          <OutsideLink to={told.url} />
+        </p>
+      )}
+      <p class="quiet">
+        <ExactTime at={told.createdAt} /> <Outcome of={told} />
+      </p>
+      {told.attempts.length > 0 && <Attempts of={told} />}
+    </li>
+  );
+}
+
+function Outcome({ of: told }: { readonly of: NotificationDetail }) {
+  if (told.status === "dead")
+    return <>Given up after {told.attemptCount} tries. Replay sends it again.</>;
+  if (told.dueAt !== null) {
+    return (
+      <>
+        {told.attemptCount === 0 ? "First" : "Next"} try <Time at={told.dueAt} />
+      </>
+    );
+  }
+  if (told.attempts.length === 0) return <>On the feed and in the log; no gateway is set</>;
+  return null;
+}
+
+function Attempts({ of: { attempts } }: { readonly of: NotificationDetail }) {
+  return (
+    <div class="scroll-x">
+      <table>
+        <thead>
+          <tr>
+            <th>Try</th>
+            <th>At</th>
+            <th>Answer</th>
+            <th>Took</th>
+          </tr>
+        </thead>
+        <tbody>
+          {attempts.map((attempt, index) => (
+            <tr key={attempt.startedAt}>
+              <td>{index + 1}</td>
+              <td>
+                <Time at={attempt.startedAt} />
+              </td>
+              <td>
+                <Badge tone={attempt.delivered ? "good" : "bad"}>
+                  {attempt.responseStatus ?? "no answer"}
+                </Badge>{" "}
+                {attempt.error !== null && <Text of={attempt.error} />}
+              </td>
+              <td class="number">{attempt.durationMs.toLocaleString("en")} ms</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,168 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import type { ApiError } from "./api.ts";
+
+export type Tone = "good" | "bad" | "warn" | "info" | "quiet";
+
+/** A state by colour *and* word. */
+export function Badge({
+  tone,
+  children,
+}: {
+  readonly tone: Tone;
+  readonly children: ComponentChildren;
+}) {
+  return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  accepted: "good",
+  ignored: "quiet",
+  unreadable: "bad",
+  delivered: "good",
+  pending: "info",
+  retrying: "warn",
+  dead: "bad",
+  confirmed: "good",
+  cancelled: "bad",
+  flown: "quiet",
+  success: "good",
+  info: "info",
+  warning: "warn",
+  error: "bad",
+};
+
+/** A status of the API, which is its own word. */
+export function Status({ of: status }: { readonly of: string }) {
+  return <Badge tone={tones[status] ?? "quiet"}>{status}</Badge>;
+}
+
+export function Loading({ what }: { readonly what: string }) {
+  return (
+    <div class="state" role="status">
+      <span class="spinner" aria-hidden="true" /> Loading {what}…
+    </div>
+  );
+}
+
+export function Fault({ error, retry }: { readonly error: ApiError; readonly retry: () => void }) {
+  return (
+    <div class="state fault" role="alert">
+      <strong>{error.message}</strong>
+      {error.requestId !== null && (
+        <p>
+          For the log: <code>{error.requestId}</code>
+        </p>
+      )}
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+export function Empty({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
+  return (
+    <div class="state empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+/** Names and values; what is null is left out. */
+export function Facts({
+  of: facts,
+}: {
+  readonly of: readonly (readonly [string, ComponentChildren])[];
+}) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+type Notice = { readonly text: string; readonly tone: Tone; readonly number: number };
+let announce: (text: string, tone: Tone) => void = () => {};
+
+/** Says in one line what came of something that somebody did. */
+export function notify(text: string, tone: Tone = "good"): void {
+  announce(text, tone);
+}
+
+const noticeMs = 5_000;
+
+export function Notices() {
+  const [notice, setNotice] = useState<Notice | null>(null);
+  useEffect(() => {
+    let timer = 0;
+    announce = (text, tone) => {
+      clearTimeout(timer);
+      setNotice((before) => ({ text, tone, number: (before?.number ?? 0) + 1 }));
+      timer = window.setTimeout(() => setNotice(null), noticeMs);
+    };
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div class="notices" role="status" aria-live="polite">
+      {notice !== null && (
+        <p key={notice.number} class={`notice ${notice.tone}`}>
+          {notice.text}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function CopyButton({
+  label,
+  text,
+}: {
+  readonly label: string;
+  readonly text: () => string;
+}) {
+  return (
+    <button type="button" onClick={() => void copy(label, text())}>
+      {label}
+    </button>
+  );
+}
+
+async function copy(label: string, text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify(`${label}: done`);
+  } catch {
+    // Browsers keep the clipboard from pages that did not come by HTTPS or from this machine.
+    const done = copyBySelection(text);
+    notify(
+      done ? `${label}: done` : "The browser does not allow copying here",
+      done ? "good" : "bad",
+    );
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const area = document.createElement("textarea");
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}

@@ -1,0 +1,41 @@
+import type { BookingWithHistory } from "../../bookings/booking-lookup.ts";
+import type { BookingSummary } from "../../bookings/booking-view.ts";
+import type { Event as StoredEvent } from "../../events/event.ts";
+import type { EventTimeline } from "../../events/events.ts";
+import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../flights/flight-load.ts";
+import type { Notification as StoredNotification } from "../../notifications/notification.ts";
+import type { Page as StoredPage } from "../../pagination/page.ts";
+import type { DeliveryStatistics, HealthStatistics } from "../../statistics/statistics.ts";
+import type { ProviderStatus, ProviderStatuses } from "../../webhooks/provider-status.ts";
+import type { ExplainedRejection, Rejection as StoredRejection } from "../../webhooks/rejection.ts";
+
+/** What a type becomes on its way through JSON: times are texts, the rest is as it was. */
+export type Wire<Value> = Value extends Date
+  ? string
+  : Value extends readonly (infer Item)[]
+    ? readonly Wire<Item>[]
+    : Value extends object
+      ? { readonly [Key in keyof Value]: Wire<Value[Key]> }
+      : Value;
+
+/** `Item` is as JSON already. */
+export interface Page<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: Wire<StoredPage<never>["pagination"]>;
+}
+export type EventItem = Wire<StoredEvent>;
+export type EventDetail = Wire<EventTimeline>;
+export type NotificationItem = Wire<StoredNotification>;
+export type NotificationDetail = EventDetail["notifications"][number];
+export type RejectionItem = Wire<StoredRejection>;
+export type BookingItem = Wire<BookingSummary>;
+export type RejectionDetail = Wire<ExplainedRejection>;
+export type Deliveries = Wire<DeliveryStatistics>;
+export type Health = Wire<HealthStatistics>;
+export type Provider = Wire<ProviderStatus>;
+export type Providers = Wire<ProviderStatuses>;
+export type BookingDetail = Wire<BookingWithHistory>;
+export type BookingStep = BookingDetail["history"][number];
+export type FlightLoad = Wire<StoredFlightLoad>;
+export type LoadDay = FlightLoad["days"][number];
+export type DayDepartures = Wire<DepartureLoads>;

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+
+import { mintConsoleCode } from "../../src/auth/console-codes.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
+import { type ManualClock, manualClock } from "../support/clock.ts";
+import { post } from "../support/flights.ts";
+import {
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  startServer,
+  temporaryFolder,
+} from "../support/program.ts";
+
+const maxPackedBytes = 200_000;
+
+describe("the console's page", () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp();
+  });
+  afterAll(() => app.stop());
+  const packed = { headers: { "accept-encoding": "gzip" } };
+
+  test("is small, and all that it loads is served here, compressed, with validators", async () => {
+    const page = await app.fetch("/console");
+    const html = await page.text();
+    const named = [...html.matchAll(/(?:src|href)="(console[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(named).toEqual(["console/page.css", "console/page.js"]);
+    let bytes = html.length;
+    for (const path of named) {
+      const answer = await app.fetch(`/${path}`, packed);
+      expect([answer.status, answer.headers.get("content-encoding")]).toEqual([200, "gzip"]);
+      bytes += (await answer.arrayBuffer()).byteLength;
+      const headers = { ...packed.headers, "if-none-match": answer.headers.get("etag") ?? "" };
+      expect((await app.fetch(`/${path}`, { headers })).status).toBe(304);
+    }
+    console.log(`the console is ${Math.round(bytes / 1_000)} kB compressed`);
+    expect(bytes).toBeLessThan(maxPackedBytes);
+  });
+
+  test("may run and load nothing but its own files, and makes no markup of text", async () => {
+    const policy = (await app.fetch("/console")).headers.get("content-security-policy") ?? "";
+    for (const rule of ["default-src 'none'", "script-src 'self';", "style-src 'self';"]) {
+      expect(policy).toContain(rule);
+    }
+    expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    const html = await (await app.fetch("/console")).text();
+    expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
+  });
+
+  test("names no other origin in its code, but what libraries say of themselves", async () => {
+    const script = await (await app.fetch("/console/page.js")).text();
+    const origins = [...script.matchAll(/https?:\/\/[\w.-]+/g)].map(([origin]) => origin);
+    expect(origins.filter((origin) => origin !== "http://www.w3.org")).toEqual([]);
+  });
+
+  test("is in the compiled program: the bundler's answer stands in the code", async () => {
+    const entry = join(import.meta.dir, "../../src/console/files.ts");
+    const built = await Bun.build({ entrypoints: [entry], target: "bun" });
+    const code = await built.outputs[0]?.text();
+    expect(code).toContain("skyhook.token");
+    expect(code).toContain("--accent-fill");
+    expect(code).not.toContain("spawnSync");
+  });
+});
+
+const issuing = {
+  key: Buffer.from("a test key of thirty-two bytes!!"),
+  issuer: "skyhook",
+  audience: "skyhook",
+};
+
+describe("a one-time code", () => {
+  let clock: ManualClock;
+  let app: TestApp;
+  beforeAll(async () => {
+    clock = manualClock();
+    app = await startApp({}, clock);
+  });
+  afterAll(() => app.stop());
+  const exchange = (code: unknown) => app.fetch("/v1/auth/console", post({ code }));
+  const tokenOf = async (answer: Response) => String((await json(answer))["access_token"]);
+
+  test("opens the console once, as an operator", async () => {
+    const code = await mintConsoleCode(issuing, "operator", clock);
+    const first = await exchange(code);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("cache-control")).toBe("no-store");
+    const headers = { authorization: `Bearer ${await tokenOf(first)}` };
+    expect((await app.fetch("/v1/events", { headers })).status).toBe(200);
+    const again = await exchange(code);
+    expect(again.status).toBe(401);
+    expect(String((await json(again))["detail"])).toContain("skyhook console");
+  });
+
+  test("opens it for one of many who come at once", async () => {
+    const code = await mintConsoleCode(issuing, "operator", clock);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(code)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
+  });
+
+  test("is good for two minutes", async () => {
+    const [early, late] = await Promise.all([
+      mintConsoleCode(issuing, "operator", clock),
+      mintConsoleCode(issuing, "operator", clock),
+    ]);
+    clock.advance(119_000);
+    expect((await exchange(early)).status).toBe(200);
+    clock.advance(2_000);
+    expect((await exchange(late)).status).toBe(401);
+  });
+
+  test("is no access token, and an access token is no code", async () => {
+    const code = await mintConsoleCode(issuing, "admin", clock);
+    const headers = { authorization: `Bearer ${code}` };
+    expect((await app.fetch("/v1/events", { headers })).status).toBe(401);
+    const token = await app.services.tokens.mint({ id: "u", roles: ["admin"] }, 60);
+    expect((await exchange(token)).status).toBe(401);
+    const strangers = { ...issuing, key: Buffer.alloc(32, 1) };
+    expect((await exchange(await mintConsoleCode(strangers, "admin", clock))).status).toBe(401);
+    for (const nonsense of ["", "x", "a.b.c", "x".repeat(5_000)]) {
+      expect((await exchange(nonsense)).status).toBe(401);
+    }
+    expect((await exchange(7)).status).toBe(400);
+    expect((await app.fetch("/v1/auth/console", post("{"))).status).toBe(400);
+  });
+});
+
+describe("skyhook console", () => {
+  const folder = temporaryFolder();
+  let server: RunningServer;
+  beforeAll(async () => {
+    server = await startServer({ cwd: folder, env: { LOG_FORMAT: "json" } });
+  });
+  afterAll(async () => {
+    await server.stop();
+    removeFolder(folder);
+  });
+
+  test("prints a link that signs in at the server that is running, with the key they share", async () => {
+    const { out, err, code } = await runSkyhook(["console"], server);
+    expect([code, err]).toEqual([0, "Signs in once, as operator, within 2 minutes:\n"]);
+    const [, address, secret] =
+      /^(http:\/\/127\.0\.0\.1:\d+\/console)#code=(\S+)\n$/.exec(out) ?? [];
+    expect(address).toBe(`${server.url}/console`);
+    expect((await fetch(address ?? "")).status).toBe(200);
+    const answer = await fetch(`${server.url}/v1/auth/console`, post({ code: secret }));
+    expect(answer.status).toBe(200);
+    expect(server.log()).not.toContain(String(secret));
+  });
+
+  test("says what is missing: another folder has no key, a foreign provider makes the tokens", async () => {
+    const elsewhere = await runSkyhook(["console"], { cwd: folder, env: { DATA_DIR: "nowhere" } });
+    expect(elsewhere.code).toBe(1);
+    expect(elsewhere.err).toContain("run this with the server's DATA_DIR or JWT_SECRET");
+    const env = {
+      ...server.env,
+      JWKS_URL: "https://id.example/jwks",
+      JWT_ISSUER: "https://id.example",
+    };
+    const foreign = await runSkyhook(["console"], { cwd: folder, env });
+    expect(foreign.out).toBe(`${server.url}/console\n`);
+    expect(foreign.err).toContain("Open the console and paste one");
+  });
+});

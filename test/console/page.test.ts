@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { curlOf } from "../../src/console/page/curl.ts";
+import { prettyJson } from "../../src/console/page/json.ts";
+
+const quiet = { stdout: "ignore", stderr: "ignore" } as const;
+
+describe("copy as curl", () => {
+  test.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)(
+    "posts the same bytes, whatever is in them, and runs nothing else",
+    async () => {
+      const received: { body: string; note: string | null }[] = [];
+      const server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        async fetch(request) {
+          const body = Buffer.from(await request.arrayBuffer()).toString("base64");
+          received.push({ body, note: request.headers.get("x-note") });
+          return new Response();
+        },
+      });
+      try {
+        const bodies = [
+          `{"a": 1}\n`,
+          "it's '$(touch hacked)' `touch hacked` \\ \"\n\n",
+          "@/etc/passwd",
+          "bidi \u202E, escape \u001b[201~; touch hacked\n, nul \u0000",
+          "grüße, 漢字 😀",
+        ];
+        for (const body of bodies) {
+          const command = curlOf(server.url.origin, {
+            provider: "code_host",
+            headers: { "x-note": "it's $(touch hacked)", host: "elsewhere", "content-length": "1" },
+            body,
+            bodyEncoding: "utf-8",
+          });
+          // What a terminal would take for more than text is not in it.
+          expect(command).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}]/u);
+          expect(await Bun.spawn(["bash", "-c", command], quiet).exited).toBe(0);
+          const last = received.at(-1);
+          expect(Buffer.from(last?.body ?? "", "base64").toString()).toBe(body);
+          expect(last?.note).toBe("it's $(touch hacked)");
+        }
+        const raw = { provider: "x", headers: {}, body: "/wAB", bodyEncoding: "base64" } as const;
+        await Bun.spawn(["bash", "-c", curlOf(server.url.origin, raw)], quiet).exited;
+        expect(received.at(-1)?.body).toBe("/wAB");
+      } finally {
+        await server.stop(true);
+      }
+    },
+  );
+});
+
+describe("pretty JSON", () => {
+  test("means the same, and is what JSON.stringify prints", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
+        const text = JSON.stringify(value);
+        expect(prettyJson(text)).toBe(JSON.stringify(JSON.parse(text), null, 2));
+        expect(prettyJson(JSON.stringify(value, null, 3))).toBe(prettyJson(text));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("keeps numbers and escapes as they were sent", () => {
+    expect(prettyJson(`{"n":12345678901234567890,"x":1.0e2, "s":"\\u00e9\\"[,{"}`)).toBe(
+      `{\n  "n": 12345678901234567890,\n  "x": 1.0e2,\n  "s": "\\u00e9\\"[,{"\n}`,
+    );
+    expect(prettyJson("{ ")).toBeNull();
+  });
+
+  test("does not print what is nested so deeply that its indents would fill the memory", () => {
+    expect(prettyJson("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
+    expect(prettyJson("[1,".repeat(50) + "2" + "]".repeat(50))).toContain("1");
+  });
+});

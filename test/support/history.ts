@@ -1,0 +1,153 @@
+import { catalogue } from "../../src/webhooks/providers.ts";
+import { sign } from "../../src/webhooks/signature.ts";
+
+import { json, providerOf, sample, testSecret } from "./app.ts";
+import type { ConsoleServer, PastClock } from "./console.ts";
+import { addFlight, bookingBody, post } from "./flights.ts";
+import { gatewaySecret, testGateway } from "./gateway.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** A gateway that takes everything but what failed at the deploy platform. */
+export const choosyGateway = () =>
+  testGateway(
+    (_, { body }) => new Response(null, { status: body.includes("deploy.error") ? 503 : 200 }),
+  );
+
+export const withGateway = (url: string) => ({
+  OPERATOR_GATEWAY_URL: url,
+  TRUSTED_PROXY_HOPS: "1",
+  OPERATOR_GATEWAY_SECRET: gatewaySecret,
+  TASK_TRACKER_WEBHOOK_SECRET_PREVIOUS: "the secret before",
+  CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the secret before",
+});
+
+interface Extent {
+  /** How many times fewer events than usual. */
+  readonly sparse: number;
+  /** Of departures. */
+  readonly days: number;
+}
+
+/** Fills a server with a past of some days, in which most went well and some did not. */
+export async function fillWithHistory(
+  { app }: ConsoleServer,
+  clock: PastClock,
+  { sparse, days }: Extent = { sparse: 1, days: 13 },
+): Promise<void> {
+  const samples = catalogue.flatMap(({ id, samples: known }) =>
+    Object.keys(known).map((event) => ({ id, event })),
+  );
+  let turn = 0;
+  for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= stepBefore(agoMs) * sparse) {
+    clock.goBack(agoMs);
+    const next = samples[(turn * 7) % samples.length];
+    turn += 1;
+    // One of them has not been heard of for a day.
+    if (next === undefined || (next.id === "shared_inbox" && agoMs < 26 * hourMs)) continue;
+    await deliver(app, next.id, next.event);
+    if (turn % 40 === 0) await Bun.sleep(25);
+  }
+  clock.goBack(30 * hourMs);
+  await deliver(app, "code_host", "package.published", { secret: "the secret before" });
+  await refuse(app, clock);
+  await sell(app, clock, days);
+  clock.goBack(0);
+}
+
+/** Fewer the longer ago. */
+function stepBefore(agoMs: number): number {
+  if (agoMs > 6 * hourMs) return 11 * minuteMs;
+  return agoMs > hourMs ? 3 * minuteMs : 0.45 * minuteMs;
+}
+
+type App = ConsoleServer["app"];
+type Spoil = (bytes: Buffer) => Buffer;
+interface How {
+  readonly secret?: string;
+  readonly spoil?: Spoil;
+}
+
+async function deliver(
+  app: App,
+  id: string,
+  event: string,
+  { secret = testSecret(id), spoil = (bytes: Buffer) => bytes }: How = {},
+): Promise<void> {
+  const { headers, body } = sample(id, event, app.clock);
+  const bytes = Buffer.from(JSON.stringify(body));
+  const { signature } = providerOf(id);
+  const name = signature.headers[0] ?? "";
+  await app.fetch(`/webhooks/${id}`, {
+    method: "POST",
+    body: new Uint8Array(spoil(bytes)),
+    headers: {
+      "content-type": "application/json",
+      "x-forwarded-for": "203.0.113.24",
+      ...headers,
+      [name]: sign(signature, secret, bytes, app.clock.now()),
+    },
+  });
+}
+
+/** Deliveries that do not verify, each for another reason. */
+async function refuse(app: App, clock: PastClock): Promise<void> {
+  const newline: Spoil = (bytes) => Buffer.concat([bytes, Buffer.from("\n")]);
+  const printed: Spoil = (bytes) =>
+    Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), null, 2));
+  const cases: readonly [number, string, string, How][] = [
+    [190, "deploy_platform", "deploy.created", { secret: "nobody's" }],
+    [84, "task_tracker", "task.created", { secret: `${testSecret("task_tracker")} ` }],
+    [52, "code_host", "workflow_run.completed", { spoil: printed }],
+    [17, "code_host", "package.published", { secret: testSecret("deploy_platform") }],
+    [4, "task_tracker", "task.completed", { spoil: newline }],
+  ];
+  for (const [minutesAgo, id, event, how] of cases) {
+    clock.goBack(minutesAgo * minuteMs);
+    await deliver(app, id, event, how);
+  }
+}
+
+const routes = [
+  ["SK100", "JFK", "LHR"],
+  ["SK212", "SFO", "NRT"],
+  ["SK340", "CDG", "FRA"],
+  ["SK415", "LHR", "JFK"],
+] as const;
+
+/** Two weeks of departures, the nearest sold best; some bookings, one of them cancelled. */
+async function sell(app: App, clock: PastClock, days: number): Promise<void> {
+  clock.goBack(20 * hourMs);
+  const midnight = Math.floor(app.clock.now() / (24 * hourMs)) * 24 * hourMs;
+  let turn = 0;
+  for (let day = 2; day < 2 + days; day += 1) {
+    for (const [index, [flightNumber, origin, destination]] of routes.entries()) {
+      const departureTime = new Date(midnight + day * 24 * hourMs + (7 + index * 4) * hourMs);
+      const seats = 20 + ((day * 5 + index * 3) % 4) * 2;
+      const flight = await addFlight(app, {
+        flightNumber,
+        origin,
+        destination,
+        departureTime,
+        seats,
+      });
+      const wanted = Math.round(seats * Math.max(0.15, 1 - day / 16 - index * 0.06));
+      for (let left = wanted; left > 0; left -= 9) {
+        turn += 1;
+        clock.goBack(20 * hourMs - turn * 9 * minuteMs);
+        await book(app, flight.id, Math.min(9, left));
+      }
+    }
+  }
+}
+
+async function book(app: App, flightId: number, passengers: number): Promise<void> {
+  const made = await json(
+    await app.as("user", "/v1/api/bookings", post(bookingBody(flightId, passengers))),
+  );
+  // One in ten thinks better of it.
+  if (flightId % 10 === 3) {
+    await app.as("user", `/v1/api/bookings/${String(made["bookingId"])}`, { method: "DELETE" });
+  }
+}
