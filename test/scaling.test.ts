@@ -34,7 +34,7 @@ function workplace() {
   chmodSync(program, 0o755);
   return {
     folder,
-    async run(script: string) {
+    run: async (script: string) => {
       const child = Bun.spawn(["sh", "-ec", script], {
         cwd: folder,
         env: {
