@@ -39,7 +39,7 @@ beforeAll(async () => {
   for (const entry of ["node_modules", "src", "package.json"]) {
     await symlink(join(root, entry), join(folder, entry));
   }
-  const include = ["clients", "src/text-modules.d.ts", "src/flights/text-modules.d.ts"];
+  const include = ["clients", "src/*.d.ts"];
   await Bun.write(
     join(folder, "tsconfig.json"),
     JSON.stringify({ extends: join(root, "tsconfig.json"), include }),
