@@ -176,7 +176,7 @@ describe("skyhook booking reveal", () => {
 describe("skyhook demo", () => {
   test("serves flights, tokens and webhooks, and leaves nothing behind", async () => {
     const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"));
+    await until(() => server.log().includes("/v1/feed\n"), 20_000);
     const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
     const headers = { authorization: `Bearer ${token}` };
     await until(async () => {
@@ -185,11 +185,11 @@ describe("skyhook demo", () => {
     }, 10_000);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(cwd)).toEqual([]);
-  }, 20_000);
+  }, 60_000);
 
   test("prints commands that work when pasted, and pages that are there", async () => {
     const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"));
+    await until(() => server.log().includes("/v1/feed\n"), 20_000);
     const lines = server.log().split("\n");
     // The last one follows the feed, and would not end.
     const pasted = lines.filter((line) => /^(?:export|curl) /.test(line)).slice(0, -1);
@@ -207,7 +207,7 @@ describe("skyhook demo", () => {
       expect([page, answer.status]).toEqual([page, 200]);
     }
     await server.stop();
-  }, 40_000);
+  }, 60_000);
 
   test("--keep leaves all of it in a folder that `serve` goes on with", async () => {
     const env = { DATA_DIR: join(cwd, "kept"), SECRETS_DIR: join(cwd, "kept/secrets") };
@@ -227,5 +227,5 @@ describe("skyhook demo", () => {
     expect(sent.out).toStartWith("200 accepted");
     await server.stop();
     rmSync(join(cwd, "kept"), { recursive: true });
-  }, 40_000);
+  }, 60_000);
 });
