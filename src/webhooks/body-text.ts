@@ -40,9 +40,9 @@ export function printableJson(bytes: Uint8Array): unknown {
 /** How deeply objects and lists are nested in JSON, brackets in strings aside. */
 function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
-  for (const [token] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
-    if (token.length > 1) continue;
-    depth += token === "[" || token === "{" ? 1 : -1;
+  for (const [found] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
+    if (found.length > 1) continue;
+    depth += found === "[" || found === "{" ? 1 : -1;
     deepest = Math.max(deepest, depth);
   }
   return deepest;

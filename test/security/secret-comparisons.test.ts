@@ -31,7 +31,7 @@ const harmless = [
   // At the start: whether two providers were given one secret.
   "secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
   // By an operator, who has the secrets anyway: what would make a refused delivery verify.
-  "webhooks/explain.ts: return made.equals(mac);",
+  "webhooks/explain.ts: return known.equals(mac);",
   // Which of our own marks a use was noted under; nobody outside sends one.
   "webhooks/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
 ];
