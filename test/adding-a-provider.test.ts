@@ -15,7 +15,7 @@ const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
 );
 
 beforeAll(() => {
-  for (const entry of ["src", "test", "build.ts", "package.json", "tsconfig.json", "bunfig.toml"]) {
+  for (const entry of ["src", "test", "package.json", "tsconfig.json", "bunfig.toml"]) {
     cpSync(join(root, entry), join(copy, entry), { recursive: true });
   }
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));

@@ -212,6 +212,14 @@ describe("skyhook backup", () => {
     expect(missing.err).toMatch(
       /^skyhook: There is no database .*: check DATA_DIR and DATABASE_URL\n$/,
     );
+    for (const [command, tool] of [
+      ["backup", "pg_dump"],
+      ["restore", "pg_restore"],
+    ] as const) {
+      const elsewhere = { ...env, DATABASE_URL: "postgres://127.0.0.1:1/skyhook" };
+      const server = await runSkyhook([command, "copy.db"], { cwd: folder, env: elsewhere });
+      expect([server.code, server.err]).toEqual([1, expect.stringContaining(`with ${tool}`)]);
+    }
     const memory = await runSkyhook(["backup", "copy.db"], {
       cwd: folder,
       env: { ...env, DATABASE_URL: "sqlite::memory:" },

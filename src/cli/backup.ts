@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { type Config, readConfig } from "../config.ts";
 
 import { draftCopy } from "./draft-copy.ts";
-import { databaseFile } from "./database.ts";
+import { databaseFile, isInMemory } from "./database.ts";
 import { keysBeside } from "./keys.ts";
 import { table, UsageError } from "./output.ts";
 
@@ -45,7 +45,10 @@ export async function backup(
 
 function requireDatabase(config: Config): string {
   const database = databaseFile(config);
-  if (database === null) throw new Error("The database is in memory: there is nothing to back up");
+  if (isInMemory(config)) throw new Error("The database is in memory: there is nothing to back up");
+  if (database === null) {
+    throw new Error("The database is a PostgreSQL server: back it up with pg_dump");
+  }
   if (existsSync(database)) return database;
   throw new Error(`There is no database ${database}: check DATA_DIR and DATABASE_URL`);
 }

@@ -14,7 +14,7 @@ import {
 } from "../storage/sqlite/inspect.ts";
 
 import { draftCopy } from "./draft-copy.ts";
-import { databaseFile } from "./database.ts";
+import { databaseFile, isInMemory } from "./database.ts";
 import { personalDataKeyPlaces } from "./keys.ts";
 
 export interface RestoreOptions {
@@ -62,7 +62,10 @@ export async function restore(
 /** Where the database is to be, symbolic links followed; its folder is made if missing. */
 function requirePlace(config: Config): string {
   const database = databaseFile(config);
-  if (database === null) throw new Error("DATABASE_URL names memory: set it to a file");
+  if (isInMemory(config)) throw new Error("DATABASE_URL names memory: set it to a file");
+  if (database === null) {
+    throw new Error("DATABASE_URL names a PostgreSQL server: restore it with pg_restore, or psql");
+  }
   mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
   return existsSync(database) ? realpathSync(database) : database;
 }

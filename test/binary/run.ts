@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { compile } from "../../build.ts";
+import { compile } from "../../src/build.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -56,7 +56,7 @@ function possible(restrictions: readonly Restriction[]): readonly string[] {
   const through: string[] = [];
   for (const { what, command } of restrictions) {
     // As they will run: Bun and the tests have to be found by whoever runs them.
-    const trial = [...through, ...command, process.execPath, join(root, "build.ts"), "--help"];
+    const trial = [...through, ...command, process.execPath, join(root, "src/build.ts"), "--help"];
     const why = whyNot(trial);
     if (why === null) {
       through.push(...command);

@@ -140,7 +140,9 @@ async function book({ url }: RunningServer, token: string): Promise<number> {
 
 const blocks = pages
   // Their own tests run what is on these pages.
-  .filter(({ file }) => !["README.md", "docs/adding-a-provider.md"].includes(file))
+  .filter(
+    ({ file }) => !["README.md", "docs/adding-a-provider.md", "docs/scaling.md"].includes(file),
+  )
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));

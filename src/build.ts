@@ -1,6 +1,7 @@
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { sourceCommit } from "./src/cli/version.ts";
+import { sourceCommit } from "./cli/version.ts";
 
 /** What `--target` takes: where the program is to run. Without one: here. */
 const targets = [
@@ -62,8 +63,8 @@ async function run(): Promise<void> {
   const name = target === undefined ? "skyhook" : `skyhook-${target}`;
   try {
     const [file = ""] = await compile(
-      `${import.meta.dir}/src/main.ts`,
-      values.outfile ?? `${import.meta.dir}/dist/${name}`,
+      join(import.meta.dir, "main.ts"),
+      values.outfile ?? join(import.meta.dir, "../dist", name),
       target,
     );
     console.log(`${file}  ${(Bun.file(file).size / 1e6).toFixed(0)} MB`);
