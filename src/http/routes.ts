@@ -41,7 +41,8 @@ export function routeFinder(routes: readonly Route[]): RouteOf {
   };
 }
 
-function pathOf(url: string): string {
+/** The path of a URL, as it was sent. */
+export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   if (start < 0) return "/";
   const query = url.indexOf("?", start);

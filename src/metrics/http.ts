@@ -12,13 +12,13 @@ export interface RequestsOf {
 export function httpMetrics(registry: Registry) {
   const requests = counterSeries(registry, {
     name: "skyhook_http_requests_total",
-    help: "Answered HTTP requests by method, route pattern and class of status",
+    help: "Answered HTTP requests but deliveries, by method, route pattern and class of status",
   });
   const durations = histogramSeries(
     registry,
     {
       name: "skyhook_http_request_duration_seconds",
-      help: "Time from the head of a request to the head of its answer, by method and route pattern",
+      help: "Time from the head of a request to the head of its answer, by method and route pattern; without deliveries",
     },
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   );
