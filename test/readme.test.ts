@@ -109,6 +109,15 @@ describe("README", () => {
     expect(output).not.toContain('"type":"/problems/');
   }, 30_000);
 
+  test("asks the same by GraphQL", async () => {
+    const token = "export USER_TOKEN=$(bun skyhook token --email ada@example.com)\n";
+    const output = await run(token + commands("run: graphql"));
+    expect(output).toContain('"me":{"name":"ada","email":"ada@example.com"}');
+    expect(output).toContain('"flightNumber":"SK100"');
+    expect(output).toContain('"status":"cancelled"');
+    expect(output).not.toContain('"errors"');
+  }, 30_000);
+
   test("lists every setting as the code has it", () => {
     const rows = Object.values(settings).map(
       ({ key, default: value, doc }) =>
