@@ -120,6 +120,8 @@ describe("deliveries over time", () => {
     ["from=2026-11-01T00:00:00Z", "step"],
     ["from=2026-11-19T00:00:00Z&step=1800", "step"],
     ["step=60&step=60", "step"],
+    ["to=-271821-04-20T00:00:30Z", "to"],
+    ["to=%2B275760-09-13T00:00:00Z", "to"],
   ])("?%s is 400", async (query, parameter) => {
     app = await startApp();
     const response = await app.as("operator", `/v1/statistics/deliveries?${query}`);

@@ -75,13 +75,21 @@ function readSpan(query: URLSearchParams, nowMs: number): Span {
   return { fromMs, toMs, stepSeconds };
 }
 
+/** The end of the year 9999. */
+const latestMs = Date.UTC(10_000, 0);
+
 /** A time in a query, in milliseconds since the epoch; undefined when it is missing. */
 function timeOf(query: URLSearchParams, name: string): number | undefined {
   const value = single(query, name);
   if (value === undefined) return undefined;
+  const expected = "A time since 1970 with its offset, as 2026-11-21T09:00:00Z";
+  let ms: number;
   try {
-    return Temporal.Instant.from(value).epochMilliseconds;
+    ms = Temporal.Instant.from(value).epochMilliseconds;
   } catch {
-    throw invalidParameter(name, "A time with its offset, as 2026-11-21T09:00:00Z");
+    throw invalidParameter(name, expected);
   }
+  // Far off, the steps around it would begin or end beyond what a date can say.
+  if (ms < hourMs || ms > latestMs) throw invalidParameter(name, expected);
+  return ms;
 }
