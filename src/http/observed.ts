@@ -5,7 +5,8 @@ import { runInSpan, type Span } from "../tracing/span.ts";
 import { readTraceContext } from "../tracing/trace-context.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 
-import { pathOf, type Route, type RouteOf, routeFinder } from "./routes.ts";
+import { type Route, type RouteOf, routeFinder } from "./routes.ts";
+import { pathOf } from "./url.ts";
 
 interface Parts {
   readonly metrics: Pick<Metrics, "http">;
@@ -24,25 +25,31 @@ type HigherOrder = Parameters<AnyElysia["wrap"]>[0];
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Counts and times every request but deliveries, and puts it in a server span where tracing is on. Of its address only
- * the route's pattern is kept: paths and queries hold ids and what people look for.
+ * Counts and times every request but deliveries, and puts each in a server span where tracing is on. Of
+ * its address only the route's pattern is kept: paths and queries hold ids and what people look for.
  */
 export function observed({ metrics: { http }, tracer, routes }: Parts) {
   let routeOf: RouteOf | null = null;
 
   function answer(handle: Handle, request: Request): Response | Promise<Response> {
+    const path = pathOf(request.url);
+    // Deliveries have counters and a histogram of their own, and are what has to be fast: to wait for
+    // their answers here as well costs each a quarter more.
+    const isCounted = !path.startsWith("/webhooks/");
+    if (!isCounted && tracer === null) return handle(request);
     const startedMs = performance.now();
     const method = knownMethods.includes(request.method) ? request.method : "_OTHER";
     routeOf ??= routeFinder(routes());
-    const route = routeOf(request.url);
+    const route = routeOf(path);
     const span = tracer === null ? null : serverSpan(tracer, request, method, route);
-    http.requestBegan();
+    if (isCounted) http.requestBegan();
 
     const ended = (status: number) => {
-      http.requestEnded();
-      const seconds = (performance.now() - startedMs) / 1_000;
-      if (!isDelivery(request.url))
+      if (isCounted) {
+        http.requestEnded();
+        const seconds = (performance.now() - startedMs) / 1_000;
         http.requestsOf(method, route ?? "none").answered(status, seconds);
+      }
       if (span !== null) endServerSpan(span, status);
     };
     const answered = (response: Response) => {
@@ -61,17 +68,10 @@ export function observed({ metrics: { http }, tracer, routes }: Parts) {
     }
   }
 
-  // Deliveries have counters and a histogram of their own, and are what has to be fast: to wait for their
-  // answers here as well costs each a quarter more.
-  const wrap = (handle: Handle) => (request: Request) =>
-    tracer === null && isDelivery(request.url) ? handle(request) : answer(handle, request);
+  const wrap = (handle: Handle) => (request: Request) => answer(handle, request);
   // Guarantee: Elysia passes the function that answers a request, and calls what it gets back with
   // the request alone; its types say no more than `Function`.
   return wrap as unknown as HigherOrder;
-}
-
-function isDelivery(url: string): boolean {
-  return pathOf(url).startsWith("/webhooks/");
 }
 
 /** By OpenTelemetry's conventions for HTTP servers, without what could name a person. */

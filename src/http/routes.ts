@@ -22,29 +22,20 @@ function matches(pattern: string, path: string): boolean {
   );
 }
 
-/** The pattern of the route that a URL's path belongs to, by any method; null where there is none. */
-export type RouteOf = (url: string) => string | null;
+/** The pattern of the route that a path belongs to, by any method; null where there is none. */
+export type RouteOf = (path: string) => string | null;
 
-/** Finds patterns by comparing text, without making a URL: it is done for every request. */
+/** Finds patterns by comparing text: it is done for every request. */
 export function routeFinder(routes: readonly Route[]): RouteOf {
   const paths = new Set(routes.map(({ path }) => path));
   const patterns = [...paths]
     .filter((path) => path.includes("/:"))
     .map((path) => ({ path, start: path.slice(0, path.indexOf("/:") + 1) }));
-  return (url) => {
-    const path = pathOf(url);
+  return (path) => {
     if (paths.has(path)) return path;
     for (const pattern of patterns) {
       if (path.startsWith(pattern.start) && matches(pattern.path, path)) return pattern.path;
     }
     return null;
   };
-}
-
-/** The path of a URL, as it was sent. */
-export function pathOf(url: string): string {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
-  if (start < 0) return "/";
-  const query = url.indexOf("?", start);
-  return query < 0 ? url.slice(start) : url.slice(start, query);
 }

@@ -24,7 +24,7 @@ export function httpMetrics(registry: Registry) {
   );
   const inFlight = new Gauge({
     name: "skyhook_http_requests_in_flight",
-    help: "HTTP requests whose answer has not begun",
+    help: "HTTP requests but deliveries whose answer has not begun",
     registers: [registry],
   });
   const byRoute = new Map<string, Map<string, RequestsOf>>();
