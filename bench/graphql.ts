@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { administrator, tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
 import type { LoadResult, Sent } from "./load.ts";
-import { median } from "./measure.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
+import { flawOf, inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
@@ -80,24 +80,21 @@ const contestants = {
 } as const satisfies Record<string, Contestant>;
 
 type Name = keyof typeof contestants;
-type Round = Readonly<Record<Name, LoadResult>>;
 
 /** Both servers stand on the same file; the one that is not asked waits, and takes no time. */
-async function measureAll(folder: string, file: string, options: Options): Promise<Round[]> {
+async function measureAll(folder: string, file: string, options: Options): Promise<Round<Name>[]> {
   const skyhook = await startSkyhook(folder);
   try {
     const mercurius = await startMercurius(file);
     try {
       const servers = { skyhook, mercurius };
       await checkSame(servers);
-      const rounds: Round[] = [];
-      for (let round = 1; round <= options.rounds; round += 1) {
-        console.log(`Round ${round} of ${options.rounds}`);
-        rounds.push(await measureRound(servers, options));
+      return await inTurns(options.rounds, async () => {
+        const round = await measureRound(servers, options);
         // What was timed must have been full pages to the end.
         await checkSame(servers);
-      }
-      return rounds;
+        return round;
+      });
     } finally {
       await mercurius.stop();
     }
@@ -108,7 +105,7 @@ async function measureAll(folder: string, file: string, options: Options): Promi
 
 type Servers = Readonly<Record<Contestant["server"], Server>>;
 
-async function measureRound(servers: Servers, options: Options): Promise<Round> {
+async function measureRound(servers: Servers, options: Options): Promise<Round<Name>> {
   const one = async (name: Name): Promise<LoadResult> => {
     const { name: title, server, send } = contestants[name];
     const { port, pid } = servers[server];
@@ -237,41 +234,19 @@ const post = (port: number, text: string, headers: Record<string, string>): Prom
     body: JSON.stringify({ query: text }),
   });
 
-/** The share of its core below which a server was disturbed; undisturbed it has 90 % and more. */
-const leastBusy = 0.8;
-/** The best round over the worst, beyond which a median says nothing. */
-const mostSpread = 2;
-
-function section(options: Options, versions: PeerVersions, rounds: readonly Round[]): string {
+function section(options: Options, versions: PeerVersions, rounds: readonly Round<Name>[]): string {
   const { connections, seconds, warmUpSeconds } = options;
-  const ratios = (figure: "requestsPerSecond" | "cpuMicros", one: Name, other: Name): number[] =>
-    rounds.map((round) => round[one][figure] / round[other][figure]);
-  const row = (name: Name): string[] => {
-    const of = (figure: keyof LoadResult): number => median(rounds.map((r) => r[name][figure]));
-    return [
-      contestants[name].name,
-      cells.perSecond(of("requestsPerSecond")),
-      cells.decimals(of("cpuMicros"), 1),
-      cells.decimals(of("p50Ms"), 2),
-      cells.decimals(of("p99Ms"), 2),
-      cells.percent(of("serverBusy")),
-      cells.percent(of("generatorBusy")),
-    ];
-  };
+  const ratios = ratiosOf(rounds);
+  const of = (name: Name) => rounds.map((round) => round[name]);
+  const row = (name: Name): string[] => loadRow(contestants[name].name, of(name));
   /** Judged by requests a second, told by processor time too. */
   const pair = (id: string, names: string, one: Name, other: Name, target?: number) => {
     const perSecond = ratios("requestsPerSecond", one, other);
-    const isSteady = Math.max(...perSecond) <= mostSpread * Math.min(...perSecond);
-    // Both wait for nothing but their core: where others took it away, the quotient tells of them.
-    const busy = Math.min(
-      ...[one, other].map((name) => median(rounds.map((round) => round[name].serverBusy))),
-    );
-    const starved = busy < leastBusy ? `a server had ${cells.percent(busy)} of its core` : null;
     return [
       {
         goal: `${id} ${names}, requests/s`,
         ratios: perSecond,
-        flaw: starved ?? (isSteady ? null : "rounds differ too much"),
+        flaw: flawOf(perSecond, of(one), of(other)),
         ...(target === undefined ? {} : { target }),
         better: "higher" as const,
       },
@@ -295,15 +270,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
     ]),
     "",
     table(
-      [
-        "page of 20",
-        "requests/s",
-        "CPU µs/request",
-        "p50 ms",
-        "p99 ms",
-        "core busy",
-        "load's core busy",
-      ],
+      ["page of 20", ...loadColumns],
       [
         row("eventsRest"),
         row("events"),

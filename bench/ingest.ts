@@ -1,9 +1,8 @@
 import { barePromise, ceiling, delivery, fastifySqlite, measure, skyhook } from "./contestants.ts";
-import type { LoadResult } from "./load.ts";
-import { median } from "./measure.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning } from "./processes.ts";
-import { cells, environment, goalTable, table } from "./report.ts";
+import { environment, goalTable, table } from "./report.ts";
+import { flawOf, inTurns, loadColumns, loadRow, medianOf, ratiosOf, type Round } from "./rounds.ts";
 import type { Options, Suite } from "./suite.ts";
 
 /** P1, P2 and P5: what a webhook costs that is verified, unique and on disk before it is answered. */
@@ -12,23 +11,14 @@ export const ingest: Suite = {
   about: "webhook ingest ÷ bare Bun.serve (P1, P5) and ÷ fastify + better-sqlite3 (P2)",
   async run(options) {
     const versions = await preparePeers();
-    const rounds: Round[] = [];
-    for (let round = 1; round <= options.rounds; round += 1) {
-      console.log(`Round ${round} of ${options.rounds}`);
-      rounds.push(await runRound(options));
-    }
+    const rounds = await inTurns(options.rounds, () => runRound(options));
     return section(options, versions, rounds);
   },
 };
 
-interface Round {
-  readonly ceiling: LoadResult;
-  readonly promise: LoadResult;
-  readonly skyhook: LoadResult;
-  readonly peer: LoadResult;
-}
+type Name = "ceiling" | "promise" | "skyhook" | "peer";
 
-async function runRound(options: Options): Promise<Round> {
+async function runRound(options: Options): Promise<Round<Name>> {
   return {
     ceiling: await measure(ceiling, options),
     promise: await measure(barePromise, options),
@@ -37,41 +27,16 @@ async function runRound(options: Options): Promise<Round> {
   };
 }
 
-/** The share of its core below which the ceiling was disturbed; undisturbed it has 90 % and more. */
-const leastCeilingBusy = 0.8;
-/** The best round over the worst, beyond which a median says nothing. */
-const mostSpread = 2;
-
-function section(options: Options, versions: PeerVersions, rounds: readonly Round[]): string {
+function section(options: Options, versions: PeerVersions, rounds: readonly Round<Name>[]): string {
   const { connections, seconds, warmUpSeconds } = options;
-  const of = (contestant: keyof Round, figure: keyof LoadResult): number =>
-    median(rounds.map((round) => round[contestant][figure]));
-  const ratios = (figure: keyof LoadResult, one: keyof Round, other: keyof Round): number[] =>
-    rounds.map((round) => round[one][figure] / round[other][figure]);
-
-  // Bare Bun.serve waits for nothing but its core. Where others took that away, it is no ceiling, and
-  // whatever is divided by it looks better than it is.
-  const ceilingBusy = of("ceiling", "serverBusy");
-  const starved =
-    ceilingBusy < leastCeilingBusy ? `ceiling had ${cells.percent(ceilingBusy)} of its core` : null;
-  const unsteady = (values: readonly number[]): string | null =>
-    Math.max(...values) > mostSpread * Math.min(...values) ? "rounds differ too much" : null;
+  const ratios = ratiosOf(rounds);
+  const of = (name: Name) => rounds.map((round) => round[name]);
   const throughput = ratios("requestsPerSecond", "skyhook", "ceiling");
   const overPeer = ratios("requestsPerSecond", "skyhook", "peer");
   const tail = ratios("p99Ms", "skyhook", "ceiling");
-
-  const row = (name: string, contestant: keyof Round): string[] => [
-    name,
-    cells.perSecond(of(contestant, "requestsPerSecond")),
-    cells.decimals(of(contestant, "cpuMicros"), 1),
-    cells.decimals(of(contestant, "p50Ms"), 2),
-    cells.decimals(of(contestant, "p99Ms"), 2),
-    cells.percent(of(contestant, "serverBusy")),
-    cells.percent(of(contestant, "generatorBusy")),
-  ];
   return [
     `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
-    `in turn; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${of("ceiling", "bodyBytes")} bytes with an id, a body and a`,
+    `in turn; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${medianOf(of("ceiling"), "bodyBytes")} bytes with an id, a body and a`,
     `signature of its own. All but bare Bun.serve verify it, store event and notification in a database file`,
     `on the same disk under \`synchronous=FULL\` and answer after the commit; what they acknowledged is`,
     `counted in the database afterwards. skyhook runs with LOG_LEVEL=warn, the others without a log.`,
@@ -82,20 +47,12 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
     ]),
     "",
     table(
+      ["server", ...loadColumns],
       [
-        "server",
-        "requests/s",
-        "CPU µs/request",
-        "p50 ms",
-        "p99 ms",
-        "core busy",
-        "load's core busy",
-      ],
-      [
-        row(ceiling.name, "ceiling"),
-        row(barePromise.name, "promise"),
-        row(skyhook.name, "skyhook"),
-        row(fastifySqlite.name, "peer"),
+        loadRow(ceiling.name, of("ceiling")),
+        loadRow(barePromise.name, of("promise")),
+        loadRow(skyhook.name, of("skyhook")),
+        loadRow(fastifySqlite.name, of("peer")),
       ],
     ),
     "",
@@ -103,7 +60,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
       {
         goal: "P1 skyhook ÷ bare Bun.serve, requests/s",
         ratios: throughput,
-        flaw: starved ?? unsteady(throughput),
+        flaw: flawOf(throughput, of("ceiling")),
         floor: 0.15,
         target: 0.25,
         better: "higher",
@@ -126,7 +83,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
       {
         goal: "P2 skyhook ÷ fastify + better-sqlite3, requests/s",
         ratios: overPeer,
-        flaw: unsteady(overPeer),
+        flaw: flawOf(overPeer),
         floor: 3,
         target: 5,
         better: "higher",
@@ -139,7 +96,7 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
       {
         goal: "P5 skyhook ÷ bare Bun.serve, p99",
         ratios: tail,
-        flaw: starved ?? unsteady(tail),
+        flaw: flawOf(tail, of("ceiling")),
         target: 3,
         better: "lower",
       },

@@ -10,6 +10,7 @@ import { median } from "./measure.ts";
 import { inSchema, pgbench, serverVersion } from "./postgres-server.ts";
 import { runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, type Goal, goalTable, table } from "./report.ts";
+import { inTurns } from "./rounds.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
@@ -19,13 +20,9 @@ export const postgres: Suite = {
   about: "ingest and bookings on PostgreSQL by 1, 2 and 4 instances ÷ pgbench, same statements",
   async run(options) {
     if (Bun.which("pgbench") === null) throw new Error("pgbench is not there: install PostgreSQL");
-    const rounds: Round[] = [];
     // With so many processes at once, what else runs here counts for more than elsewhere.
     const [before = 0] = loadavg();
-    for (let round = 1; round <= options.rounds; round += 1) {
-      console.log(`Round ${round} of ${options.rounds}`);
-      rounds.push(await runRound(options));
-    }
+    const rounds = await inTurns(options.rounds, () => runRound(options));
     const busy = `load average of the machine before it began: ${cells.decimals(before, 1)}`;
     return section(options, rounds, [`PostgreSQL ${await serverVersion()}`, busy]);
   },

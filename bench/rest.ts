@@ -16,6 +16,7 @@ import { deepPagePlan } from "./plan.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, type Goal, goalTable, table } from "./report.ts";
+import { inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
 import { type Cost, fill, type Filled, filledEvents, filledFlights, type Row } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
@@ -157,22 +158,25 @@ async function pagesOverHttp(
   const results: BySpot<LoadResult[]> = { first: [], deep: [], anywhere: [] };
   const server = await startSkyhook(folder);
   try {
-    for (let round = 1; round <= options.rounds; round += 1) {
-      console.log(`Pages over HTTP, round ${round} of ${options.rounds}`);
-      for (const spot of spots) {
-        const paths = froms[spot].map(
-          (from) => `/v1/events${from === null ? "" : `?cursor=${encodeCursor(from)}`}`,
-        );
-        const result = await runLoad("skyhook serve", {
-          ...loadOf(options, server),
-          send: { kind: "pages", paths },
-          requests: paths.length,
-          repeats: true,
-        });
-        console.log(`  ${spot}: ${cells.perSecond(result.requestsPerSecond)} pages/s`);
-        results[spot].push(result);
-      }
-    }
+    await inTurns(
+      options.rounds,
+      async () => {
+        for (const spot of spots) {
+          const paths = froms[spot].map(
+            (from) => `/v1/events${from === null ? "" : `?cursor=${encodeCursor(from)}`}`,
+          );
+          const result = await runLoad("skyhook serve", {
+            ...loadOf(options, server),
+            send: { kind: "pages", paths },
+            requests: paths.length,
+            repeats: true,
+          });
+          console.log(`  ${spot}: ${cells.perSecond(result.requestsPerSecond)} pages/s`);
+          results[spot].push(result);
+        }
+      },
+      "Pages over HTTP",
+    );
   } finally {
     await server.stop();
   }
@@ -207,24 +211,22 @@ const startPeer = (folder: string): Promise<Server> =>
     JWT_AUDIENCE: tokenSettings.audience,
   });
 
-interface Booked {
-  readonly skyhook: LoadResult[];
-  readonly peer: LoadResult[];
-}
+type Seller = "skyhook" | "peer";
 
 /** Flights and users that the bookings are spread over. */
 const flights = 1_000;
 const users = 1_000;
 
 /** P10: bookings of one seat by both servers, in turn. */
-async function measureBookings(options: Options): Promise<Booked> {
-  const booked: Booked = { skyhook: [], peer: [] };
-  for (let round = 1; round <= options.rounds; round += 1) {
-    console.log(`Bookings, round ${round} of ${options.rounds}`);
-    booked.skyhook.push(await measureSeller("skyhook serve", startSkyhook, 20_000, options));
-    booked.peer.push(await measureSeller("fastify + better-sqlite3", startPeer, 6_000, options));
-  }
-  return booked;
+function measureBookings(options: Options): Promise<Round<Seller>[]> {
+  return inTurns(
+    options.rounds,
+    async () => ({
+      skyhook: await measureSeller("skyhook serve", startSkyhook, 20_000, options),
+      peer: await measureSeller("fastify + better-sqlite3", startPeer, 6_000, options),
+    }),
+    "Bookings",
+  );
 }
 
 function measureSeller(
@@ -279,24 +281,14 @@ function section(
   versions: PeerVersions,
   { cost, reading, http }: Awaited<ReturnType<typeof measureDepth>>,
   ties: readonly Reading[],
-  { skyhook, peer }: Booked,
+  bookings: readonly Round<Seller>[],
 ): string {
   const { connections, seconds, warmUpSeconds, rounds } = options;
   const tied = tiedRowsOf(options).toLocaleString("en");
-  const of = (results: readonly LoadResult[], figure: keyof LoadResult): number =>
-    median(results.map((result) => result[figure]));
+  const sold = (seller: Seller) => bookings.map((round) => round[seller]);
   const readingRow = (name: string, { micros }: Reading): string[] => [
     name,
     ...spots.map((spot) => cells.decimals(median(micros[spot]), 1)),
-  ];
-  const loadRow = (name: string, results: readonly LoadResult[]): string[] => [
-    name,
-    cells.perSecond(of(results, "requestsPerSecond")),
-    cells.decimals(of(results, "cpuMicros"), 1),
-    cells.decimals(of(results, "p50Ms"), 2),
-    cells.decimals(of(results, "p99Ms"), 2),
-    cells.percent(of(results, "serverBusy")),
-    cells.percent(of(results, "generatorBusy")),
   ];
   const figures = (spot: Spot, figure: keyof LoadResult): number[] =>
     http[spot].map((result) => result[figure]);
@@ -345,19 +337,11 @@ function section(
     ),
     "",
     table(
-      [
-        "over HTTP",
-        "requests/s",
-        "CPU µs/request",
-        "p50 ms",
-        "p99 ms",
-        "core busy",
-        "load's core busy",
-      ],
+      ["over HTTP", ...loadColumns],
       [
         ...spots.map((spot) => loadRow(`page of events: ${spot}`, http[spot])),
-        loadRow("booking: skyhook serve", skyhook),
-        loadRow("booking: fastify + better-sqlite3", peer),
+        loadRow("booking: skyhook serve", sold("skyhook")),
+        loadRow("booking: fastify + better-sqlite3", sold("peer")),
       ],
     ),
     "",
@@ -375,19 +359,13 @@ function section(
       })),
       {
         goal: "P10 skyhook ÷ fastify + better-sqlite3, requests/s",
-        ratios: quotients(
-          skyhook.map((result) => result.requestsPerSecond),
-          peer.map((result) => result.requestsPerSecond),
-        ),
+        ratios: ratiosOf(bookings)("requestsPerSecond", "skyhook", "peer"),
         target: 5,
         better: "higher",
       },
       {
         goal: "P10 by CPU time: fastify + better-sqlite3 ÷ skyhook",
-        ratios: quotients(
-          peer.map((result) => result.cpuMicros),
-          skyhook.map((result) => result.cpuMicros),
-        ),
+        ratios: ratiosOf(bookings)("cpuMicros", "peer", "skyhook"),
         better: "higher",
       },
     ]),

@@ -62,7 +62,7 @@ export function fill(
 ): Cost {
   const started = performance.now();
   const database = new Database(file, { create: true, strict: true });
-  migrate(database);
+  migrate(database, false);
   // A crash would only cost us the file.
   for (const pragma of ["journal_mode = off", "synchronous = off", "cache_size = -500000"]) {
     database.run(`pragma ${pragma}`);

@@ -14,7 +14,8 @@ import { apiPageRest } from "./http/api-page.rest.ts";
 import { cors } from "./http/cors.ts";
 import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
-import { healthRest } from "./http/health.rest.ts";
+import { failureLog } from "./http/failure-log.ts";
+import { healthRest, healthSchema, serviceStatusSchema } from "./http/health.rest.ts";
 import { observed } from "./http/observed.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
@@ -42,6 +43,7 @@ const usualWay: GraphqlWay = { fastPath: true, compileAfterRuns: 2 };
 export function createApp(services: Services, { graphql = usualWay }: AppOptions = {}) {
   const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
+  const logFailure = failureLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
   const app = new Elysia({ strictPath: true })
     .wrap(observed({ metrics, tracer, routes: (): readonly Route[] => app.routes }))
@@ -54,7 +56,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);
       const isOurs = failure.code === "internal" || failure.code === "unavailable";
-      if (isOurs) log.error({ requestId, err: failure.extras.cause }, failure.message);
+      if (isOurs) logFailure(failure, requestId);
       return problemResponse(failure, requestId);
     })
     .use(
@@ -105,7 +107,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .use(
       apiPageRest(async (): Promise<unknown> => {
         const { openApiDocument } = await import("./http/openapi.ts");
-        return openApiDocument(app, [acknowledgementSchema]);
+        return openApiDocument(app, [acknowledgementSchema, healthSchema, serviceStatusSchema]);
       }),
     );
   return app;

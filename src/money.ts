@@ -54,6 +54,25 @@ export function moneyOf(minor: number, currency: string): Money {
   return { amount: minor / 10 ** decimals, currency };
 }
 
+/** An amount for people to read, with all of its currency's decimals: `USD 1,498.50`. */
+export function moneyText({ amount, currency }: Money): string {
+  const digits = decimalsByCode.get(currency);
+  if (digits === undefined) throw new RangeError(`No such currency: ${currency}`);
+  return `${currency} ${formatOf(digits).format(amount)}`;
+}
+
+const formats = new Map<number, Intl.NumberFormat>();
+
+/** Made once for each number of decimals: making one costs more than a booking should wait for. */
+function formatOf(digits: number): Intl.NumberFormat {
+  const known = formats.get(digits);
+  if (known !== undefined) return known;
+  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const made = new Intl.NumberFormat("en-US", options);
+  formats.set(digits, made);
+  return made;
+}
+
 /**
  * A decimal in major units as minor units: "123.45" USD is 12345. Exact, since it never becomes a
  * fraction. Throws `bad-request` for anything but digits with one optional point, for more decimals

@@ -11,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 
 import { ConfigError } from "./config.ts";
+import { base64Key } from "./config/parsers.ts";
 import type { SecretRole, Secrets } from "./webhooks/signature.ts";
 
 /** Where webhook secrets come from: the environment first, then one file each. */
@@ -22,12 +23,16 @@ export interface SecretStore {
    * held before is kept as the previous one, so that deliveries signed with it still verify.
    */
   storeWebhookSecret(provider: string, secret: string): string;
+  /** Files of the provider's secrets that are not read, since the environment sets the same secret. */
+  unreadFiles(provider: string): readonly SecretPlace[];
   /**
    * The keys for personal data: `PERSONAL_DATA_KEY` or the file `personal_data_key`, and the ones before
-   * it, separated by commas, as `…_PREVIOUS`. Base64 of 32 bytes each. When there is none, one is made
-   * once and kept in `dataDir`.
+   * it, separated by commas, as `…_PREVIOUS`. Base64 of 32 bytes each. When there is no first one, it is
+   * made once and kept in `dataDir`.
    */
   personalDataKeys(dataDir: string): KeyRing;
+  /** Those of them that are there. Makes none, so there may be none. */
+  personalDataKeysThere(dataDir: string): readonly Uint8Array[];
 }
 
 /** The first key seals, all of them open. */
@@ -37,6 +42,24 @@ export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 export interface SecretPlace {
   readonly variable: string;
   readonly file: string;
+}
+
+/** Where a key for personal data is looked for: the variable wins over the files, the first of them over the other. */
+export interface PersonalDataKeyPlace {
+  readonly variable: string;
+  readonly files: readonly string[];
+}
+
+/** The places of the keys for personal data, by role. */
+export function personalDataKeyPlaces(
+  secretsDir: string,
+  dataDir: string,
+): Readonly<Record<SecretRole, PersonalDataKeyPlace>> {
+  const place = (name: string) => ({
+    variable: name.toUpperCase(),
+    files: [join(secretsDir, name), join(dataDir, name)],
+  });
+  return { current: place("personal_data_key"), previous: place("personal_data_key_previous") };
 }
 
 /** The places of a provider's secret, by role. */
@@ -60,12 +83,24 @@ export function secretStore(
   env: Readonly<Record<string, string | undefined>>,
   secretsDir: string,
 ): SecretStore {
-  function read({ variable, file }: SecretPlace): string | null {
+  function find({ variable, files }: PersonalDataKeyPlace): Found | null {
     const value = env[variable];
-    if (value !== undefined) return notEmpty(value, `${variable} is empty`);
-    if (!existsSync(file)) return null;
-    // Editors and `echo` end files with a newline that nobody means to be part of the secret.
-    return notEmpty(readFileSync(file, "utf8").trim(), `The secret file ${file} is empty`);
+    if (value !== undefined) return { source: variable, text: notEmpty(value, variable) };
+    for (const file of files) {
+      const text = textOf(file);
+      if (text !== null) return { source: file, text: notEmpty(text, `The secret file ${file}`) };
+    }
+    return null;
+  }
+  const read = ({ variable, file }: SecretPlace) => find({ variable, files: [file] })?.text ?? null;
+  function dataKeys(dataDir: string) {
+    const places = personalDataKeyPlaces(secretsDir, dataDir);
+    const [current, previous] = [find(places.current), find(places.previous)];
+    return {
+      current: current === null ? null : dataKey(current),
+      previous:
+        previous?.text.split(",").map((text) => dataKey({ source: previous.source, text })) ?? [],
+    };
   }
   return {
     webhookSecrets(provider) {
@@ -83,23 +118,52 @@ export function secretStore(
       writePrivately(current.file, secret);
       return current.file;
     },
+    unreadFiles: (provider) =>
+      Object.values(secretPlaces(provider, secretsDir)).filter(
+        ({ variable, file }) => env[variable] !== undefined && existsSync(file),
+      ),
     personalDataKeys(dataDir) {
-      const place = (name: string) => ({
-        variable: name.toUpperCase(),
-        file: join(secretsDir, name),
-      });
-      const current =
-        read(place("personal_data_key")) ?? madeOnce(personalDataKeyFile(dataDir), "base64");
-      const previous = read(place("personal_data_key_previous"))?.split(",") ?? [];
-      return [dataKey(current), ...previous.map(dataKey)];
+      const { current, previous } = dataKeys(dataDir);
+      const file = personalDataKeyFile(dataDir);
+      const made = () => dataKey({ source: file, text: madeOnce(file, "base64") });
+      return [current ?? made(), ...previous];
+    },
+    personalDataKeysThere(dataDir) {
+      const { current, previous } = dataKeys(dataDir);
+      return current === null ? previous : [current, ...previous];
     },
   };
 }
 
-function notEmpty(secret: string, otherwise: string): string {
-  if (secret === "") throw new ConfigError(`${otherwise}: set it, or remove it`);
+/** A secret and where it is: a variable or a file. */
+interface Found {
+  readonly source: string;
+  readonly text: string;
+}
+
+/** White space alone is refused too: it is a key that anyone can guess. */
+function notEmpty(secret: string, source: string): string {
+  if (secret.trim() === "") throw new ConfigError(`${source} is empty: set it, or remove it`);
   return secret;
 }
+
+/** The text of a secret's file; null when there is none. Throws a `ConfigError` when it cannot be read. */
+function textOf(file: string): string | null {
+  try {
+    // Editors and `echo` end files with a newline that nobody means to be part of the secret.
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `The secret file ${file} cannot be read (${why}): make it a file that this user can read`,
+    );
+  }
+}
+
+/** A webhook secret shorter than this can be guessed. */
+export const leastSecretLength = 16;
 
 /** Pairs of providers that share a secret: a delivery of one would verify at the other. */
 export function equalSecrets(
@@ -115,14 +179,12 @@ export function equalSecrets(
   );
 }
 
-const personalDataKeyBytes = 32;
-
-function dataKey(text: string): Uint8Array {
-  const key = Buffer.from(text.trim(), "base64");
-  if (key.length === personalDataKeyBytes) return key;
-  throw new ConfigError(
-    `PERSONAL_DATA_KEY must be the base64 of ${personalDataKeyBytes} bytes: openssl rand -base64 32 makes one`,
-  );
+function dataKey({ source, text }: Found): Uint8Array {
+  try {
+    return base64Key(text.trim());
+  } catch (error) {
+    throw new ConfigError(`${source} must be ${error instanceof Error ? error.message : "valid"}`);
+  }
 }
 
 /** Where the key for personal data is kept when none is configured. */

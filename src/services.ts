@@ -16,6 +16,7 @@ import { type FlightLoads, flightLoads } from "./flights/flight-load.ts";
 import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
+import { lazy } from "./lazy.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Feed, feed, logFeed } from "./notifications/channels/feed.ts";
@@ -31,7 +32,7 @@ import { latency } from "./statistics/latency.ts";
 import { type Statistics, statistics } from "./statistics/statistics.ts";
 import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
-import { openStorage, type Storage } from "./storage/storage.ts";
+import { databaseFile, openStorage, type Storage } from "./storage/storage.ts";
 import { detached } from "./tracing/span.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { commitSpan, tracing } from "./tracing/tracing.ts";
@@ -120,7 +121,7 @@ export async function createServices(
     readOutbox: () => storage.all(undelivered, {}),
     now,
     providers: config.providers,
-    databaseFile: databaseFileOf(config.databaseUrl),
+    databaseFile: databaseFile(config.databaseUrl),
   });
   const tracer = tracing(config, {
     log,
@@ -128,6 +129,7 @@ export async function createServices(
     count: (outcome, spans) => metrics.spans(outcome, spans),
   });
   const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
+    migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
     groupCommitted: (seconds, units) => metrics.committed(seconds, units),
   });
@@ -141,9 +143,7 @@ export async function createServices(
   const listening =
     storage.signals &&
     otherInstances(storage.signals, { feed: following, seats: sales, wake }, clock);
-  const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, () =>
-    clock.now(),
-  );
+  const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, now);
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
@@ -247,7 +247,7 @@ export async function createServices(
       outbox: box,
       tracer,
       seal,
-      hashKey: requestHashKey(personalKeys),
+      hashKey: lazy(() => requestHashKey(personalKeys)),
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
         freeBeforeDays: config.refundFreeBeforeDays,
@@ -290,10 +290,4 @@ export async function createServices(
       metrics.stop();
     },
   };
-}
-
-/** Null for a database in memory. */
-function databaseFileOf(url: string): string | null {
-  const file = url.startsWith("sqlite:") ? url.slice("sqlite:".length) : ":memory:";
-  return file === ":memory:" ? null : file;
 }

@@ -24,6 +24,9 @@ function* objectsIn(value: unknown, path = ""): Generator<[string, Record<string
 const operations = (): [string, Record<string, unknown>][] =>
   [...objectsIn(document["paths"])].filter(([, part]) => "operationId" in part);
 
+/** The path of an operation, out of its place in the document, as `//v1/events/get`. */
+const pathOf = (place: string): string => place.slice(1, place.lastIndexOf("/"));
+
 describe("the OpenAPI document", () => {
   test("is valid OpenAPI 3.1 by Redocly's strictest rules", async () => {
     expect(document["openapi"]).toBe("3.1.1");
@@ -87,6 +90,25 @@ describe("the OpenAPI document", () => {
         !["description", "$ref", "enum", "const", "anyOf", "items"].some((key) => key in part),
     );
     expect(silent.map(([path]) => path)).toEqual([]);
+  });
+
+  test("names no query parameter that is not read: given twice, each is refused by name", async () => {
+    const asked = operations().flatMap(([path, { parameters = [] }]) =>
+      [...objectsIn(parameters)]
+        .filter(([, parameter]) => parameter["in"] === "query")
+        .map(([, { name }]) => ({ at: pathOf(path), name: String(name) })),
+    );
+    expect(asked.length).toBeGreaterThan(30);
+    for (const { at, name } of asked) {
+      const response = await app.as("admin", `${at}?${name}=1&${name}=1`);
+      const refused = { status: response.status, errors: (await json(response))["errors"] };
+      const wanted = expect.arrayContaining([expect.objectContaining({ parameter: name })]);
+      expect(refused, `${name} of ${at}`).toEqual({ status: 400, errors: wanted });
+    }
+  });
+
+  test("says how large a delivery may be, of each provider that may send more than others", () => {
+    expect(JSON.stringify(document)).toContain("uncompressed; at most 5 MiB, of code_host 25 MiB.");
   });
 
   test("has an example that each failure's schema takes", () => {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { copyDatabase } from "../src/storage/sqlite/backup.ts";
 
 import { until } from "./support/app.ts";
-import { bookingBody, post } from "./support/flights.ts";
+import { book, flightsIn } from "./support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "./support/load.ts";
 import { type RunningServer, runSkyhook, spawnSkyhook } from "./support/program.ts";
 import { resources } from "./support/resources.ts";
@@ -362,22 +362,3 @@ describe("skyhook restore", () => {
     await succeed(server, "restore", file, "--force");
   });
 });
-
-function flightsIn(folder: string): string {
-  const file = join(folder, "flights.csv");
-  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
-  writeFileSync(
-    file,
-    `flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency
-SK1,Skyhook Air,JFK,LHR,${day}T10:00:00Z,${day}T17:00:00Z,economy,9,99.50,USD
-`,
-  );
-  return file;
-}
-
-async function book(server: RunningServer): Promise<Response> {
-  const token = (await skyhook(server, "token", "--email", "ada@example.com")).out;
-  return fetch(`${server.url}/v1/api/bookings`, {
-    ...post(bookingBody(1), { authorization: `Bearer ${token.trim()}` }),
-  });
-}

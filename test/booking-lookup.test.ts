@@ -113,7 +113,7 @@ describe("GET /v1/bookings/{id}", () => {
       {
         at: booking["createdAt"],
         type: "booking.confirmed",
-        title: "Booked: 2 seats for 999 USD",
+        title: "Booked: 2 seats for USD 999.00",
         actor: "test-user",
         eventId: expect.stringMatching(/^evt_/),
         notifications: [expect.objectContaining({ status: "delivered" })],
@@ -143,10 +143,14 @@ describe("GET /v1/bookings/{id}", () => {
     const { history, cancellation } = await read(bookingId);
     expect(cancellation).toMatchObject({ status: "cancelled" });
     expect(itemsOf(history).map(({ type, title, actor }) => [type, title, actor])).toEqual([
-      ["booking.confirmed", "Booked: 2 seats for 999 USD", "test-user"],
+      ["booking.confirmed", "Booked: 2 seats for USD 999.00", "test-user"],
       ["passport.revealed", "Passports shown: a lost passport", "root"],
       ["booking.cancelled", "Cancelled, and the seats given back", "test-admin"],
-      ["refund.pending", expect.stringMatching(/^Refund of 999 USD \(100 %\) pending: ./), null],
+      [
+        "refund.pending",
+        expect.stringMatching(/^Refund of USD 999\.00 \(100 %\) pending: ./),
+        null,
+      ],
     ]);
   });
 

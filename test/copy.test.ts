@@ -159,6 +159,23 @@ describe("skyhook copy", () => {
     });
   });
 
+  test("takes as many events at a time as fit into memory, and at least one", async () => {
+    await server.empty();
+    const large = join(folder, "large.db");
+    await withStorages([`sqlite:${large}`, server.url], async (from, to) => {
+      const sizes = [16, 16, 1, 30, 40, 2, 2].map((megabytes) => megabytes * 2 ** 20);
+      await from.atomically(
+        ...sizes.map((bodyBytes, n) => step(insertEvent, eventRow(n, { bodyBytes }))),
+      );
+      const steps: string[] = [];
+      const copied = await copyDatabase(from, to, (what, rows) => steps.push(`${what} ${rows}`));
+      expect(steps.filter((step) => step.startsWith("copying events"))).toEqual(
+        [2, 4, 5, 7].map((rows) => `copying events ${rows}`),
+      );
+      expect(copied.find(({ name }) => name === "events")?.rows).toBe(7);
+    });
+  });
+
   test("goes on where it was broken off, and says when the two differ", async () => {
     await server.empty();
     const source = join(folder, "long.db");

@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ConfigError, readConfig, settings } from "../src/config.ts";
+import { settings } from "../src/config/settings.ts";
+import { ConfigError, readConfig } from "../src/config.ts";
 import { secretPlaces, secretStore } from "../src/secrets.ts";
 import { catalogue, defaultProviders } from "../src/webhooks/providers.ts";
 

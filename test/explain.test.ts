@@ -251,10 +251,43 @@ describe("explain", () => {
     expect(explained(payments, sent(nowSeconds + 301)).detail).toContain("made 301 s after");
   });
 
+  test("does not say that it was the secret that changed where it may have been the program", () => {
+    const { detail } = explained(
+      payments,
+      `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
+    );
+    expect(detail).toStartWith("It verifies with what is configured now");
+  });
+
+  test("says how the right kind of webhook is made, where there is a wrong kind", () => {
+    const { detail } = explained(inbox, mac(text), text, { reason: "unsupported-scheme" });
+    expect(detail).toEndWith(
+      'Set up the kind that signs by x-inbox-signature or x-front-signature: use a rule with the action "trigger a webhook"',
+    );
+  });
+
   test("names the other provider whose secret it was", () => {
     expect(explained(tasks, mac(text, { key: "not this" })).detail).toContain(
       "the secret of Another",
     );
+  });
+
+  test("says of an unknown cause what is ruled out, and names other providers only where there are some", () => {
+    const { detail } = explained(tasks, mac("another body"));
+    expect(detail).toStartWith(
+      "Signed with another secret, or the body was changed on the way. Ruled out: a line break",
+    );
+    expect(detail).toContain("the secrets of the other providers");
+    const refused = {
+      reason: "wrong-signature",
+      headers: new Headers({ [providerOf(tasks).signature.headers[0] ?? ""]: mac("another body") }),
+      bytes: Buffer.from(text),
+      bodyBytes: text.length,
+      receivedAtMs,
+    } as const;
+    const alone = explain({ provider: providerOf(tasks), secrets: current, others: [] }, refused);
+    expect(alone.detail).toContain("Ruled out:");
+    expect(alone.detail).not.toContain("other providers");
   });
 
   test("tells no secret and no signature that would be right", () => {

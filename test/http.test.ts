@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { problems } from "../src/http/errors.ts";
+import { catalogue } from "../src/webhooks/providers.ts";
 
 import { json, startApp, type TestApp } from "./support/app.ts";
 
@@ -19,13 +20,7 @@ describe("GET /", () => {
       uptimeSeconds: expect.any(Number),
       webhooks: {
         endpoint: "/webhooks/:provider",
-        providers: [
-          "task_tracker",
-          "shared_inbox",
-          "deploy_platform",
-          "code_host",
-          "payment_processor",
-        ],
+        providers: catalogue.map(({ id }) => id),
       },
     });
   });

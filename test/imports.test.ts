@@ -64,6 +64,15 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
     (from, to) => !to.endsWith(".graphql.ts") || from === "graphql/schema.ts",
   ],
   [
+    "GraphQL doors import their own verb and noun, graphql/, http/, pagination/ and who asks",
+    (from, to) =>
+      kindOf(from) !== "graphql door" ||
+      !to.endsWith(".ts") ||
+      dirname(to) === dirname(from) ||
+      /^(graphql|http|pagination)\//.test(to) ||
+      ["context.ts", "auth/while-signed-in.ts"].includes(to),
+  ],
+  [
     "only GraphQL doors import graphql/, but for its own door",
     (from, to) =>
       !to.startsWith("graphql/") ||

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { AppError } from "../src/errors.ts";
-import { isCurrency, maxMinor, moneyOf, parseMinor } from "../src/money.ts";
+import { isCurrency, maxMinor, moneyOf, moneyText, parseMinor } from "../src/money.ts";
 
 const decimals = { JPY: 0, CLP: 0, USD: 2, EUR: 2, MRU: 2, KWD: 3, TND: 3, CLF: 4, UYW: 4 };
 const currency = fc.constantFrom(...Object.entries(decimals));
@@ -52,7 +52,18 @@ describe("an amount", () => {
     );
   });
 
+  test.each([
+    [49_950, "USD", "USD 499.50"],
+    [149_850, "USD", "USD 1,498.50"],
+    [64_300, "JPY", "JPY 64,300"],
+    [32_005, "KWD", "KWD 32.005"],
+    [0, "EUR", "EUR 0.00"],
+  ])("of %d minor units of %s is read as %s", (value, code, read) => {
+    expect(moneyText(moneyOf(value, code))).toBe(read);
+  });
+
   test("of an unknown currency is a fault of ours", () => {
+    expect(() => moneyText({ amount: 1, currency: "XXX" })).toThrow(RangeError);
     expect(() => moneyOf(1, "XXX")).toThrow(RangeError);
   });
 });

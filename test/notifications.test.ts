@@ -379,6 +379,26 @@ describe("an operator's replay", () => {
     );
     expect(await timelineOf(app, id)).toHaveLength(3);
   });
+
+  test.each([
+    ["was given up", [...waits, null]],
+    ["waits for its next try", [null]],
+  ])("sends what %s again at once, under its own id", async (_, steps) => {
+    let status = 500;
+    const gateway = gatewayThat(() => new Response(null, { status }));
+    const app = await startWith(gateway.url);
+    const { id } = await json(await deliver(app));
+    for (const [index, wait] of steps.entries()) {
+      await afterAttempt(app, index + 1);
+      if (wait !== null) app.clock.advance(wait);
+    }
+    status = 200;
+    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
+    const { status: now, attemptCount } = await afterAttempt(app, steps.length + 1);
+    expect([now, attemptCount]).toEqual(["delivered", 1]);
+    expect(idsOf(gateway).size).toBe(1);
+    expect(await timelineOf(app, id)).toHaveLength(1);
+  });
 });
 
 describe("a gateway that hangs", () => {

@@ -14,7 +14,7 @@ import { feedAfter, insertNotification, newestSeq } from "../src/storage/notific
 import { tables } from "../src/storage/postgres/tables.ts";
 import { step } from "../src/storage/sql.ts";
 import { migrations } from "../src/storage/postgres/migrate.ts";
-import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { openCopyTarget, openStorage, type Storage } from "../src/storage/storage.ts";
 import { usersByIds } from "../src/storage/users.ts";
 import { storageSuite } from "./suites/storage.ts";
 import {
@@ -124,9 +124,29 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     await shared.run("insert into migrations (name) values ('9999_from_the_future')");
     // PGlite keeps the names of statements from one connection to the next.
     await shared.empty();
-    expect(await open(shared.url)).toContain('it has "9999_from_the_future"');
+    expect(await open(shared.url)).toBe(
+      'The database is newer than this program (it has "9999_from_the_future"): run the newer skyhook, or restore a backup',
+    );
     await shared.run("delete from migrations where name like '9999%'");
     await shared.empty();
+  });
+
+  test("when a copy into it was not finished; a copy opens it", async () => {
+    await (await openEmpty()).close();
+    await shared.renew();
+    const begun = await openCopyTarget(shared.url, limits);
+    await begun.setHalfCopied(true);
+    await begun.close();
+    await shared.empty();
+    expect(await open(shared.url)).toBe(
+      "A copy into this database was not finished: run `skyhook copy` again, or empty it",
+    );
+    await shared.renew();
+    const ended = await openCopyTarget(shared.url, limits);
+    expect(await ended.isHalfCopied()).toBe(true);
+    await ended.setHalfCopied(false);
+    await ended.close();
+    await (await openEmpty()).close();
   });
 
   test.skipIf(noManyConnections !== null)("when there is no such database or role", async () => {

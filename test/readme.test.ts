@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-
-import { settings } from "../src/config.ts";
 
 import { until } from "./support/app.ts";
 import { compiledProgram } from "./support/program.ts";
@@ -117,19 +115,4 @@ describe("README", () => {
     expect(output).toContain('"status":"cancelled"');
     expect(output).not.toContain('"errors"');
   }, 30_000);
-
-  test("lists every setting as the code has it", () => {
-    const rows = Object.values(settings).map(
-      ({ key, default: value, doc }) =>
-        `| \`${key}\` | ${value === null || value === "" ? "" : `\`${value}\``} | ${doc} |`,
-    );
-    const table = ["| variable | default | meaning |", "| --- | --- | --- |", ...rows].join("\n");
-    const wanted = readme.replace(
-      /<!-- settings -->.*<!-- \/settings -->/s,
-      () => `<!-- settings -->\n${table}\n<!-- /settings -->`,
-    );
-    // `UPDATE_README=1 bun test test/readme.test.ts` writes it anew.
-    if (process.env["UPDATE_README"] === "1") writeFileSync(join(root, "README.md"), wanted);
-    else expect(readme).toBe(wanted);
-  });
 });

@@ -58,6 +58,34 @@ describe("retention", () => {
     expect(await listed(app, "/v1/notifications")).toHaveLength(4);
   });
 
+  test("forgets bodies of refused deliveries as old, and says so; what else is known of them stays", async () => {
+    app = await startApp();
+    const refuse = async (body: string) => {
+      const headers = { "x-codehost-signature-256": `sha256=${"0".repeat(64)}` };
+      await app.fetch("/webhooks/code_host", { method: "POST", body, headers });
+      const [newest] = await listed(app, "/v1/rejections");
+      return `/v1/rejections/${String(newest?.["id"])}`;
+    };
+    const read = async (path: string) => json(await app.as("operator", path));
+    const old = await refuse("old");
+    // Up to the limit a leap is no leap.
+    for (let day = 0; day < 31 * 24; day += 1) app.clock.advance(dayMs / 24);
+    const fresh = await refuse("fresh");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await read(old))["body"] === null;
+    });
+    expect(await read(fresh)).toMatchObject({ body: "fresh" });
+    expect(await read(old)).toMatchObject({
+      bodyBytes: 3,
+      reason: "wrong-signature",
+      explanation: {
+        cause: "body-not-kept",
+        detail: expect.stringContaining("is forgotten by now"),
+      },
+    });
+  });
+
   test("works through many in small batches, and goes on the next minute", async () => {
     app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
     for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");

@@ -2,10 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { settings } from "../src/config.ts";
+import { settings } from "../src/config/settings.ts";
 
 import { testSecret, until } from "./support/app.ts";
 import { noManyConnections, postgresDatabase } from "./support/databases.ts";
+import { failure } from "./support/failure.ts";
 import { deliverTo } from "./support/load.ts";
 import { resources } from "./support/resources.ts";
 
@@ -86,6 +87,16 @@ describe("docs/scaling.md", () => {
     const out = await run(commands("move").replace(url, `'${database.url}'`));
     expect(out).toContain("takes writes");
     expect(await database.run("select email from users")).toEqual([{ email: "ada@example.com" }]);
+
+    ran.add("move back");
+    const back = await run(`DATABASE_URL='${database.url}'\n${commands("move back")}`);
+    expect(back).toMatch(/users +1 /);
+    expect(back).toContain("data/skyhook.db has the current schema and takes writes");
+    // In a shell that goes on after a failure, too: now there are rows.
+    const again = `set +e\n${commands("move").replace(url, `'${database.url}'`)}`;
+    expect(await failure(run(again))).toMatchObject({
+      message: expect.stringContaining("is not empty (it has users)"),
+    });
   });
 
   test.skipIf(noManyConnections !== null)(

@@ -33,6 +33,26 @@ function outcomeOf(
   return "fault" in verdict ? verdict.fault : verdict.verified.signedWith;
 }
 
+test("a scheme that signs the time says how far it may be off, and no other does", () => {
+  const headers = ["x-signature"];
+  // @ts-expect-error: with no tolerance it would refuse every delivery.
+  const timed: SignatureScheme = {
+    algorithm: "sha256",
+    encoding: "hex",
+    headers,
+    signed: "timestamp-dot-raw",
+  };
+  const untimed: SignatureScheme = {
+    algorithm: "sha256",
+    encoding: "hex",
+    headers,
+    signed: "raw",
+    // @ts-expect-error: it would be forgotten.
+    toleranceSeconds: 300,
+  };
+  expect([timed.signed, untimed.signed]).toEqual(["timestamp-dot-raw", "raw"]);
+});
+
 const openssl = Bun.which("openssl");
 if (openssl === null) console.warn("openssl is not installed: its signatures are not compared");
 

@@ -6,8 +6,10 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { insertEvent } from "../src/storage/events.ts";
+import { eventById, insertEvent } from "../src/storage/events.ts";
 import { step } from "../src/storage/sql.ts";
+import { foldLog } from "../src/storage/sqlite/backup.ts";
+import { migrations } from "../src/storage/sqlite/migrate.ts";
 import { tables } from "../src/storage/sqlite/tables.ts";
 import { openStorage } from "../src/storage/storage.ts";
 import { storageSuite } from "./suites/storage.ts";
@@ -41,6 +43,26 @@ describe("sqlite: the file", () => {
     const second = await openStorage(`sqlite:${file}`);
     expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
     await second.close();
+  });
+
+  test("of an older program is brought up to date, and says by which steps; a new one says nothing", async () => {
+    const file = newFile();
+    const said: (readonly string[])[] = [];
+    const observer = {
+      migrated: (steps: readonly string[]) => void said.push(steps),
+      unitWaits: () => null,
+      groupCommitted() {},
+    };
+    const older = new Database(file, { create: true });
+    const [first, ...later] = migrations;
+    older.run(first?.sql ?? "");
+    older.run("create table migrations (name text not null primary key) strict");
+    older.run("insert into migrations (name) values (?)", [first?.name ?? ""]);
+    older.close();
+    for (const database of [file, file, newFile()]) {
+      await (await openStorage(`sqlite:${database}`, undefined, observer)).close();
+    }
+    expect(said).toEqual([later.map(({ name }) => name)]);
   });
 
   test("of a newer program is refused with one clear line", async () => {
@@ -79,6 +101,16 @@ describe("sqlite: faults", () => {
     expect((await storage.atomically(step(insertEvent, eventRow(3))))[0].touched).toBe(1);
     await storage.close();
   });
+});
+
+test("sqlite: what was closed is no more in use, whatever was asked of it", async () => {
+  const file = newFile();
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.atomically(step(insertEvent, eventRow(1)));
+  await storage.all(eventById, { id: eventRow(1).id });
+  expect(() => foldLog(file)).toThrow("locked");
+  await storage.close();
+  foldLog(file);
 });
 
 describe("sqlite: schema", () => {

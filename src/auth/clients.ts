@@ -1,5 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
-
 import type { Clock } from "../clock.ts";
 import type { Role } from "../context.ts";
 import { AppError } from "../errors.ts";
@@ -50,7 +48,7 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
       const [client] = isClientId(id) ? await storage.all(clientById, { id }) : [];
       // An unknown client takes as long to refuse as a wrong secret.
       const expected = Buffer.from(client?.secretHash ?? nobodysHash, "hex");
-      const isRight = timingSafeEqual(hashOf(secret), expected);
+      const isRight = crypto.timingSafeEqual(hashOf(secret), expected);
       if (client === undefined || !isRight) {
         const detail = "The client id or secret is wrong";
         throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });

@@ -23,8 +23,13 @@ const algorithm = "HS256";
 const type = "skyhook-console-code+jwt";
 
 /** A code that opens the console once. Who has the server's signing key can make one. */
-export function mintConsoleCode(issuing: TokenOptions, role: Role, clock: Clock): Promise<string> {
-  const exp = Math.floor(clock.now() / 1_000) + codeTtlSeconds;
+export function mintConsoleCode(
+  issuing: TokenOptions,
+  role: Role,
+  clock: Clock,
+  ttlSeconds = codeTtlSeconds,
+): Promise<string> {
+  const exp = Math.floor(clock.now() / 1_000) + ttlSeconds;
   const claims = { sub: consoleActorId, jti: crypto.randomUUID(), exp, roles: [role] };
   return signerOf(issuing).sign(claims);
 }
@@ -82,6 +87,7 @@ function signerOf({ key, issuer, audience }: TokenOptions) {
 }
 
 function invalidCode(): AppError {
-  const detail = "This link has been used or has expired: run `skyhook console` for a new one";
+  const detail =
+    "This link has been used, has expired, or was made with another server's key: run `skyhook console` with this server's settings for a new one";
   return new AppError("invalid-token", detail);
 }

@@ -1,14 +1,15 @@
 import type { Clock } from "../clock.ts";
+import { AppError } from "../errors.ts";
 import { type BookingOnFlight, passengersOf } from "../storage/bookings.ts";
 import type { Storage } from "../storage/storage.ts";
 
 import { type BookingDetails, bookingDetails } from "./booking-view.ts";
-import type { Booking } from "./booking.ts";
-import type { PersonalDataSeal } from "./personal-data.ts";
+import type { Booking, Passenger, PersonalData } from "./booking.ts";
+import { MissingKeyError, type PersonalDataOpener } from "./personal-data.ts";
 
 export interface DetailsParts {
   readonly storage: Storage;
-  readonly seal: PersonalDataSeal;
+  readonly seal: PersonalDataOpener;
   readonly clock: Clock;
 }
 
@@ -18,8 +19,25 @@ export async function detailsOf(
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
   const passengers = await storage.all(passengersOf, { bookingId: booking.id });
-  const opened = passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
+  const opened = passengers.map((passenger) => opening(seal, passenger));
   return bookingDetails(booking, opened, new Date(clock.now()));
+}
+
+/** An operator has to bring a key back, which takes its time. */
+const retryAfterSeconds = 60;
+
+/**
+ * A passenger with what identifies them. Throws `unavailable` when the key is not here: the operator
+ * finds in the log which one to bring back.
+ */
+export function opening(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
+  try {
+    return { ...passenger, ...seal.open(passenger) };
+  } catch (error) {
+    if (!(error instanceof MissingKeyError)) throw error;
+    const detail = "The passengers of this booking cannot be read at the moment; try again later";
+    throw new AppError("unavailable", detail, { retryAfterSeconds, cause: error });
+  }
 }
 
 export function isBookingId(id: string): id is Booking["id"] {

@@ -1,7 +1,7 @@
 import type { Actor } from "../context.ts";
 import type { Event, StoredEvent } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
-import { moneyOf } from "../money.ts";
+import { moneyOf, moneyText } from "../money.ts";
 import type { Message } from "../notifications/notification.ts";
 import type { BookingOnFlight } from "../storage/bookings.ts";
 import { withTrace } from "../tracing/stored-trace.ts";
@@ -67,6 +67,6 @@ export function bookingEvent(
 
 /** What operators are told of it. */
 export function bookingMessage({ title, type, data, url }: Event): Message {
-  const text = `${String(data["total"])} ${String(data["currency"])}`;
+  const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
   return { title, text, url, severity: type === "booking.confirmed" ? "success" : "warning" };
 }

@@ -1,5 +1,5 @@
 import type { Event } from "../events/event.ts";
-import { moneyOf } from "../money.ts";
+import { moneyOf, moneyText } from "../money.ts";
 import type { Notification } from "../notifications/notification.ts";
 
 import { type BookingEventType, bookingEventKey } from "./booking-event.ts";
@@ -66,17 +66,17 @@ export function bookingHistory(
 const noEvent = { eventId: null, notifications: [] };
 
 function saleOf({ seats, totalMinor, currency }: Booking): string {
-  const { amount } = moneyOf(totalMinor, currency);
-  return `${seats === 1 ? "1 seat" : `${seats} seats`} for ${amount} ${currency}`;
+  const price = moneyText(moneyOf(totalMinor, currency));
+  return `${seats === 1 ? "1 seat" : `${seats} seats`} for ${price}`;
 }
 
 function refund(
   { refundMinor, refundPercent, refundReason, currency }: Booking,
   at: Date,
 ): HistoryEntry {
-  const { amount } = moneyOf(refundMinor ?? 0, currency);
+  const amount = moneyText(moneyOf(refundMinor ?? 0, currency));
   const why = refundReason === null ? "" : `: ${refundReason}`;
-  const title = `Refund of ${amount} ${currency} (${refundPercent ?? 0} %) pending${why}`;
+  const title = `Refund of ${amount} (${refundPercent ?? 0} %) pending${why}`;
   return { at, type: "refund.pending", title, actor: null, ...noEvent };
 }
 

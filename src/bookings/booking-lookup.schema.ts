@@ -24,7 +24,7 @@ const historyEntrySchema = schemaOf<HistoryEntry>()(
   {
     at: instant({ description: "When." }),
     type: word(historyTypes, { description: "What." }),
-    title: text("One line to read.", "Booked: 2 seats for 999 USD"),
+    title: text("One line to read.", "Booked: 2 seats for USD 999.00"),
     actor: nullable(text("Who did it; null when nobody did, or it is no longer known.")),
     eventId: nullable(prefixedId<Event["id"]>("evt_"), {
       description: "Its event; null where there is none, or it is no longer kept.",

@@ -12,7 +12,7 @@ import {
 } from "../storage/bookings.ts";
 import { inSpan, type Tracer } from "../tracing/tracer.ts";
 
-import { detailsOf, isBookingId } from "./booking-details.ts";
+import { detailsOf, isBookingId, opening } from "./booking-details.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import {
   type BookingCreated,
@@ -69,7 +69,7 @@ export interface Bookings {
 
 interface Parts extends SaleParts, CancellationParts {
   /** For the hashes of requests, which hold personal data. */
-  readonly hashKey: Uint8Array;
+  readonly hashKey: () => Uint8Array;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   /** Told, after the commit, that a flight has more or fewer seats to sell. */
@@ -108,7 +108,7 @@ export function bookings(parts: Parts): Bookings {
               operation: "booking",
               key: idempotencyKey,
               input: request,
-              hashKey: parts.hashKey,
+              hashKey: parts.hashKey(),
               now,
             };
       return once(
@@ -144,7 +144,7 @@ export function bookings(parts: Parts): Bookings {
       });
       return found.map((passenger) => ({
         bookingId: passenger.bookingId,
-        ...passengerView({ ...passenger, ...parts.seal.open(passenger) }),
+        ...passengerView(opening(parts.seal, passenger)),
       }));
     },
     async list(ctx, request, { userId }) {

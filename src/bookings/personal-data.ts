@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { nodeCrypto } from "../node-crypto.ts";
 
 import type { Passenger, PersonalData } from "./booking.ts";
 
@@ -7,9 +7,12 @@ import type { Passenger, PersonalData } from "./booking.ts";
  * key id (4 bytes), nonce (12), tag (16), cipher text. It is bound to its place: moved to another
  * booking or seat it does not open.
  */
-export interface PersonalDataSeal {
+export interface PersonalDataSeal extends PersonalDataOpener {
   seal(place: Place, data: PersonalData): Uint8Array;
-  /** Throws when no key of the ring opens it. */
+}
+
+export interface PersonalDataOpener {
+  /** Throws a `MissingKeyError` when the ring does not have its key, another error when it is damaged. */
   open(passenger: Place & Pick<Passenger, "sealed">): PersonalData;
 }
 
@@ -20,25 +23,48 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = keyIdBytes + nonceBytes + tagBytes;
 
+/** Something is sealed with a key that is not here. Its message is for operators, and says what to do. */
+export class MissingKeyError extends Error {
+  override readonly name = "MissingKeyError";
+}
+
+/** What to say of `what`, which is sealed with a key that none of `keys` is. */
+export function missingKey(what: string, key: string, keys: readonly Uint8Array[]): string {
+  // Where there is none, it is the first again.
+  const name = keys.length === 0 ? "personal_data_key" : "personal_data_key_previous";
+  return `${what} sealed with key ${key}, which is not here: put it back as ${name.toUpperCase()} (or as the file ${name} in SECRETS_DIR or DATA_DIR)`;
+}
+
 /** `keys`: 32 bytes each. The first seals; all of them open, so a key can be rotated. */
 export function personalDataSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): PersonalDataSeal {
-  const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
   const [current] = keys;
   return {
+    ...personalDataOpener(keys),
     seal(place, data) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv("aes-256-gcm", current, nonce);
+      const nonce = crypto.getRandomValues(new Uint8Array(nonceBytes));
+      const cipher = nodeCrypto().createCipheriv("aes-256-gcm", current, nonce);
       cipher.setAAD(placeBytes(place));
       const text = Buffer.concat([cipher.update(JSON.stringify(data)), cipher.final()]);
       return Buffer.concat([keyId(current), nonce, cipher.getAuthTag(), text]);
     },
+  };
+}
+
+/** `keys`: as for `personalDataSeal`, but there may be none. */
+export function personalDataOpener(keys: readonly Uint8Array[]): PersonalDataOpener {
+  const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
+  return {
     open({ sealed, ...place }) {
       const bytes = Buffer.from(sealed);
-      const id = bytes.subarray(0, keyIdBytes).toString("hex");
+      const id = sealingKey({ sealed });
       const key = ring.get(id);
-      if (key === undefined) throw new Error(`No key of the ring has the id ${id}`);
+      if (key === undefined) {
+        throw new MissingKeyError(missingKey(`booking ${place.bookingId} is`, id, keys));
+      }
       const nonce = bytes.subarray(keyIdBytes, keyIdBytes + nonceBytes);
-      const decipher = createDecipheriv("aes-256-gcm", key, nonce, { authTagLength: tagBytes });
+      const decipher = nodeCrypto().createDecipheriv("aes-256-gcm", key, nonce, {
+        authTagLength: tagBytes,
+      });
       decipher.setAAD(placeBytes(place));
       decipher.setAuthTag(bytes.subarray(keyIdBytes + nonceBytes, headBytes));
       const text = Buffer.concat([decipher.update(bytes.subarray(headBytes)), decipher.final()]);
@@ -46,6 +72,16 @@ export function personalDataSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): 
       return JSON.parse(text.toString()) as PersonalData;
     },
   };
+}
+
+/** The id of the key that sealed it. */
+export function sealingKey({ sealed }: Pick<Passenger, "sealed">): string {
+  return Buffer.from(sealed).subarray(0, keyIdBytes).toString("hex");
+}
+
+/** The ids of keys, as `sealingKey` names them. */
+export function keyIds(keys: readonly Uint8Array[]): ReadonlySet<string> {
+  return new Set(keys.map((key) => keyId(key).toString("hex")));
 }
 
 function placeBytes({ bookingId, position }: Place): Buffer {
@@ -61,7 +97,7 @@ function keyId(key: Uint8Array): Buffer {
  * 5869): an unkeyed hash could be searched for the few digits of a passport number.
  */
 export function requestHashKey([current]: readonly [Uint8Array, ...Uint8Array[]]): Uint8Array {
-  return new Uint8Array(hkdfSync("sha256", current, "", "skyhook idempotency", 32));
+  return new Uint8Array(nodeCrypto().hkdfSync("sha256", current, "", "skyhook idempotency", 32));
 }
 
 /** A passport number as it may be shown: its last four characters. */

@@ -1,4 +1,4 @@
-import { randomInt } from "node:crypto";
+import { nodeCrypto } from "../node-crypto.ts";
 
 /** Letters that are not mistaken for one another or for digits when read out. */
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
@@ -6,5 +6,6 @@ const length = 6;
 
 /** Six random letters: 24⁶, about 190 million references. */
 export function makeReference(): string {
+  const { randomInt } = nodeCrypto();
   return Array.from({ length }, () => letters[randomInt(letters.length)]).join("");
 }

@@ -7,18 +7,19 @@ import type { Storage } from "../storage/storage.ts";
 
 import type { Booking, Passenger, PersonalData } from "./booking.ts";
 import type { Disclosure } from "./disclosure.ts";
-import type { PersonalDataSeal } from "./personal-data.ts";
+import type { PersonalDataOpener } from "./personal-data.ts";
 
 interface Parts {
   readonly storage: Storage;
-  readonly seal: PersonalDataSeal;
+  readonly seal: PersonalDataOpener;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
 
 /**
  * The passengers of a booking with their birth dates and passports in clear. That it was shown, to whom
- * and why, is on disk before anything is. Throws `booking-not-found`.
+ * and why, is on disk before anything is. Throws `booking-not-found`, and a `MissingKeyError` when they
+ * cannot be opened.
  */
 export async function revealPassengers(
   { storage, seal, clock, makeId }: Parts,
@@ -27,6 +28,8 @@ export async function revealPassengers(
   const id: Booking["id"] = `bk_${bookingId.replace(/^bk_/, "")}`;
   const passengers = await storage.all(passengersOf, { bookingId: id });
   if (passengers.length === 0) throw new AppError("booking-not-found", "There is no such booking");
+  // What cannot be opened is not shown, and so not recorded.
+  const opened = passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
   const now = clock.now();
   const disclosure: Disclosure = {
     ...disclosed,
@@ -35,5 +38,5 @@ export async function revealPassengers(
     createdAt: new Date(now),
   };
   await storage.atomically(step(insertDisclosure, disclosure));
-  return passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
+  return opened;
 }

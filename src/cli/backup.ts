@@ -2,9 +2,10 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { type Config, readConfig } from "../config.ts";
+import { databaseFile } from "../storage/storage.ts";
 
 import { draftCopy } from "./draft-copy.ts";
-import { databaseFile, isInMemory } from "./database.ts";
+import { isInMemory } from "./database.ts";
 import { keysBeside } from "./keys.ts";
 import { table, UsageError } from "./output.ts";
 
@@ -44,7 +45,7 @@ export async function backup(
 }
 
 function requireDatabase(config: Config): string {
-  const database = databaseFile(config);
+  const database = databaseFile(config.databaseUrl);
   if (isInMemory(config)) throw new Error("The database is in memory: there is nothing to back up");
   if (database === null) {
     throw new Error("The database is a PostgreSQL server: back it up with pg_dump");

@@ -1,4 +1,5 @@
-import { readConfig, settings } from "../config.ts";
+import { settings } from "../config/settings.ts";
+import { readConfig } from "../config.ts";
 import { withoutPassword } from "../storage/without-password.ts";
 import { secretPlaces, secretStore } from "../secrets.ts";
 

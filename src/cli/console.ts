@@ -1,12 +1,10 @@
-import { existsSync } from "node:fs";
-
 import { codeTtlSeconds, mintConsoleCode } from "../auth/console-codes.ts";
 import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import type { Role } from "../context.ts";
-import { tokenKey, tokenKeyFile } from "../secrets.ts";
 
 import { localUrl } from "./request.ts";
+import { serverSigning } from "./signing-key.ts";
 
 export interface ConsoleOptions {
   readonly url?: string;
@@ -31,15 +29,7 @@ export async function consoleCommand(
     console.log(address);
     return;
   }
-  const { jwtSecret, dataDir, jwtIssuer: issuer, jwtAudience: audience } = config;
-  if (jwtSecret === null && !existsSync(tokenKeyFile(dataDir))) {
-    // A key made here would be none that the server knows.
-    throw new Error(
-      `There is no signing key in ${dataDir}: run this with the server's DATA_DIR or JWT_SECRET`,
-    );
-  }
-  const key = tokenKey(jwtSecret, dataDir);
-  const code = await mintConsoleCode({ key, issuer, audience }, role, systemClock);
+  const code = await mintConsoleCode(serverSigning(config), role, systemClock);
   const link = `${address}#code=${code}`;
   console.error(`Signs in once, as ${role}, within ${codeTtlSeconds / 60} minutes:`);
   console.log(link);

@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
 
 import { type Config, readConfig } from "../config.ts";
-import { copyDatabase } from "../storage/copy.ts";
-import { pendingMigrations as pendingOnServer } from "../storage/postgres/inspect.ts";
+import { UnfitDatabase } from "../storage/applied.ts";
+import { beginCopy, copyDatabase, type CopiedTable } from "../storage/copy.ts";
+import { isServed, pendingMigrations as pendingOnServer } from "../storage/postgres/inspect.ts";
+import { foldLog } from "../storage/sqlite/backup.ts";
+import { isLocked } from "../storage/sqlite/faults.ts";
 import { pendingMigrations } from "../storage/sqlite/inspect.ts";
 import { withoutPassword } from "../storage/without-password.ts";
+import { databaseFile, openCopyTarget, type Storage } from "../storage/storage.ts";
 
-import { databaseFile, isInMemory, openDatabase, withDatabase } from "./database.ts";
+import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
@@ -21,36 +25,94 @@ export interface CopyOptions {
  */
 export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): Promise<void> {
   if (from === to) throw new UsageError("--from and --to name the same database");
-  const sourceConfig = readConfig({ ...env, DATABASE_URL: from });
-  await withDatabase(sourceConfig, () => requireSource(sourceConfig));
-  const source = await openDatabase(sourceConfig);
+  const source = readConfig({ ...env, DATABASE_URL: from });
+  const target = readConfig({ ...env, DATABASE_URL: to });
+  if (isInMemory(target)) throw new UsageError("--to names memory: the copy would not last");
+  await withDatabase(source, () => requireSource(source));
+  for (const config of [source, target]) await requireUnused(config);
+  const copied = await copyMarked(source, target);
+  const rows = copied.map(({ name, rows, sha256 }) => [name, String(rows), sha256]);
+  console.log(table([["TABLE", "ROWS", "SHA-256, THE SAME ON BOTH SIDES"], ...rows]));
+  console.log(
+    "\nGive the new instances the same JWT_SECRET and PERSONAL_DATA_KEY (or the files jwt_secret and personal_data_key of DATA_DIR).",
+  );
+}
+
+/** Copies while the target bears the mark of a copy that is not finished. */
+async function copyMarked(source: Config, target: Config): Promise<readonly CopiedTable[]> {
+  const from = await named(source, () => openDatabase(source));
   try {
-    const target = await openDatabase(readConfig({ ...env, DATABASE_URL: to }));
-    const bar = progress("", null);
+    const to = await named(target, () =>
+      withDatabase(target, () => openCopyTarget(target.databaseUrl, target.databaseLimits)),
+    );
     try {
-      const copied = await copyDatabase(source, target, (what, rows) =>
-        bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`),
-      );
-      bar.end();
-      const rows = copied.map(({ name, rows, sha256 }) => [name, String(rows), sha256]);
-      console.log(table([["TABLE", "ROWS", "SHA-256, THE SAME ON BOTH SIDES"], ...rows]));
-      console.log(
-        "\nGive the new instances the same JWT_SECRET and PERSONAL_DATA_KEY (or the files jwt_secret and personal_data_key of DATA_DIR).",
-      );
+      await beginCopy(to, nameOf(target));
+      const copied = await copyShown(from, to);
+      // A server that was started meanwhile may have written nothing yet.
+      await from.close();
+      await requireUnused(source);
+      // Of a file, the mark keeps others away.
+      if (databaseFile(target.databaseUrl) === null) await requireUnused(target);
+      await to.setHalfCopied(false);
+      return copied;
     } finally {
-      bar.end();
-      await target.close();
+      await to.close();
     }
   } finally {
-    await source.close();
+    await from.close();
   }
+}
+
+/** There are two databases: an error that speaks of "this" one also says which. */
+async function named(config: Config, open: () => Promise<Storage>): Promise<Storage> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!(error instanceof UnfitDatabase)) throw error;
+    throw new Error(`${nameOf(config)}: ${error.message}`, { cause: error });
+  }
+}
+
+async function copyShown(from: Storage, to: Storage): Promise<readonly CopiedTable[]> {
+  const bar = progress("", null);
+  try {
+    return await copyDatabase(from, to, (what, rows) =>
+      bar.at(rows, `${what}: ${rows.toLocaleString("en")} rows`),
+    );
+  } finally {
+    bar.end();
+  }
+}
+
+/** Throws when a program has the file open, or an instance serves from the server. */
+async function requireUnused(config: Config): Promise<void> {
+  const { databaseUrl, databaseLimits } = config;
+  const file = databaseFile(databaseUrl);
+  if (await (file === null ? isServed(databaseUrl, databaseLimits) : isOpened(file, config))) {
+    throw new Error(`${nameOf(config)} is in use: stop the servers, then copy`);
+  }
+}
+
+function isOpened(file: string, config: Config): boolean {
+  if (!existsSync(file)) return false;
+  try {
+    foldLog(file);
+    return false;
+  } catch (error) {
+    if (isLocked(error)) return true;
+    throw databaseFault(error, config);
+  }
+}
+
+function nameOf({ databaseUrl }: Config): string {
+  return databaseFile(databaseUrl) ?? withoutPassword(databaseUrl);
 }
 
 /** To open a database makes what is missing, and what is copied from is to stay as it is. */
 async function requireSource(config: Config): Promise<void> {
   if (isInMemory(config)) throw new UsageError("--from names memory: there is nothing to copy");
-  const file = databaseFile(config);
-  const name = file ?? withoutPassword(config.databaseUrl);
+  const file = databaseFile(config.databaseUrl);
+  const name = nameOf(config);
   if (file !== null && !existsSync(file)) {
     throw new Error(`There is no database ${file}: check --from`);
   }

@@ -1,18 +1,12 @@
 import type { Config } from "../config.ts";
 import { isLocked } from "../storage/sqlite/faults.ts";
-import { openStorage, type Storage } from "../storage/storage.ts";
+import { databaseFile, openStorage, type Storage } from "../storage/storage.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 
 /** How long a command waits for a lock that another process holds on the database. */
 const lockPatienceMs = 5_000;
 const lockRetryMs = 20;
-
-/** The file of the database; null when it lives in memory or is a server. */
-export function databaseFile({ databaseUrl }: Pick<Config, "databaseUrl">): string | null {
-  const [, file] = /^sqlite:(.*)$/.exec(databaseUrl) ?? [];
-  return file === undefined || file === ":memory:" ? null : file;
-}
 
 /** True when the database is gone with the process that opened it. */
 export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolean {
@@ -55,7 +49,7 @@ const inaccessible = ["SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"].conca
 export function databaseFault(error: unknown, config: Config): unknown {
   const code = codeOf(error) ?? "";
   const is = (group: readonly string[]) => group.some((known) => code.startsWith(known));
-  const what = `The database ${databaseFile(config) ?? "in memory"}`;
+  const what = `The database ${databaseFile(config.databaseUrl) ?? "in memory"}`;
   const why = `(${messageOf(error)})`;
   const advice = is(unreadable)
     ? `${what} cannot be read ${why}: restore a backup, or set DATABASE_URL to another file`

@@ -5,6 +5,8 @@ import { signedSample } from "../webhooks/signed-sample.ts";
 
 /** So many come at once, that there is something to see; then one after another, as people work. */
 const firstDeliveries = 3;
+/** Of so many deliveries one is changed on its way and refused, and one comes twice. */
+const oddEvery = 8;
 const pauseMs = { least: 2_000, most: 9_000 };
 
 interface Sample {
@@ -31,7 +33,8 @@ export function deliverSamples(
     if (waiting.length === 0) waiting = shuffled(samples);
     const sample = waiting.pop();
     if (sample === undefined) return;
-    await deliver(url, sample);
+    const place = delivered % oddEvery;
+    await deliver(url, sample, place === 1 ? "changed" : place === 2 ? "twice" : "as it is");
     delivered += 1;
     const pause = pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least);
     setTimeout(() => void next(), delivered < firstDeliveries ? 0 : pause).unref();
@@ -44,11 +47,19 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return places.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
 }
 
-async function deliver(url: string, { provider, secret, sample }: Sample): Promise<void> {
+async function deliver(
+  url: string,
+  { provider, secret, sample }: Sample,
+  how: "as it is" | "changed" | "twice",
+): Promise<void> {
   const fresh = { id: crypto.randomUUID(), now: new Date(systemClock.now()) };
   const { headers, bytes } = signedSample(provider, sample, secret, fresh);
+  const body =
+    how === "changed" ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
   try {
-    await fetch(`${url}webhooks/${provider.id}`, { method: "POST", headers, body: bytes });
+    for (let times = how === "twice" ? 2 : 1; times > 0; times -= 1) {
+      await fetch(`${url}webhooks/${provider.id}`, { method: "POST", headers, body });
+    }
   } catch {
     // The service is stopping.
   }

@@ -1,9 +1,12 @@
+import { mintConsoleCode } from "../auth/console-codes.ts";
 import { systemClock } from "../clock.ts";
 import { type Role, roles } from "../context.ts";
 import type { Services } from "../services.ts";
 
+import { routeIn } from "./demo-route.ts";
+import { serverSigning } from "./signing-key.ts";
+
 const tokenTtlSeconds = 8 * 3_600;
-const dayMs = 86_400_000;
 
 /** Pages for people, by what they are; those that this program serves are named. */
 const pages = [
@@ -33,6 +36,10 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
     "",
     ...found.flat().map(([name, path]) => `  ${name.padEnd(20)}${url}${path}`),
     "",
+    "This link signs in to the console, once and within the hour:",
+    "",
+    `  ${await consoleLink(services, url)}`,
+    "",
     "Paste these tokens into another terminal, they are good for 8 hours:",
     "",
     ...tokens,
@@ -42,6 +49,13 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
     ...(await commands(services, url)),
     "",
   ].join("\n");
+}
+
+const linkTtlSeconds = 3_600;
+
+async function consoleLink({ config }: Services, url: string): Promise<string> {
+  const issuing = serverSigning(config);
+  return `${url}console#code=${await mintConsoleCode(issuing, "admin", systemClock, linkTtlSeconds)}`;
 }
 
 function fate({ kept, inMemory }: Demo): string {
@@ -65,19 +79,9 @@ async function exportOf(role: Role, services: Services): Promise<string> {
   return `export ${role.toUpperCase()}_TOKEN=${token}`;
 }
 
-/** For a search that leaves the rest open. */
-const anything = {
-  passengers: undefined,
-  cabinClass: undefined,
-  page: undefined,
-  limit: undefined,
-};
-
 /** One a line, so that a line is a paste. */
-async function commands({ flights }: Services, url: string): Promise<readonly string[]> {
-  const departureDate = new Date(systemClock.now() + 7 * dayMs).toISOString().slice(0, 10);
-  const route = { origin: "JFK", destination: "LHR", departureDate };
-  const { flights: found } = await flights.search({ ...route, ...anything });
+async function commands(services: Services, url: string): Promise<readonly string[]> {
+  const { route, found } = await routeIn(7, services);
   const operator = '-H "Authorization: Bearer $OPERATOR_TOKEN"';
   const json = '-H "Content-Type: application/json"';
   const passenger = {

@@ -7,6 +7,7 @@ import { importFlights } from "../flights/import-flights.ts";
 import { demoSchedule } from "../flights/schedule.ts";
 import { secretStore } from "../secrets.ts";
 
+import { bookSeats } from "./demo-bookings.ts";
 import { deliverSamples } from "./demo-deliveries.ts";
 import { welcome } from "./demo-welcome.ts";
 import { serve } from "./serve.ts";
@@ -33,6 +34,7 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
     demoSchedule(now, scheduleDays, scheduleSeed),
     now,
   );
+  await bookSeats(services);
   const kept = keep === undefined ? null : resolve(keep);
   const inMemory = config.databaseUrl === "sqlite::memory:";
   console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory }));

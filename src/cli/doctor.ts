@@ -3,6 +3,7 @@ import { type Config, ConfigError, readConfig } from "../config.ts";
 import { checkDatabase } from "./checks/database.ts";
 import { bad, type Finding, good } from "./checks/finding.ts";
 import { checkFolders } from "./checks/folders.ts";
+import { checkPersonalDataKey } from "./checks/personal-data.ts";
 import { checkSecrets } from "./checks/secrets.ts";
 import { checkServer } from "./checks/server.ts";
 import { painter, table } from "./output.ts";
@@ -32,6 +33,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   return [
     good("configuration", "valid"),
     ...checkFolders(config),
+    ...checkPersonalDataKey(config, env),
     ...checkSecrets(config, env),
     ...(await checkDatabase(config, env)),
     ...(await checkServer(config)),

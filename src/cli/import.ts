@@ -5,6 +5,8 @@ import { importFlights } from "../flights/import-flights.ts";
 import { type ImportFormat, readFlightPlans } from "../flights/import.ts";
 
 import { openDatabase } from "./database.ts";
+import { inputFrom } from "./input.ts";
+import { UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
 export interface ImportOptions {
@@ -45,8 +47,7 @@ async function readAll(
   file: string,
   format: ImportFormat,
 ): Promise<{ plans: FlightPlan[]; faults: number }> {
-  const source = file === "-" ? Bun.stdin : Bun.file(file);
-  if (file !== "-" && !(await source.exists())) throw new Error(`There is no file ${file}`);
+  const source = await inputFrom(file);
   const bar = progress("reading", file === "-" ? null : source.size);
   const plans: FlightPlan[] = [];
   let faults = 0;
@@ -68,5 +69,8 @@ function counted(count: number, thing: string): string {
 }
 
 function formatOf(file: string): ImportFormat {
+  if (/\.json$/i.test(file)) {
+    throw new UsageError(`${file} is neither CSV nor NDJSON by its name: say which by --format`);
+  }
   return /\.(?:ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv";
 }

@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 
 import type { Config } from "../config.ts";
-import { personalDataKeyFile, secretPlaces, tokenKeyFile } from "../secrets.ts";
+import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../secrets.ts";
+import { databaseFile } from "../storage/storage.ts";
+
+import { isInMemory } from "./database.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -16,10 +18,10 @@ export interface KeyBeside {
 export function keysBeside(config: Config, env: Env): readonly KeyBeside[] {
   const webhookSecrets = config.providers.flatMap((id) =>
     Object.values(secretPlaces(id, config.secretsDir)).flatMap(
-      (place) => placeOf(place, env) ?? [],
+      ({ variable, file }) => placeOf({ variable, files: [file] }, env) ?? [],
     ),
   );
-  const personal = personalDataKeyPlaces(config, env).map((place) => ({
+  const personal = personalDataKeysAt(config, env).map((place) => ({
     place,
     use: "opens birth dates and passports: without it they are lost",
   }));
@@ -32,20 +34,50 @@ export function keysBeside(config: Config, env: Env): readonly KeyBeside[] {
 }
 
 /** Where keys for personal data are; none, before the first start has made one. */
-export function personalDataKeyPlaces(
-  { secretsDir, dataDir }: Config,
-  env: Env,
-): readonly string[] {
-  const place = (name: string) =>
-    placeOf({ variable: name.toUpperCase(), file: join(secretsDir, name) }, env);
-  const current = place("personal_data_key") ?? existing(personalDataKeyFile(dataDir));
-  return [current, place("personal_data_key_previous")].filter((found) => found !== null);
+export function personalDataKeysAt({ secretsDir, dataDir }: Config, env: Env): readonly string[] {
+  const { current, previous } = personalDataKeyPlaces(secretsDir, dataDir);
+  return [placeOf(current, env), placeOf(previous, env)].filter((found) => found !== null);
 }
 
-function placeOf(place: { variable: string; file: string }, env: Env): string | null {
-  return env[place.variable] === undefined ? existing(place.file) : place.variable;
+function placeOf(
+  { variable, files }: { readonly variable: string; readonly files: readonly string[] },
+  env: Env,
+): string | null {
+  if (env[variable] !== undefined) return variable;
+  return files.find((file) => existsSync(file)) ?? null;
 }
 
 function existing(file: string): string | null {
   return existsSync(file) ? file : null;
 }
+
+/**
+ * What is wrong with keys that this instance made for itself, on a database that it may share with
+ * others: by the variable that would give it the same one.
+ */
+export function ownKeys({ databaseUrl, ...config }: Config): readonly OwnKey[] {
+  if (databaseFile(databaseUrl) !== null || isInMemory({ databaseUrl })) return [];
+  const { secretsDir, dataDir } = config;
+  const [given = "", made = ""] = personalDataKeyPlaces(secretsDir, dataDir).current.files;
+  const isPersonalGiven = config.personalDataKey !== null || existsSync(given);
+  return [
+    ...(isPersonalGiven ? [] : [personalOwn(given, made)]),
+    ...(config.jwtSecret === null ? [tokenOwn(tokenKeyFile(dataDir))] : []),
+  ];
+}
+
+/** A key that is not given to all instances alike. */
+interface OwnKey {
+  readonly variable: "PERSONAL_DATA_KEY" | "JWT_SECRET";
+  readonly detail: string;
+}
+
+const personalOwn = (given: string, made: string): OwnKey => ({
+  variable: "PERSONAL_DATA_KEY",
+  detail: `PERSONAL_DATA_KEY is not set, so passports are sealed with ${made}, which no other instance on this database has, and are lost with it: give all instances the same one, there or as ${given}`,
+});
+
+const tokenOwn = (made: string): OwnKey => ({
+  variable: "JWT_SECRET",
+  detail: `JWT_SECRET is not set, so access tokens are signed with ${made}, and other instances on this database refuse them: give all instances the same one`,
+});

@@ -11,8 +11,8 @@ import { type Answer, isLoopback, problemOf, request } from "./request.ts";
 
 export interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */
-  readonly url: string;
-  readonly apiUrl: string;
+  readonly url?: string;
+  readonly apiUrl?: string;
   readonly token?: string;
   readonly dryRun?: true;
 }
@@ -25,11 +25,6 @@ const events = [
   "deployment.error",
   "deployment.canceled",
 ];
-const byHand: Readonly<Record<string, string>> = {
-  code_host: "use the repository's webhook settings: content type application/json, a new secret",
-  task_tracker: "use the webhooks tab of its application console; the secret is the client secret",
-  shared_inbox: 'use a rule with the action "trigger a webhook"',
-};
 
 /** `skyhook register`: makes the webhook at the provider and stores the secret that it answers with. */
 export async function register(
@@ -37,17 +32,17 @@ export async function register(
   options: RegisterOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { id } = findProvider(providerId);
+  const { id, setUp = "make the webhook in its own settings" } = findProvider(providerId);
   if (id !== registrable) {
-    const how = byHand[id] ?? "make the webhook in its own settings";
     throw new UsageError(
-      `${id} has no call for this: ${how}. Only ${registrable} can be registered`,
+      `${id} has no call for this: ${setUp}. Only ${registrable} can be registered`,
     );
   }
-  const target = `${options.apiUrl}/v1/webhooks`;
-  const url = webhookUrl(options.url);
+  const apiUrl = required("--api-url", options.apiUrl);
+  const target = `${apiUrl}/v1/webhooks`;
+  const url = webhookUrl(required("--url", options.url));
   const body = JSON.stringify({ url, events });
-  if (!options.apiUrl.startsWith("https:") && !isLoopback(options.apiUrl)) {
+  if (!apiUrl.startsWith("https:") && !isLoopback(apiUrl)) {
     throw new UsageError("--api-url must be https: the token would be sent for all to read");
   }
   if (isLoopback(url)) {
@@ -64,6 +59,12 @@ export async function register(
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const answer = await request(target, { method: "POST", headers, body }, "check --api-url");
   store(id, answer, secretsDir, env);
+}
+
+/** An option that is needed, but asked for only where the provider can be registered at all. */
+function required(name: string, value: string | undefined): string {
+  if (value === undefined) throw new UsageError(`${name} <url> is needed`);
+  return value;
 }
 
 /** The gateway's URL for the provider, whether the base or all of it was given. */

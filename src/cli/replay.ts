@@ -1,61 +1,109 @@
-import { existsSync } from "node:fs";
-
 import { tokens } from "../auth/token.ts";
 import { systemClock } from "../clock.ts";
 import { type Config, readConfig } from "../config.ts";
-import { tokenKey, tokenKeyFile } from "../secrets.ts";
-import { isObject, itemsAt, textAt } from "../webhooks/payload.ts";
+import { undeliveredStatuses } from "../notifications/notification.ts";
+import { isObject, isTrueAt, itemsAt, textAt } from "../webhooks/payload.ts";
 import type { JsonObject } from "../webhooks/provider.ts";
 
-import { painter } from "./output.ts";
+import { type Paint, painter, UsageError } from "./output.ts";
+import { progress } from "./progress.ts";
 import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+import { serverSigning } from "./signing-key.ts";
 
 /** Long enough for two requests, too short to be worth stealing. */
 const tokenTtlSeconds = 60;
 
-/** `skyhook replay`: has the server read an event anew and notify again. */
+export interface ReplayOptions {
+  readonly url?: string;
+  readonly undelivered?: true;
+}
+
+/** `skyhook replay`: has the server read an event anew and notify again, or all that were not delivered. */
 export async function replay(
-  id: string,
-  { url }: { readonly url?: string },
+  id: string | undefined,
+  { url, undelivered }: ReplayOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
+  if ((id === undefined) === (undelivered === undefined)) {
+    throw new UsageError("Name one event id, or give --undelivered for all that have not gone out");
+  }
   const config = readConfig(env);
-  const address = `${url ?? localUrl(config)}/v1/events/${encodeURIComponent(id)}`;
-  const headers = { authorization: `Bearer ${await operatorToken(config)}` };
-  const before = notificationsOf(await request(address, { headers }, isItRunning));
-  const init = { method: "POST", headers };
-  const after = await request(`${address}/replay`, init, isItRunning);
-  const known = new Set(before.map((notification) => notification["id"]));
-  const made = notificationsOf(after).filter((notification) => !known.has(notification["id"]));
-
+  const base = url ?? localUrl(config);
+  const mint = operatorTokens(config);
   const paint = painter(env);
+  if (id !== undefined) return replayOne({ base, mint, paint }, id);
+
+  const ids = await undeliveredEvents({ base, mint, paint });
+  const bar = progress("Replaying", ids.length);
+  for (const [index, one] of ids.entries()) {
+    bar.at(index, `${index} of ${ids.length}`);
+    await replayOne({ base, mint, paint }, one);
+  }
+  bar.end();
+  console.log(ids.length === 0 ? "every notification has been delivered" : countOf(ids.length));
+}
+
+const countOf = (events: number) => `${events} event${events === 1 ? "" : "s"} replayed`;
+
+interface Server {
+  readonly base: string;
+  /** A token that is good for the next request or two. */
+  readonly mint: () => Promise<string>;
+  readonly paint: Paint;
+}
+
+async function replayOne({ base, mint, paint }: Server, id: string): Promise<void> {
+  const address = `${base}/v1/events/${encodeURIComponent(id)}`;
+  const headers = { authorization: `Bearer ${await mint()}` };
+  const before = listIn(await request(address, { headers }, isItRunning), "notifications");
+  const after = await request(`${address}/replay`, { method: "POST", headers }, isItRunning);
+  const settled = before.filter((notification) => !isUndelivered(notification));
+  const known = new Set(settled.map((notification) => notification["id"]));
+  const sent = listIn(after, "notifications").filter(({ id: one }) => !known.has(one));
+
   const title = textAt(after.json, "title") ?? "";
   console.log(`${paint("green", "replayed")} ${id} ${textAt(after.json, "type") ?? ""}: ${title}`);
-  if (made.length === 0) console.log("no notification: operators are not told of such an event");
-  for (const notification of made) {
+  if (sent.length === 0) console.log("no notification: operators are not told of such an event");
+  for (const notification of sent) {
     const fact = (name: string) => textAt(notification, name) ?? "";
     console.log(`${fact("id")} ${fact("status")} ${fact("severity")}: ${fact("title")}`);
   }
 }
 
-async function operatorToken(config: Config): Promise<string> {
-  const { jwtSecret, dataDir, jwtIssuer: issuer, jwtAudience: audience } = config;
-  if (jwtSecret === null && !existsSync(tokenKeyFile(dataDir))) {
-    // A key made here would be none that the server knows.
-    throw new Error(
-      `There is no signing key in ${dataDir}: run this with the server's DATA_DIR or JWT_SECRET`,
-    );
-  }
-  const key = tokenKey(jwtSecret, dataDir);
-  const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
-  return tokens({ key, issuer, audience }, systemClock).mint(actor, tokenTtlSeconds);
+function isUndelivered(notification: JsonObject): boolean {
+  return undeliveredStatuses.some((status) => status === notification["status"]);
 }
 
-/** The notifications of the event that was answered. Throws when the answer is none. */
-function notificationsOf(answer: Answer): readonly JsonObject[] {
-  if (answer.ok && answer.json !== null) {
-    return itemsAt(answer.json, "notifications").filter(isObject);
+/** The events with a notification that was given up or is waiting to be tried again, oldest first. */
+async function undeliveredEvents({ base, mint }: Server): Promise<readonly string[]> {
+  const ids = new Set<string>();
+  for (const status of undeliveredStatuses) {
+    const query = new URLSearchParams({ status, limit: "100" });
+    for (let hasMore = true; hasMore;) {
+      const headers = { authorization: `Bearer ${await mint()}` };
+      const page = await request(
+        `${base}/v1/notifications?${query.toString()}`,
+        { headers },
+        isItRunning,
+      );
+      for (const found of listIn(page, "data")) ids.add(textAt(found, "eventId") ?? "");
+      query.set("cursor", textAt(page.json, "pagination", "nextCursor") ?? "");
+      hasMore = isTrueAt(page.json, "pagination", "hasMore");
+    }
   }
+  return [...ids].toSorted();
+}
+
+/** Makes tokens of an operator's. Throws when the server's key is not here. */
+function operatorTokens(config: Config): () => Promise<string> {
+  const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
+  const minting = tokens(serverSigning(config), systemClock);
+  return () => minting.mint(actor, tokenTtlSeconds);
+}
+
+/** The objects in a list of what was answered. Throws when the answer is a failure. */
+function listIn(answer: Answer, name: string): readonly JsonObject[] {
+  if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
   const hint =
     answer.status === 401
       ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET"

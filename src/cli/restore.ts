@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { personalDataSeal } from "../bookings/personal-data.ts";
+import { personalDataOpener, sealingKey } from "../bookings/personal-data.ts";
 import { type Config, readConfig } from "../config.ts";
 import { secretStore } from "../secrets.ts";
 import { foldLog } from "../storage/sqlite/backup.ts";
@@ -12,10 +12,10 @@ import {
   sealedSamples,
   unknownMigrations,
 } from "../storage/sqlite/inspect.ts";
+import { databaseFile } from "../storage/storage.ts";
 
 import { draftCopy } from "./draft-copy.ts";
-import { databaseFile, isInMemory } from "./database.ts";
-import { personalDataKeyPlaces } from "./keys.ts";
+import { isInMemory } from "./database.ts";
 
 export interface RestoreOptions {
   readonly force?: true;
@@ -31,6 +31,8 @@ export async function restore(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
+  // Makes none. Those that cannot be read are told of before anything is touched.
+  const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   const database = requirePlace(config);
   if (!existsSync(file)) throw new Error(`There is no file ${file}`);
   if (existsSync(database)) {
@@ -51,17 +53,22 @@ export async function restore(
   } finally {
     draft.discard();
   }
-  console.log(`${draft.size} restored to ${database} and checked; now start skyhook`);
+  const lost = lostKeys(database, keys);
+  const next = lost.length === 0 ? "now start skyhook" : "do not start skyhook yet";
+  console.log(`${draft.size} restored to ${database} and checked; ${next}`);
   if (aside !== null) console.log(`What was there is ${aside}: remove it when all is well`);
   if (pendingMigrations(database).length > 0) {
     console.log("It is of an older skyhook: the start brings it up to date");
   }
-  warnOfLostKeys(database, config, env);
+  if (lost.length === 0) return;
+  console.error(
+    `Birth dates and passports in it cannot be read with the keys here: before the start bring back the personal_data_key that was kept with this backup (${lost.join(", ")})`,
+  );
 }
 
 /** Where the database is to be, symbolic links followed; its folder is made if missing. */
 function requirePlace(config: Config): string {
-  const database = databaseFile(config);
+  const database = databaseFile(config.databaseUrl);
   if (isInMemory(config)) throw new Error("DATABASE_URL names memory: set it to a file");
   if (database === null) {
     throw new Error("DATABASE_URL names a PostgreSQL server: restore it with pg_restore, or psql");
@@ -115,24 +122,16 @@ function linkOrRename(from: string, to: string): void {
   }
 }
 
-/** Tells when the keys at hand do not open what the restored database holds. */
-function warnOfLostKeys(database: string, config: Config, env: NodeJS.ProcessEnv): void {
-  if (pendingMigrations(database).includes("0002_bookings")) return;
-  const samples = sealedSamples(database);
-  if (samples.length === 0) return;
-  const hasKeys = personalDataKeyPlaces(config, env).length > 0;
-  const seal = hasKeys
-    ? personalDataSeal(secretStore(env, config.secretsDir).personalDataKeys(config.dataDir))
-    : null;
-  const isOpened = (sample: (typeof samples)[number]) => {
+/** The ids of the keys that the restored database needs and that are none of `keys`. */
+function lostKeys(database: string, keys: readonly Uint8Array[]): readonly string[] {
+  if (pendingMigrations(database).includes("0002_bookings")) return [];
+  const opener = personalDataOpener(keys);
+  return sealedSamples(database).flatMap((sample) => {
     try {
-      return seal?.open(sample) !== undefined;
+      opener.open(sample);
+      return [];
     } catch {
-      return false;
+      return [`key ${sealingKey(sample)}`];
     }
-  };
-  if (samples.every(isOpened)) return;
-  console.error(
-    "Birth dates and passports in it cannot be read with the keys here: before the start bring back the personal_data_key that was kept with this backup",
-  );
+  });
 }

@@ -1,6 +1,6 @@
 import { userInfo } from "node:os";
 
-import { personalDataSeal } from "../bookings/personal-data.ts";
+import { personalDataOpener } from "../bookings/personal-data.ts";
 import { revealPassengers } from "../bookings/reveal.ts";
 import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
@@ -23,12 +23,13 @@ export async function reveal(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const keys = secretStore(env, config.secretsDir).personalDataKeys(config.dataDir);
+  // Makes none: a new key opens nothing.
+  const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   const storage = await openDatabase(config);
   try {
     const username = operatorName(env);
     const passengers = await revealPassengers(
-      { storage, seal: personalDataSeal(keys), clock: systemClock, makeId },
+      { storage, seal: personalDataOpener(keys), clock: systemClock, makeId },
       { bookingId, actor: username, reason },
     );
     const rows = passengers.map(({ firstName, lastName, dateOfBirth, passportNumber }) => [

@@ -17,8 +17,8 @@ export interface SendOptions {
   readonly id?: string;
 }
 
-/** Beyond every provider's tolerance. */
-const staleMs = 10 * 60_000;
+/** Signed so much longer ago than a provider allows, whatever the server's clock says. */
+const staleMs = 5 * 60_000;
 
 /** `skyhook send`: signs a sample delivery as the provider would and posts it. */
 export async function send(
@@ -49,25 +49,30 @@ function prepared(
   { tamper, id: deliveryId = crypto.randomUUID() }: SendOptions,
   secret: string,
 ): SignedSample {
-  const { id, signature, samples } = provider;
+  const { id, samples } = provider;
   const sample = samples[eventType ?? ""];
   if (sample === undefined) {
     const fault = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
     throw new UsageError(`${fault}; there are: ${Object.keys(samples).join(", ")}`);
   }
-  if (tamper === "time" && signature.signed !== "timestamp-dot-raw") {
-    const timed = catalogue.filter((other) => other.signature.signed === "timestamp-dot-raw");
-    throw new UsageError(
-      `${id} signs no time, so none can be tampered with; ${timed.map((other) => other.id).join(", ")} does`,
-    );
-  }
   const now = new Date();
-  const signedAtMs = now.getTime() - (tamper === "time" ? staleMs : 0);
+  const signedAtMs = now.getTime() - (tamper === "time" ? staleAgeMs(provider) : 0);
   // Well-formed but wrong: as good as a forger's guess.
   const key = tamper === "signature" ? `not ${secret}` : secret;
   const delivery = signedSample(provider, sample, key, { id: deliveryId, now }, signedAtMs);
   if (tamper === "body") changeOneByte(delivery.bytes);
   return delivery;
+}
+
+/** The age at which the provider's signatures are stale. Throws a `UsageError` where it signs no time. */
+function staleAgeMs({ id, signature }: Provider): number {
+  if (signature.signed === "timestamp-dot-raw") {
+    return signature.toleranceSeconds * 1_000 + staleMs;
+  }
+  const timed = catalogue.filter((other) => other.signature.signed === "timestamp-dot-raw");
+  throw new UsageError(
+    `${id} signs no time, so none can be tampered with; ${timed.map((other) => other.id).join(", ")} does`,
+  );
 }
 
 /** Changes the case of the first letter: white space would not count where compact JSON is signed. */
@@ -88,7 +93,7 @@ function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
 
 /** What to look at when an honest delivery is refused. */
 const hints: Readonly<Record<number, string>> = {
-  401: "The server has another secret for this provider, or a proxy changed the body",
+  401: "The server has another secret for this provider, a proxy changed the body, or the clocks differ: the console's Refused says which",
   404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
   429: "Too many wrong signatures came from this machine: wait a minute",
   503: "See what `skyhook doctor` says. If it finds the secret, have the server read it: kill -HUP <its pid>, or start it again",

@@ -3,13 +3,14 @@ import { closeSync, openSync } from "node:fs";
 import { createApp } from "../app.ts";
 import type { Config } from "../config.ts";
 import { createLog, type Log } from "../log.ts";
-import { equalSecrets, secretPlaces, type SecretStore, secretStore } from "../secrets.ts";
+import { secretStore } from "../secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
 import { withoutPassword } from "../storage/without-password.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./failures.ts";
 import { isLoopback } from "./request.ts";
+import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
 
 /** Far beyond what any door takes: each counts for itself and answers in our words. */
 const maxRequestBytes = 2 ** 40;
@@ -64,11 +65,7 @@ export async function serve(
 
   warnOfSecrets(secrets, config, log);
   for (const warning of unencrypted(config)) log.warn(warning);
-  if (services.storage.signals !== null && config.jwtSecret === null) {
-    log.warn(
-      "JWT_SECRET is not set: other instances on this database need the same one, and the same PERSONAL_DATA_KEY",
-    );
-  }
+  warnOfOwnKeys(config, log);
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) return;
@@ -95,22 +92,12 @@ export async function serve(
     { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
+  log.info(
+    "to look at: /console, /swagger, /graphql; `skyhook console` prints a link that signs in",
+  );
+  warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
-}
-
-/** Tells of secrets that are missing, or shared. */
-function warnOfSecrets(secrets: SecretStore, { providers, secretsDir }: Config, log: Log): void {
-  const missing = providers.filter((id) => secrets.webhookSecrets(id) === null);
-  for (const id of missing) {
-    const { variable, file } = secretPlaces(id, secretsDir).current;
-    log.warn(
-      `${id} has no secret yet and answers 503: write it to ${file} and send SIGHUP (kill -HUP ${process.pid}), or set ${variable} and start again`,
-    );
-  }
-  for (const [one, other] of equalSecrets(secrets, providers)) {
-    log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
-  }
 }
 
 /** Takes up changed secrets, or says why not and goes on with those of before. */

@@ -15,11 +15,12 @@ import {
 } from "../webhooks/signature.ts";
 
 import { messageOf } from "./failures.ts";
+import { inputFrom } from "./input.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider, secretsOf } from "./provider.ts";
 
 export interface VerifyOptions {
-  readonly header: readonly string[];
+  readonly header?: readonly string[];
   readonly headersFile?: string;
   /** A file, or `-` for standard input. */
   readonly body: string;
@@ -113,7 +114,7 @@ function printMeaning(provider: Provider, { headers }: SignedRequest, verified: 
   console.log(`  key    ${deliveryKey(provider, meaning, verified).idempotencyKey}`);
 }
 
-async function readHeaders({ header, headersFile }: VerifyOptions): Promise<Headers> {
+async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise<Headers> {
   const lines = headersFile === undefined ? [] : linesOf(await readBody(headersFile));
   const headers = new Headers();
   for (const line of [...lines, ...header]) {
@@ -134,8 +135,9 @@ function linesOf(bytes: Uint8Array): readonly string[] {
 }
 
 async function readBody(file: string): Promise<Uint8Array> {
+  const input = await inputFrom(file);
   try {
-    return await (file === "-" ? Bun.stdin : Bun.file(file)).bytes();
+    return await input.bytes();
   } catch (error) {
     throw new Error(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
   }

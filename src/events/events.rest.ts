@@ -71,7 +71,8 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           tags: ["Operators"],
           security: bearer,
           summary: "Read an event anew and notify again",
-          description: "Needs the role operator or admin.",
+          description:
+            "What was not delivered goes out again at once under its own id; where all was, all is told anew. Needs the role operator or admin.",
         },
       },
     );

@@ -1,6 +1,11 @@
 import { type Context, requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
-import type { Attempt, Message, Notification } from "../notifications/notification.ts";
+import {
+  type Attempt,
+  type Message,
+  type Notification,
+  undeliveredStatuses,
+} from "../notifications/notification.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
@@ -49,8 +54,9 @@ export interface Events {
   /** Those of `ids` that there are, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /**
-   * Reads the stored bytes anew by this version's rules and notifies again, whatever happened before.
-   * Throws `not-found`.
+   * Reads the stored bytes anew by this version's rules and notifies again: what was not delivered goes
+   * out under its own id, so that nobody is told twice; where all was, it is all told anew. Throws
+   * `not-found`.
    */
   replay(ctx: Context, id: string): Promise<EventTimeline>;
 }
@@ -102,10 +108,11 @@ export function events(
       requireOperator(ctx);
       const stored = await find(id);
       const event = readAnew(stored, await arrival(stored.id));
-      await storage.atomically(
-        step(renormaliseEvent, event),
-        ...outbox.stepsFor(event, messagesFor(event)),
-      );
+      const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
+      const telling = sent.some(isUndelivered)
+        ? [outbox.againFor(event)]
+        : outbox.stepsFor(event, messagesFor(event));
+      await storage.atomically(step(renormaliseEvent, event), ...telling);
       outbox.committed();
       return timeline(id);
     },
@@ -124,6 +131,10 @@ const nowhere: Arrival = {
   duplicates: 0,
   body: null,
 };
+
+function isUndelivered({ status }: Notification): boolean {
+  return undeliveredStatuses.some((one) => one === status);
+}
 
 function isEventId(id: string): id is Event["id"] {
   return /^evt_[0-9a-f]{1,64}$/.test(id);

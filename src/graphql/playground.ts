@@ -52,14 +52,39 @@ const options = {
   subscriptionsProtocol: "SSE",
 };
 
-/** Starts the editor, with its workers out of the files below. */
+/**
+ * Starts the editor, with its workers out of the files below. GraphiQL takes up a stored tab only when it
+ * is told that tab's very query, variables and headers; else each visit adds a tab, an empty one where no
+ * query was edited. So it is told what the tab in front holds, or the tab of the query in the address.
+ * Empty tabs are left out.
+ */
 const start = `
+function lastVisit() {
+  const place = "graphiql:tabState";
+  const wanted = new URL(location.href).searchParams.get("query");
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem(place));
+    const front = tabs[activeTabIndex];
+    const kept = tabs.filter(({ query }) => query?.trim());
+    const tab = wanted
+      ? [front, ...kept].find(({ query }) => query === wanted)
+      : kept.includes(front) ? front : kept[0];
+    if (kept.length === 0) localStorage.removeItem(place);
+    else localStorage.setItem(place, JSON.stringify({ tabs: kept, activeTabIndex: Math.max(0, kept.indexOf(tab)) }));
+    if (tab) {
+      return { query: tab.query, variables: tab.variables ?? "", initialHeaders: tab.headers ?? undefined };
+    }
+  } catch {
+    // A first visit, or a store that another version wrote: it begins anew.
+  }
+  return wanted ? { query: wanted } : {};
+}
 const workers = { editorWorkerService: "editor", json: "json", graphql: "graphql" };
 self.MonacoEnvironment = {
   globalAPI: false,
   getWorker: (_, label) => new Worker("/graphql/playground/" + (workers[label] ?? "editor") + ".worker.js"),
 };
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), ${JSON.stringify(options)});
+YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...${JSON.stringify(options)}, ...lastVisit() });
 `;
 
 const page = `<!doctype html>

@@ -1,5 +1,3 @@
-import { isIP } from "node:net";
-
 /** The part of Bun's server that knows sockets; null where there is none, as in tests. */
 export interface SocketAddresses {
   requestIP(request: Request): { readonly address: string } | null;
@@ -18,6 +16,8 @@ export function clientAddress(
   if (hops > 0) {
     const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
     const seen = forwarded.at(-hops)?.trim() ?? "";
+    // Loaded only behind a proxy: it takes a third of a bare server's whole start.
+    const { isIP } = process.getBuiltinModule("node:net");
     if (forwarded.length >= hops && isIP(seen) !== 0) return seen;
   }
   return server?.requestIP(request)?.address ?? "unknown";

@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import { count, listOf, schemaOf, text, word } from "../schema.ts";
 
-import { failureReferences, failures } from "./problem.schema.ts";
+import { failureReferences } from "./problem.schema.ts";
 
 interface Parts {
   readonly version: string;
@@ -28,17 +28,21 @@ export const healthRest = ({ version, providers, metrics, unready }: Parts) =>
         webhooks: { endpoint: "/webhooks/:provider", providers },
       }),
       {
-        response: { 200: serviceStatusSchema, ...failures() },
         detail: {
           operationId: "getService",
           tags: ["Service"],
           summary: "What this is, and which providers may post",
+          responses: answers("ServiceStatus", "What this is."),
         },
       },
     )
     .get("/livez", () => ok, {
-      response: { 200: healthSchema, ...failures() },
-      detail: { operationId: "getLiveness", tags: ["Service"], summary: "Whether it runs" },
+      detail: {
+        operationId: "getLiveness",
+        tags: ["Service"],
+        summary: "Whether it runs",
+        responses: answers("Health", "It runs."),
+      },
     })
     .get(
       "/readyz",
@@ -48,12 +52,12 @@ export const healthRest = ({ version, providers, metrics, unready }: Parts) =>
         return ok;
       },
       {
-        response: { 200: healthSchema, ...failures() },
         detail: {
           operationId: "getReadiness",
           tags: ["Service"],
           summary: "Whether it takes traffic",
           description: "503 while it starts or drains, and when the database cannot be written.",
+          responses: answers("Health", "It takes traffic."),
         },
       },
     )
@@ -92,9 +96,15 @@ interface ServiceStatus extends Health {
 
 const ok: Health = { status: "ok" };
 
-const healthSchema = schemaOf<Health>()("Health", "All is well.", { status: word(["ok"]) });
+/** Only told, never checked: these come first after a start, and a check is compiled at its first answer. */
+function answers(schema: string, description: string) {
+  const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
+  return { 200: { description, content }, ...failureReferences() };
+}
 
-const serviceStatusSchema = schemaOf<ServiceStatus>()("ServiceStatus", "What this is.", {
+export const healthSchema = schemaOf<Health>()("Health", "All is well.", { status: word(["ok"]) });
+
+export const serviceStatusSchema = schemaOf<ServiceStatus>()("ServiceStatus", "What this is.", {
   service: word(["skyhook"]),
   version: text("The program's version.", "0.1.0"),
   status: word(["ok"]),

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
 import type { FieldError } from "../errors.ts";
-import { count, listOf, schemaOf, text, word } from "../schema.ts";
+import { count, documented, listOf, schemaOf, text, word } from "../schema.ts";
 
 import { isErrorCode, type ProblemBody, problems } from "./errors.ts";
 
@@ -34,13 +34,16 @@ export const problemSchema = schemaOf<ProblemBody>()("Problem", "Every error (RF
   error: Type.Optional(text("The error's name in OAuth 2.0.", "invalid_client")),
 });
 
+/** Problems are made in one place, so no route checks its own; to compile that check for each costs its first caller. */
+const documentedProblem = documented(problemSchema);
+
 type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
 
 /** The answers of an operation that fail, by status; any may fail with 500 and 503. */
 export function failures<const Status extends number>(
   ...statuses: readonly Status[]
 ): Problems<Status | 500 | 503> {
-  const entries: [number, TSchema][] = [...statuses, 500, 503].map((s) => [s, problemSchema]);
+  const entries: [number, TSchema][] = [...statuses, 500, 503].map((s) => [s, documentedProblem]);
   // The keys are the statuses given and the two that were added.
   return Object.fromEntries(entries) as Problems<Status | 500 | 503>;
 }

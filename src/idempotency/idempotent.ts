@@ -1,5 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
-
 import type { Actor } from "../context.ts";
 import { AppError } from "../errors.ts";
 import { expireIdempotency, idempotencyByKey, insertIdempotency } from "../storage/idempotency.ts";
@@ -62,7 +60,7 @@ export async function once<Made>(
 async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
   const [record] = await storage.all(idempotencyByKey, placeOf(request));
   if (record === undefined || record.expiresAt <= request.now) return null;
-  if (!timingSafeEqual(record.requestHash, hashOf(request))) {
+  if (!crypto.timingSafeEqual(record.requestHash, hashOf(request))) {
     throw new AppError("idempotency-key-reused", "This key came with another request before");
   }
   return record.resourceId;

@@ -2,6 +2,9 @@
 export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
+/** Of those that the operator gateway did not take. */
+export const undeliveredStatuses = ["dead", "retrying"] as const;
+
 export const severities = ["info", "success", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 

@@ -1,6 +1,6 @@
 import type { Event } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
-import { insertNotification } from "../storage/notifications.ts";
+import { insertNotification, rearmUndelivered } from "../storage/notifications.ts";
 import { type Step, step } from "../storage/sql.ts";
 
 import type { Message, Notification } from "./notification.ts";
@@ -8,7 +8,9 @@ import type { Message, Notification } from "./notification.ts";
 /** Puts notifications where the channels find them: in the transaction of what they tell of. */
 export interface Outbox {
   /** The steps that write one notification a message, to be run together with the event's own. */
-  stepsFor(event: Pick<Event, "id" | "createdAt">, messages: readonly Message[]): Step<never>[];
+  stepsFor(event: Pick<Event, "id">, messages: readonly Message[]): Step<never>[];
+  /** The step that sends again, at once and under their own ids, those of an event that were not delivered. */
+  againFor(event: Pick<Event, "id">): Step<unknown>;
   /** Tells the channels that such steps have been committed. */
   committed(): void;
 }
@@ -42,6 +44,7 @@ export function outbox(channels: Channels, makeId: MakeId, now: () => number): O
       messages.map((message) =>
         step(insertNotification, { ...notification(id, message), leasedUntil: null }),
       ),
+    againFor: ({ id }) => step(rearmUndelivered, { eventId: id, now: new Date(now()) }),
     committed: () => channels.wake(),
   };
 }

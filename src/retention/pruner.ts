@@ -10,6 +10,7 @@ import {
   eventsUntil,
   forgetBody,
 } from "../storage/retention.ts";
+import { forgetRefusedBodies } from "../storage/rejections.ts";
 import { deleteOldCounts } from "../storage/statistics.ts";
 import { type Step, step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -40,7 +41,8 @@ const afterLeapMs = 3_600_000;
 /**
  * Forgets what has been kept long enough: bodies, then events with all that belongs to them,
  * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up. When the clock leaps
- * ahead, everything looks old at once: then nothing is deleted for an hour.
+ * ahead, everything looks old at once: then nothing is deleted for an hour. Of refused deliveries only the
+ * bodies are forgotten here: each one that comes pushes the oldest out (webhooks/rejections.ts).
  */
 export function pruner(
   storage: Storage,
@@ -62,8 +64,9 @@ export function pruner(
     // and one after the other they would not keep up with what comes in.
     const ends = await Promise.allSettled([
       forgetBodies(now),
+      inBatches((limit) => step(forgetRefusedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
-      deleteAll((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
+      inBatches((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
       deleteCounts(now),
     ]);
     for (const end of ends) {
@@ -78,8 +81,10 @@ export function pruner(
     cancel = clock.after(delayMs, begin);
   }
 
+  const bodiesUntil = (now: number) => new Date(now - bodyDays * dayMs);
+
   async function forgetBodies(now: number): Promise<void> {
-    const until = new Date(now - bodyDays * dayMs);
+    const until = bodiesUntil(now);
     // The clock was put back: the place that we came to was never so far.
     if (until < bodiesDone.createdAt) bodiesDone = start;
     bodiesDone = await walk(bodiesDone, until, (id) =>
@@ -117,15 +122,15 @@ export function pruner(
   async function deleteCounts(now: number): Promise<void> {
     const before = minuteOf(now - countDays * dayMs);
     for (const spanMinutes of spansMinutes) {
-      await deleteAll((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+      await inBatches((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
     }
   }
 
-  /** Deletes batch by batch until nothing is left to delete. */
-  async function deleteAll(batch: (limit: number) => Step<never>): Promise<void> {
+  /** Does it batch by batch until nothing is left to do. */
+  async function inBatches(batch: (limit: number) => Step<never>): Promise<void> {
     while (!stopped) {
-      const [deleted] = await storage.atomically(batch(batchSize));
-      if (deleted.touched < batchSize) break;
+      const [done] = await storage.atomically(batch(batchSize));
+      if (done.touched < batchSize) break;
     }
   }
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
 
 import type { Booking, Passenger } from "../bookings/booking.ts";
 import type { Disclosure } from "../bookings/disclosure.ts";
@@ -98,6 +98,30 @@ export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { pas
     .where(eq(passengers.bookingId, p.bookingId))
     .orderBy(asc(passengers.position)),
 );
+
+/** The first passengers of a booking of this id or a later one; ids are in the order of their making. */
+export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: number }>()(
+  (db, { passengers }, p) =>
+    db
+      .select(sealedColumns(passengers))
+      .from(passengers)
+      .where(gte(passengers.bookingId, p.bookingId))
+      .orderBy(asc(passengers.bookingId), asc(passengers.position))
+      .limit(p.limit),
+);
+
+/** The passengers of the newest bookings, the newest first. */
+export const newestSealed = statement<{ limit: number }>()((db, { passengers }, p) =>
+  db
+    .select(sealedColumns(passengers))
+    .from(passengers)
+    .orderBy(desc(passengers.bookingId), desc(passengers.position))
+    .limit(p.limit),
+);
+
+function sealedColumns({ bookingId, position, sealed }: Tables["passengers"]) {
+  return { bookingId, position, sealed };
+}
 
 /** Cancels a confirmed booking; touches no row when it is cancelled already. */
 export const cancelBooking = statement<

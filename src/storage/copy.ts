@@ -1,4 +1,4 @@
-import { asc, type Column, desc, type SQL, sql, type Table } from "drizzle-orm";
+import { asc, type Column, desc, type Placeholder, type SQL, sql, type Table } from "drizzle-orm";
 
 import { insertAttempt } from "./notifications.ts";
 import { allColumns, encoded, type Statement, statement, type Step, step } from "./sql.ts";
@@ -13,9 +13,10 @@ interface Copied {
   readonly key: readonly string[];
 }
 
-/** Bodies may be large: few events at a time. */
-const eventsPageSize = 50;
 const pageSize = 500;
+/** Bodies may be large: of events, fewer at a time, and fewer still when theirs are. */
+const eventsPageSize = 50;
+const maxPageBytes = 32 * 2 ** 20;
 
 /** Attempts have no key of their own and go with their notifications. */
 const tablesToCopy: readonly Copied[] = [
@@ -33,12 +34,30 @@ const tablesToCopy: readonly Copied[] = [
   { name: "secretUses", key: ["provider", "secret"] },
 ];
 
+interface Size {
+  readonly bodyBytes: number;
+}
+
 /** What was copied of a table and found to be equal on both sides. */
 export interface CopiedTable {
   readonly name: string;
   readonly rows: number;
   /** SHA-256 over all rows in the order of their key, in hex. */
   readonly sha256: string;
+}
+
+/**
+ * Marks a database as copied into: until `setHalfCopied(false)` nobody but a copy opens it. Throws when
+ * it has rows that no copy put there, since the mark would take it from those who use it.
+ */
+export async function beginCopy(to: Storage, name: string): Promise<void> {
+  if (await to.isHalfCopied()) return;
+  for (const table of tablesToCopy) {
+    const [row] = await to.all(statementsOf(table).last, {});
+    if (row === undefined) continue;
+    throw new Error(`${name} is not empty (it has ${table.name}): copy into an empty database`);
+  }
+  await to.setHalfCopied(true);
 }
 
 /**
@@ -55,7 +74,7 @@ export async function copyDatabase(
     const copy = statementsOf(table);
     let rows = 0;
     const [last] = await to.all(copy.last, {});
-    let page = await from.all(...pageAfter(copy, last));
+    let page = await pageAfter(from, copy, last);
     while (page.length > 0) {
       await to.atomically(
         ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
@@ -63,7 +82,7 @@ export async function copyDatabase(
       );
       rows += page.length;
       onProgress(`copying ${table.name}`, rows);
-      page = await from.all(...pageAfter(copy, page.at(-1)));
+      page = await pageAfter(from, copy, page.at(-1));
     }
   }
   await to.continueAfter(await from.lastSeq());
@@ -86,7 +105,7 @@ async function compared(
   for (;;) {
     const [source, target] = await Promise.all(
       [from, to].map(async (storage) => {
-        const page = await storage.all(...pageAfter(copy, last));
+        const page = await pageAfter(storage, copy, last);
         const attempts = table.name === "notifications" ? await attemptsOf(storage, page) : [];
         return { page, text: [...page, ...attempts].map(canonical).join("\n") };
       }),
@@ -110,32 +129,50 @@ async function compared(
   return { name: table.name, rows, sha256: hash.digest("hex") };
 }
 
-interface CopyStatements {
-  /** The first rows, or those after a place. */
-  readonly first: Statement<Row, Row>;
-  readonly after: Statement<Row, Row>;
+/** The first rows, or those after a place. */
+interface Pages<Found> {
+  readonly first: Statement<Row, Found>;
+  readonly after: Statement<Row, Found>;
+}
+
+interface CopyStatements extends Pages<Row> {
+  /** How large the rows of a page are, where some are too large for a page of many. */
+  readonly sizes: Pages<Size> | null;
   readonly last: Statement<Row, Row>;
   readonly insert: Statement<Row, never>;
 }
 
 /** Of one table, whichever it is: its columns are found by name. */
 function statementsOf({ name, key }: Copied): CopyStatements {
-  const select = (limit: number, order: typeof asc, after: boolean) =>
+  const fieldsOf = (table: Table) => key.map((field) => columnOf(table, field));
+  const beyond = (fields: readonly Column[]) => {
+    const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
+    return sql`(${list(fields)}) > (${list(place)})`;
+  };
+  const select = (limit: number | Placeholder, order: typeof asc, after: boolean) =>
     statement<Row>()((db, tables) => {
       const table: Table = tables[name];
-      const fields = key.map((field) => columnOf(table, field));
-      const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
+      const fields = fieldsOf(table);
       return db
         .select()
         .from(table)
-        .where(after ? sql`(${list(fields)}) > (${list(place)})` : undefined)
+        .where(after ? beyond(fields) : undefined)
         .orderBy(...fields.map((field) => order(field)))
         .limit(limit);
     });
-  const size = name === "events" ? eventsPageSize : pageSize;
+  const sizes = (after: boolean) =>
+    statement<Row>()((db, { events }) =>
+      db
+        .select({ bodyBytes: events.bodyBytes })
+        .from(events)
+        .where(after ? beyond(fieldsOf(events)) : undefined)
+        .orderBy(...fieldsOf(events).map((field) => asc(field)))
+        .limit(eventsPageSize),
+    );
   return {
-    first: select(size, asc, false),
-    after: select(size, asc, true),
+    first: select(sql.placeholder("limit"), asc, false),
+    after: select(sql.placeholder("limit"), asc, true),
+    sizes: name === "events" ? { first: sizes(false), after: sizes(true) } : null,
     last: select(1, desc, false),
     insert: statement<Row>()((db, tables) => {
       const table: Table = tables[name];
@@ -155,11 +192,28 @@ function columnOf(table: Table, field: string): Column {
   return column;
 }
 
-function pageAfter(
-  { first, after }: CopyStatements,
+async function pageAfter(
+  storage: Storage,
+  { sizes, ...rows }: CopyStatements,
   last: Row | undefined,
-): [Statement<Row, Row>, Row] {
+): Promise<Row[]> {
+  const limit = sizes === null ? pageSize : fitting(await storage.all(...following(sizes, last)));
+  const [statement, place] = following(rows, last);
+  return storage.all(statement, { ...place, limit });
+}
+
+function following<Found>(
+  { first, after }: Pages<Found>,
+  last: Row | undefined,
+): [Statement<Row, Found>, Row] {
   return last === undefined ? [first, {}] : [after, last];
+}
+
+/** How many of the rows fit into the memory that a page may take; one, however large it is. */
+function fitting(sizes: readonly Size[]): number {
+  let bytes = 0;
+  const tooMany = sizes.findIndex(({ bodyBytes }) => (bytes += bodyBytes) > maxPageBytes);
+  return Math.max(1, tooMany === -1 ? sizes.length : tooMany);
 }
 
 const attemptsOfMany = statement<{ ids: readonly string[] }>()((db, { attempts }, p, dialect) =>

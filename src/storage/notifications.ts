@@ -1,6 +1,12 @@
-import { and, asc, eq, gt, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
 
-import type { Attempt, Notification, StoredNotification } from "../notifications/notification.ts";
+import {
+  type Attempt,
+  type Notification,
+  type NotificationStatus,
+  type StoredNotification,
+  undeliveredStatuses,
+} from "../notifications/notification.ts";
 
 import { keysetReader } from "./keyset.ts";
 import { allColumns, encoded, statement } from "./sql.ts";
@@ -26,14 +32,21 @@ function notificationColumns({ notifications }: Tables) {
   } satisfies Record<keyof Notification, unknown>;
 }
 
+/** The columns of what a notifier is given to deliver. */
+export function leasedColumns({ notifications }: Pick<Tables, "notifications">) {
+  const { seq, id, eventId, createdAt, title, text, url, severity } = notifications;
+  const { attemptCount, leasedUntil } = notifications;
+  return { seq, id, eventId, title, text, url, severity, createdAt, attemptCount, leasedUntil };
+}
+
 /** The database numbers it: `seq` is left to it. */
 export const insertNotification = statement<Notification & { readonly leasedUntil: null }>()(
   (db, { notifications }) => db.insert(notifications).values(allColumns(notifications, "seq")),
 );
 
-/** Arms again what was given up of an event: a duplicate of it came, so its sender is not content. */
-export const rearmDead = statement<{ eventId: Notification["eventId"]; now: Date }>()(
-  (db, { notifications }, p) =>
+/** Arms an event's notifications of these statuses again: they are due at once, with all attempts ahead. */
+const rearm = (...statuses: readonly NotificationStatus[]) =>
+  statement<{ eventId: Notification["eventId"]; now: Date }>()((db, { notifications }, p) =>
     db
       .update(notifications)
       .set({
@@ -42,9 +55,17 @@ export const rearmDead = statement<{ eventId: Notification["eventId"]; now: Date
         dueAt: encoded(p.now, notifications.dueAt),
         leasedUntil: null,
       })
-      .where(and(eq(notifications.eventId, p.eventId), eq(notifications.status, "dead")))
+      .where(
+        and(eq(notifications.eventId, p.eventId), inArray(notifications.status, [...statuses])),
+      )
       .returning({ id: notifications.id }),
-);
+  );
+
+/** For a duplicate of the event: its sender is not content. */
+export const rearmDead = rearm("dead");
+
+/** For an operator who has mended the gateway and will not wait. */
+export const rearmUndelivered = rearm(...undeliveredStatuses);
 
 /** Writes how an attempt ended; touches no row when the lease was lost to another notifier. */
 export const settleNotification = statement<
@@ -183,6 +204,16 @@ export const undelivered = statement()((db, { notifications }) =>
     .from(notifications)
     .where(sql`${notifications.status} <> 'delivered'`)
     .groupBy(notifications.status),
+);
+
+/** Why the last attempt failed of the newest notification that is not delivered and was tried. */
+export const newestFailure = statement()((db, { notifications }) =>
+  db
+    .select({ lastError: notifications.lastError })
+    .from(notifications)
+    .where(sql`${notifications.status} <> 'delivered' and ${notifications.lastError} is not null`)
+    .orderBy(sql`${notifications.createdAt} desc`, sql`${notifications.id} desc`)
+    .limit(1),
 );
 
 export const notificationPages = keysetReader<Notification, "status">({

@@ -3,7 +3,7 @@ import { and, eq, lt, sql } from "drizzle-orm";
 import type { Rejection, StoredRejection } from "../webhooks/rejection.ts";
 
 import { keysetReader } from "./keyset.ts";
-import { allColumns, statement } from "./sql.ts";
+import { allColumns, encoded, statement } from "./sql.ts";
 import type { Tables } from "./tables.ts";
 
 /** The columns of what an operator is shown of a rejection. */
@@ -42,6 +42,17 @@ export const pruneRejections = statement<{ provider: string; keep: number }>()(
             sql`(select ${rejections.id} from ${rejections} where ${rejections.provider} = ${p.provider} order by ${rejections.id} desc limit 1 offset ${p.keep} - 1)`,
           ),
         ),
+      ),
+);
+
+/** Forgets the bytes of those up to a time, at most `limit` of them; the rejections stay. */
+export const forgetRefusedBodies = statement<{ until: Date; limit: number }>()(
+  (db, { rejections }, p) =>
+    db
+      .update(rejections)
+      .set({ body: sql`null` })
+      .where(
+        sql`${rejections.id} in (select ${rejections.id} from ${rejections} where ${rejections.createdAt} <= ${encoded(p.until, rejections.createdAt)} and ${rejections.body} is not null limit ${p.limit})`,
       ),
 );
 

@@ -1,6 +1,5 @@
 import { AppError } from "../errors.ts";
 
-import { openPostgres } from "./postgres/open.ts";
 import type { claimDue } from "./sqlite/claim.ts";
 import { openSqlite } from "./sqlite/open.ts";
 import type { Statement, Step } from "./sql.ts";
@@ -37,6 +36,10 @@ export interface Storage {
   lastSeq(): Promise<number>;
   /** Has new notifications numbered after `seq`, and new flights after those there are. */
   continueAfter(seq: number): Promise<void>;
+  /** Whether a copy into it was begun and not finished. */
+  isHalfCopied(): Promise<boolean>;
+  /** Has all but copies refuse to open it from now on, or no more. On disk when this resolves. */
+  setHalfCopied(isHalf: boolean): Promise<void>;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -69,27 +72,56 @@ const defaultLimits: ServerLimits = {
   retryMs: 2_000,
 };
 
-/** Watches commits; called on the way of every one of them, so it must be quick and never throw. */
-export interface CommitObserver {
+/** Watches a database; called on the way of every commit, so it must be quick and never throw. */
+export interface StorageObserver {
+  /** On opening, these steps brought an older schema up to date. */
+  migrated(steps: readonly string[]): void;
   /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
   unitWaits(): ((units: number, error: unknown) => void) | null;
   /** A group of units was committed, or failed as a whole. */
   groupCommitted(seconds: number, units: number): void;
 }
 
-const nobody: CommitObserver = { unitWaits: () => null, groupCommitted() {} };
+const nobody: StorageObserver = { migrated() {}, unitWaits: () => null, groupCommitted() {} };
+
+const sqliteUrl = /^sqlite:(.+)$/;
+
+/** The file of a database; null when it lives in memory or is a server. */
+export function databaseFile(url: string): string | null {
+  const [, file = ":memory:"] = sqliteUrl.exec(url) ?? [];
+  return file === ":memory:" ? null : file;
+}
 
 /**
  * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
- * one clear line when the URL is of no known kind, the server cannot be used, or the database is newer
- * than the program.
+ * one clear line when the URL is of no known kind, the server cannot be used, the database is newer
+ * than the program, or a copy into it was not finished.
  */
-export async function openStorage(
+export function openStorage(
   url: string,
   limits: ServerLimits = defaultLimits,
-  observer: CommitObserver = nobody,
+  observer: StorageObserver = nobody,
 ): Promise<Storage> {
-  if (url.startsWith("sqlite:")) return openSqlite(url.slice("sqlite:".length), observer);
-  if (/^postgres(ql)?:/.test(url)) return openPostgres(url, limits, observer);
+  return open(url, limits, observer, false);
+}
+
+/** As `openStorage`, to copy into it: also when a copy before was not finished. */
+export function openCopyTarget(url: string, limits: ServerLimits): Promise<Storage> {
+  return open(url, limits, nobody, true);
+}
+
+async function open(
+  url: string,
+  limits: ServerLimits,
+  observer: StorageObserver,
+  isForCopy: boolean,
+): Promise<Storage> {
+  const [, file] = sqliteUrl.exec(url) ?? [];
+  if (file !== undefined) return openSqlite(file, observer, isForCopy);
+  if (/^postgres(ql)?:/.test(url)) {
+    // Loaded only where it is used: a tenth of the time of a start.
+    const { openPostgres } = await import("./postgres/open.ts");
+    return openPostgres(url, limits, observer, isForCopy);
+  }
   throw new AppError("internal", 'DATABASE_URL must start with "sqlite:" or "postgres:"');
 }

@@ -1,5 +1,3 @@
-import { randomBytes } from "node:crypto";
-
 import { AppError } from "../errors.ts";
 
 import type { Sampler } from "./sampler.ts";
@@ -39,10 +37,10 @@ export function createTracer(sink: SpanSink, isSampled: Sampler, now: () => numb
   function start(name: string, { kind = "internal", parent, attributes }: SpanOptions = {}): Span {
     const around = parent === undefined ? activeSpan() : undefined;
     const above = parent === undefined ? (around?.context ?? null) : parent;
-    const traceId = above?.traceId ?? randomBytes(16).toString("hex");
+    const traceId = above?.traceId ?? randomHex(16);
     const context: TraceContext = {
       traceId,
-      spanId: randomBytes(8).toString("hex"),
+      spanId: randomHex(8),
       sampled: around?.context.sampled ?? isSampled(above, traceId),
       state: above?.state ?? null,
     };
@@ -101,4 +99,8 @@ async function inSpanOf<Result>(span: Span, work: () => Promise<Result>): Promis
 export function faultOf(error: unknown): NonNullable<Parameters<Span["end"]>[0]> {
   const type = error instanceof AppError ? error.code : "internal";
   return { type, isOurs: type === "internal" || type === "unavailable" };
+}
+
+function randomHex(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 }

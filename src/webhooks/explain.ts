@@ -5,14 +5,14 @@ import type { Explanation } from "./explanation.ts";
 import type { Provider } from "./provider.ts";
 import { advice, formOf } from "./rejection-advice.ts";
 import type { RejectionReason } from "./rejection.ts";
-import { type Secrets, type SignatureScheme, verifier } from "./signature.ts";
+import { type Secrets, type SignatureScheme, type TimedScheme, verifier } from "./signature.ts";
 
 /** A delivery that was refused. */
 export interface Refused {
   readonly reason: RejectionReason;
-  /** Its signature headers; for those that came without one, all headers. */
+  /** Its signature headers, and of the others those that are known: not all are kept. */
   readonly headers: Headers;
-  /** Null when the body was too large to keep. */
+  /** Null when the body was too large to keep, or is forgotten. */
   readonly bytes: Uint8Array | null;
   readonly bodyBytes: number;
   readonly receivedAtMs: number;
@@ -37,27 +37,39 @@ export function explain(known: Known, refused: Refused): Explanation {
   if (secrets === null) {
     return {
       cause: "no-secret",
-      detail: `${provider.displayName} has no secret now, so nothing can be tried: set it, then look again`,
+      detail: `${provider.displayName} has no secret now, so nothing can be tried: set it, then check again`,
     };
   }
   if (bytes === null) {
     return {
       cause: "body-not-kept",
-      detail: `The body of ${refused.bodyBytes} bytes was too large to keep: have it sent again, or run \`skyhook verify\` with the bytes`,
+      detail: `The body of ${refused.bodyBytes} bytes is not here: it was too large to keep, or is forgotten by now. Have it sent again, or run \`skyhook verify\` with the bytes`,
     };
   }
   const verdict = verifier(provider.signature, secrets)({ headers, bytes, receivedAtMs });
   if ("verified" in verdict) return verifiesNow(verdict.verified.signedWith);
-  if (verdict.fault === "stale-timestamp") return stale(provider.signature, headers, receivedAtMs);
+  const { signature: scheme } = provider;
+  if (verdict.fault === "stale-timestamp" && scheme.signed === "timestamp-dot-raw") {
+    return stale(scheme, headers, receivedAtMs);
+  }
   return (
     search(known, secrets, headers, bytes) ??
     (reason === "wrong-signature"
-      ? {
-          cause: "unknown",
-          detail: `None of the known causes: ${advice(reason, provider, refused)}`,
-        }
+      ? { cause: "unknown", detail: ruledOut(known) }
       : plain(reason, provider, refused))
   );
+}
+
+/** What is left when nothing that was tried makes it verify, and what was tried. */
+function ruledOut({ others }: Known): string {
+  const tried = [
+    "a line break at the end of the body and other line breaks in it",
+    "its JSON printed anew in the usual ways",
+    "another algorithm or form of the signature",
+    "white space around the secret or another encoding of it",
+    ...(others.length > 0 ? ["the secrets of the other providers"] : []),
+  ];
+  return `Signed with another secret, or the body was changed on the way. Ruled out: ${tried.join("; ")}. Compare the secret with the one at the provider, and look for a proxy, a parser or an editor that changes bodies`;
 }
 
 /** Reasons behind which there may be more. */
@@ -79,7 +91,7 @@ function verifiesNow(role: keyof Secrets): Explanation {
     return {
       cause: "verifies-now",
       detail:
-        "It verifies with the current secret, which was set after it came: have the provider send it again",
+        "It verifies with what is configured now, so the secret or the program was changed after it came: have the provider send it again",
     };
   }
   return {
@@ -89,13 +101,13 @@ function verifiesNow(role: keyof Secrets): Explanation {
   };
 }
 
-function stale(scheme: SignatureScheme, headers: Headers, receivedAtMs: number): Explanation {
+function stale(scheme: TimedScheme, headers: Headers, receivedAtMs: number): Explanation {
   const header = scheme.headers.map((name) => headers.get(name)).find((value) => value !== null);
   const offSeconds = Math.round((claimedSeconds(header ?? "") ?? 0) - receivedAtMs / 1_000);
   const off = `${Math.abs(offSeconds)} s ${offSeconds < 0 ? "before" : "after"}`;
   return {
     cause: "stale-timestamp",
-    detail: `The signature is right, but it was made ${off} the delivery came, and ${scheme.toleranceSeconds ?? 0} s are allowed: set this machine's clock and the sender's, and check that nothing holds deliveries back`,
+    detail: `The signature is right, but it was made ${off} the delivery came, and ${scheme.toleranceSeconds} s are allowed: set this machine's clock and the sender's, and check that nothing holds deliveries back`,
   };
 }
 

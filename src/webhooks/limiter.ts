@@ -1,5 +1,3 @@
-import { isIPv6 } from "node:net";
-
 import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
 
@@ -75,7 +73,8 @@ export function failureLimiter(clock: Clock): FailureLimiter {
 function subscriber(address: string): string {
   const mapped = ipv4Of(address);
   if (mapped !== null) return mapped;
-  if (!isIPv6(address)) return address;
+  // It is a socket's address, or has been read as one: a colon is in those of IPv6 alone.
+  if (!address.includes(":")) return address;
   const [head = "", tail = ""] = address.toLowerCase().split("%", 1)[0]?.split("::") ?? [];
   const left = head === "" ? [] : head.split(":");
   const right = tail === "" ? [] : tail.split(":");

@@ -64,10 +64,11 @@ export interface ReceiveParts {
 }
 
 /**
- * The chain that every delivery goes through. What it acknowledges is on disk, once. Throws
- * `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `body-too-large`,
- * `unsupported-media-type`, `invalid-signature`, `invalid-body` (the bytes are kept) and
- * `unavailable` (the provider tries again), in that order of checks.
+ * The chain that every delivery goes through. What it acknowledges is on disk, once. Throws, in this
+ * order of checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`,
+ * `unsupported-media-type` (a coding), `body-too-large`, `unavailable` (no secret is set),
+ * `invalid-signature` or, where it was one too many, `too-many-auth-failures`, and, once it is on disk,
+ * `invalid-body`; `unavailable` too when it cannot be stored. After `unavailable` the provider tries again.
  */
 export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
   const { registry, clock, metrics, tally, latency, tracer } = parts;

@@ -29,14 +29,20 @@ export function advice(
     case "missing-timestamp":
       return "the signature header has no t=<unix seconds>. Check that it was copied whole";
     case "stale-timestamp":
-      return `the signature is right, but its time is more than ${signature.toleranceSeconds ?? 0} s from the time of arrival. For a delivery that was kept, say by --at when it came; else check this machine's clock`;
+      return `the signature is right, but its time is ${tooFar(signature)} the time of arrival. For a delivery that was kept, say by --at when it came; else check this machine's clock`;
     case "unsupported-scheme":
-      return `this is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs by ${names}; for shared_inbox, a rule with "trigger a webhook"`;
+      return `this is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs by ${names}${provider.setUp === undefined ? "" : `: ${provider.setUp}`}`;
     case "body-too-large":
       return `the body has ${bodyBytes} bytes, and ${maxBodyBytes} are allowed`;
     case "unsupported-encoding":
       return "the body is compressed (Content-Encoding). Check that no proxy compresses requests";
   }
+}
+
+/** A refusal that was kept may be older than a provider's scheme. */
+function tooFar(scheme: SignatureScheme): string {
+  if (scheme.signed !== "timestamp-dot-raw") return "too far from";
+  return `more than ${scheme.toleranceSeconds} s from`;
 }
 
 /** How a provider writes its signature, in words. */

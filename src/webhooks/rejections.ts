@@ -30,7 +30,7 @@ import type { Registry } from "./registry.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
 /** Refused deliveries kept of each provider. */
-const keptPerProvider = 200;
+export const keptPerProvider = 200;
 /** Larger refused bodies are not kept: they came from someone who could not prove who they are. */
 const maxKeptBodyBytes = 256 * 1024;
 

@@ -1,22 +1,30 @@
-import { timingSafeEqual } from "node:crypto";
-
 import { compactJson } from "./compact-json.ts";
 
 /** How a provider signs, as data. One engine below interprets it. */
-export interface SignatureScheme {
+export type SignatureScheme = UntimedScheme | TimedScheme;
+
+interface AnyScheme {
   readonly algorithm: "sha1" | "sha256";
   readonly encoding: "hex" | "base64";
   /** Stands before the encoded signature, as `sha256=`. */
   readonly prefix?: string;
   /** Accepted names, lower-case. Where several are sent, each must verify. */
   readonly headers: readonly string[];
+}
+
+interface UntimedScheme extends AnyScheme {
   /**
-   * What is signed: the raw bytes; the raw bytes or, failing that, the same JSON without white space
-   * outside strings; or `<t>.<raw>` with `t` out of a header `t=<unix seconds>,v1=<signature>[,…]`.
+   * What is signed: the raw bytes; or the raw bytes or, failing that, the same JSON without white space
+   * outside strings.
    */
-  readonly signed: "raw" | "raw-or-compact-json" | "timestamp-dot-raw";
-  /** How far `t` may lie from now, both ways; for `timestamp-dot-raw`. */
-  readonly toleranceSeconds?: number;
+  readonly signed: "raw" | "raw-or-compact-json";
+}
+
+export interface TimedScheme extends AnyScheme {
+  /** Signed is `<t>.<raw>` with `t` out of a header `t=<unix seconds>,v1=<signature>[,…]`. */
+  readonly signed: "timestamp-dot-raw";
+  /** How far `t` may lie from now, both ways. */
+  readonly toleranceSeconds: number;
 }
 
 /** Secrets by role; the previous one is accepted while a rotation is under way. */
@@ -34,7 +42,7 @@ export type SignatureFault =
   | "missing-timestamp"
   | "stale-timestamp";
 
-/** Bytes that verified. The payload exists in no other variable: what was not verified cannot be read. */
+/** Bytes that verified: the only ones that the chain reads, keeps as an event, or hands on. */
 export interface Verified {
   readonly bytes: Uint8Array;
   /** What of them the signature is over: less than all where white space may come and go. */
@@ -137,7 +145,7 @@ const listSeparator = /(?<![ \t])[ \t]*,[ \t]*/;
 
 /** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; other keys, as the legacy `v0`, are passed over. */
 function readTimestamped(
-  scheme: SignatureScheme,
+  scheme: TimedScheme,
   header: string,
   receivedAtMs: number,
 ): Claim | { readonly fault: SignatureFault } {
@@ -154,7 +162,7 @@ function readTimestamped(
   if (decoded.length === 0) return { fault: "malformed-signature" };
   const ageSeconds = receivedAtMs / 1_000 - Number(time);
   // Asked this way round, an age that is not a number is stale too.
-  const fresh = Math.abs(ageSeconds) <= (scheme.toleranceSeconds ?? 0);
+  const fresh = Math.abs(ageSeconds) <= scheme.toleranceSeconds;
   return { signatures: decoded, signedPrefix: `${time}.`, stale: !fresh };
 }
 
@@ -194,7 +202,7 @@ function matchingKey(
       const mac = hasher.copy().update(claim.signedPrefix).update(text).digest();
       for (const signature of claim.signatures) {
         // Lengths are equal by decodeSignature, so this cannot throw.
-        if (timingSafeEqual(mac, signature)) match ??= { role, text };
+        if (crypto.timingSafeEqual(mac, signature)) match ??= { role, text };
       }
     }
   }

@@ -7,10 +7,11 @@ import { type Authenticated, bearer, type Exchange, servePage } from "../http/do
 import { failureReferences, failures } from "../http/problem.schema.ts";
 import { textFilter } from "../http/query.ts";
 import { requestIdOf } from "../http/request-id.ts";
-import { urlOf } from "../http/url.ts";
+import { pathOf } from "../http/url.ts";
 
+import { catalogue } from "./providers.ts";
 import type { Acknowledgement, Incoming } from "./receive.ts";
-import type { Rejections } from "./rejections.ts";
+import { keptPerProvider, type Rejections } from "./rejections.ts";
 import {
   explainedRejectionSchema,
   rejectionListQuery,
@@ -30,7 +31,7 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
   const deliver = ({ request, server, set }: Delivery) =>
     receive({
       // As it was sent: an encoded letter is not the letter.
-      providerId: urlOf(request).pathname.slice("/webhooks/".length),
+      providerId: pathOf(request.url).slice("/webhooks/".length),
       method: request.method,
       headers: request.headers,
       address: clientAddress(request, server, trustedProxyHops),
@@ -63,7 +64,7 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
             tags: ["Operators"],
             security: bearer,
             summary: "List refused deliveries",
-            description: "The last 200 of each provider. Needs the role operator or admin.",
+            description: `The last ${keptPerProvider} of each provider. Needs the role operator or admin.`,
           },
         },
       )
@@ -107,7 +108,7 @@ const deliveryDetail = {
   ],
   requestBody: {
     required: true,
-    description: "Whatever the provider sends, uncompressed; 5 MiB at most, of code_host 25 MiB.",
+    description: `Whatever the provider sends, uncompressed; at most ${sizesAllowed()}.`,
     content: { "application/json": { schema: {} } },
   },
   responses: {
@@ -120,3 +121,15 @@ const deliveryDetail = {
     ...failureReferences(400, 401, 404, 413, 415, 429),
   },
 };
+
+/** How large a body may be, as `5 MiB, of code_host 25 MiB`. */
+function sizesAllowed(): string {
+  const usual = Math.min(...catalogue.map(({ maxBodyBytes }) => maxBodyBytes));
+  const more = catalogue.filter(({ maxBodyBytes }) => maxBodyBytes > usual);
+  const sizes = more.map(({ id, maxBodyBytes }) => `of ${id} ${mebibytes(maxBodyBytes)}`);
+  return [mebibytes(usual), ...sizes].join(", ");
+}
+
+function mebibytes(bytes: number): string {
+  return `${bytes / 2 ** 20} MiB`;
+}

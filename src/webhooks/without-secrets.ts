@@ -26,9 +26,14 @@ export function withoutSecrets(
   let count = 0;
   for (const [name, value] of headers) {
     if (count === maxHeaders) break;
-    if (isSecret(name) || except.includes(name)) continue;
+    if (isSecret(name) || except.some((other) => isName(other, name))) continue;
     kept[name] = value.length > maxValueLength ? value.slice(0, maxValueLength) : value;
     count += 1;
   }
   return kept;
+}
+
+/** Whether a name in any case is one in lower case; most differ in length, and cost no copy. */
+function isName(any: string, lowerCase: string): boolean {
+  return any.length === lowerCase.length && any.toLowerCase() === lowerCase;
 }

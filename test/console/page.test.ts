@@ -3,9 +3,21 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { curlOf } from "../../src/console/page/curl.ts";
+import { ago, heard } from "../../src/console/page/durations.ts";
 import { prettyJson } from "../../src/console/page/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
+
+test("a provider was last heard when its last event came, in the same words", () => {
+  const provider = { usualIntervalSeconds: 1_200, hasSecret: true, isSilent: false };
+  const now = Date.now();
+  for (const silentForSeconds of [1, 59, 150, 5_000, 100_000]) {
+    const event = ago(new Date(now - silentForSeconds * 1_000), now);
+    expect(heard({ ...provider, silentForSeconds }, now)).toBe(
+      `${event}, usually every 20\u00a0min`,
+    );
+  }
+});
 
 describe("copy as curl", () => {
   test.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)(

@@ -21,7 +21,7 @@ describe.each(databases)("kill -9 under load on $name", (kind) => {
     const service = await CrashService.open(kind, ledgerSeats);
     try {
       const ledger = new Ledger();
-      // Only the source can be told to die at a point of its own.
+      // Only the source can be told to die at a point of its own; the compiled program is killed as often.
       const inside =
         compiledProgram === null
           ? [
@@ -29,7 +29,7 @@ describe.each(databases)("kill -9 under load on $name", (kind) => {
               named(kind, "after the commit of a delivery"),
               kind.commitsElsewhere ? named(kind, "during the commit of a booking") : outside,
             ]
-          : [];
+          : [outside, outside, outside];
       const ways = [outside, ...inside];
       for (const way of ways) {
         const { unanswered } = await playRound(service, ledger, way);

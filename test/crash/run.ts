@@ -105,7 +105,7 @@ try {
     }
     console.log(
       `
-No fault found. Acknowledged: ${totals.acknowledged}, each there once.
+No fault found on ${chosen.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each there once.
 Unanswered: ${totals.unanswered}; ${totals.carriedOut} of them had been stored, and the retry found them; the others it made.
 Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${rounds * chosen.length}, each whole after the next start.`,
     );

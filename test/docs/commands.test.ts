@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { at } from "../../src/webhooks/payload.ts";
 import { until } from "../support/app.ts";
+import { bookingBody, post } from "../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../support/load.ts";
 import { type RunningServer, runSkyhook } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
@@ -119,24 +120,10 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
 };
 
 async function book({ url }: RunningServer, token: string): Promise<number> {
-  const answer = await fetch(`${url}/v1/api/bookings`, {
-    method: "POST",
-    headers: { authorization: token, "content-type": "application/json" },
-    body: JSON.stringify({
-      flightId: 1,
-      contactEmail: "ada@example.com",
-      paymentMethod: "card",
-      passengers: [
-        {
-          firstName: "Ada",
-          lastName: "Lovelace",
-          email: "ada@example.com",
-          dateOfBirth: "1990-04-12",
-          passportNumber: "X1234567",
-        },
-      ],
-    }),
-  });
+  const answer = await fetch(
+    `${url}/v1/api/bookings`,
+    post(bookingBody(1), { authorization: token }),
+  );
   await answer.arrayBuffer();
   return answer.status;
 }

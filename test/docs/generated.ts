@@ -13,11 +13,15 @@ import { interpret, messagesOf } from "../../src/webhooks/interpret.ts";
 import type { Provider, SampleDelivery } from "../../src/webhooks/provider.ts";
 import { catalogue } from "../../src/webhooks/providers.ts";
 
-/** A part of a page of docs/ that is written from code, between `<!-- name -->` and `<!-- /name -->`. */
+import { credentialLines, credentials, providerTable, settingsTable } from "./tables.ts";
+
+/** A part of a file that is written from code. */
 export interface GeneratedPart {
   readonly file: string;
   readonly name: string;
   readonly text: string;
+  /** What it replaces; by default, all between `<!-- name -->` and `<!-- /name -->`. */
+  readonly place?: RegExp;
 }
 
 const now = new Date("2026-11-21T09:12:44.120Z");
@@ -27,15 +31,20 @@ const notificationId = "ntf_019a9f0c5d7c7f0e9a4b1c2d3e4f5a6b";
 const deliveryId = "0b9f3c52-8c1e-4d7a-9f26-51a1c0de7e11";
 
 export const generatedParts = (): readonly GeneratedPart[] => [
+  { file: "README.md", name: "settings", text: settingsTable() },
+  { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
   { file: "docs/api.md", name: "errors", text: errorTable() },
   { file: "docs/events.md", name: "example", text: wholeExample() },
   { file: "docs/events.md", name: "events", text: eventSections() },
+  { file: "docs/webhooks.md", name: "providers", text: providerTable() },
 ];
 
-/** The page with the part put in its place. Throws when the page has no such place. */
-export function withPart(page: string, { file, name, text }: GeneratedPart): string {
-  const place = new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s");
-  if (!place.test(page)) throw new Error(`${file} has no <!-- ${name} --> … <!-- /${name} -->`);
+/** The file with the part put in its place. Throws when the file has no such place. */
+export function withPart(page: string, part: GeneratedPart): string {
+  const { file, name, text } = part;
+  const between = new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s");
+  const { place = between } = part;
+  if (!place.test(page)) throw new Error(`${file} has no place for its ${name}: ${place.source}`);
   return page.replace(place, () => `${text}\n`);
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { until } from "../support/app.ts";
 import { RawClient } from "../support/raw-client.ts";
 import { asOperator, deliverTo } from "../support/load.ts";
-import type { RunningServer } from "../support/program.ts";
+import { plainEnvironment, type RunningServer } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
@@ -48,6 +48,7 @@ if (isLinux && count < wanted) {
 async function idleClients({ url }: RunningServer, number: number) {
   const script = join(import.meta.dir, "../support/idle-clients.ts");
   const child = Bun.spawn([...withFiles(), process.execPath, script, url, `${number}`], {
+    env: plainEnvironment(),
     stdin: "pipe",
     stdout: "pipe",
   });

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 
 import fc from "fast-check";
 
+import type { Provider } from "../../src/webhooks/provider.ts";
 import { catalogue } from "../../src/webhooks/providers.ts";
 import { providerOf } from "../support/app.ts";
 
@@ -120,48 +121,53 @@ const time = fc.oneof(
   ),
 );
 
-const timestampedCases: fc.Arbitrary<SignedCase> = fc
-  .record({
-    body,
-    time,
-    signed: fc.constantFrom(...signedTexts),
-    secret,
-    write: fc.constantFrom(...writings),
-    noise: fc.array(
-      fc.constantFrom(
-        "v0=abc",
-        `t=${nowSeconds}`,
-        `v1=${"0".repeat(64)}`,
-        "v1=",
-        "x",
-        "v1=zz",
-        "t=1",
+const timestampedCases = ({ id: provider, signature }: Provider): fc.Arbitrary<SignedCase> =>
+  fc
+    .record({
+      body,
+      time,
+      signed: fc.constantFrom(...signedTexts),
+      secret,
+      write: fc.constantFrom(...writings),
+      noise: fc.array(
+        fc.constantFrom(
+          "v0=abc",
+          `t=${nowSeconds}`,
+          `v1=${"0".repeat(64)}`,
+          "v1=",
+          "x",
+          "v1=zz",
+          "t=1",
+        ),
+        { maxLength: 9 },
       ),
-      { maxLength: 9 },
-    ),
-    separator: fc.constantFrom(",", ",", ",", ", ", ";", "\t,"),
-    tail: fc.constantFrom("", "", "", "=", "=x"),
-    isReversed: fc.boolean(),
-  })
-  .map((chosen) => {
-    const hmac = createHmac("sha256", chosen.secret)
-      .update(`${chosen.time}.`)
-      .update(chosen.signed(chosen.body));
-    const items = [
-      `t=${chosen.time}`,
-      `v1=${chosen.write(hmac.digest(), "hex")}${chosen.tail}`,
-      ...chosen.noise,
-    ];
-    if (chosen.isReversed) items.reverse();
-    return {
-      provider: "payment_processor",
-      body: chosen.body,
-      header: items.join(chosen.separator),
-    };
-  });
+      separator: fc.constantFrom(",", ",", ",", ", ", ";", "\t,"),
+      tail: fc.constantFrom("", "", "", "=", "=x"),
+      isReversed: fc.boolean(),
+    })
+    .map((chosen) => {
+      const hmac = createHmac(signature.algorithm, chosen.secret)
+        .update(`${chosen.time}.`)
+        .update(chosen.signed(chosen.body));
+      const items = [
+        `t=${chosen.time}`,
+        `v1=${chosen.write(hmac.digest(), signature.encoding)}${chosen.tail}`,
+        ...chosen.noise,
+      ];
+      if (chosen.isReversed) items.reverse();
+      return {
+        provider,
+        body: chosen.body,
+        header: items.join(chosen.separator),
+      };
+    });
 
 const wellFormed: fc.Arbitrary<SignedCase> = fc.oneof(
-  ...catalogue.map(({ id }) => (id === "payment_processor" ? timestampedCases : plainCases(id))),
+  ...catalogue.map((provider) =>
+    provider.signature.signed === "timestamp-dot-raw"
+      ? timestampedCases(provider)
+      : plainCases(provider.id),
+  ),
 );
 const mutated = wellFormed.chain((tried) =>
   damaged(fc.constant(Buffer.from(tried.header))).map((bytes) => ({

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
 import { createApp } from "../../src/app.ts";
-import { startApp, type TestApp, until } from "../support/app.ts";
+import { startApp, type TestApp } from "../support/app.ts";
+import { chromium, openBrowser } from "../support/browser.ts";
 import { addFlight } from "../support/flights.ts";
 
 const files = [
@@ -56,55 +54,79 @@ describe("the playground", () => {
     expect(start).toContain(JSON.stringify(JSON.stringify({ authorization: "Bearer " }, null, 2)));
   });
 
-  test("opens in a browser without a network, runs the query and shows the result", async () => {
-    const chromium = ["chromium", "chromium-browser", "google-chrome"].map((name) =>
-      Bun.which(name),
-    );
-    const path = chromium.find((found) => found !== null) ?? null;
-    if (path === null) {
-      console.log("skipped: there is no Chromium here (apt-get install chromium)");
-      return;
-    }
-    const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-    const profile = mkdtempSync(join(tmpdir(), "skyhook-chromium-"));
-    const view = new Bun.WebView({
-      width: 1200,
-      height: 800,
-      backend: {
-        type: "chrome",
-        path,
-        argv: [
-          "--no-sandbox",
-          "--disable-gpu",
-          "--no-first-run",
-          "--disable-background-networking",
-          `--user-data-dir=${profile}`,
-          // No name leads anywhere: what is not served by this program is not there.
-          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        ],
-      },
-    });
-    try {
-      const has = async (script: string) => Boolean(await view.evaluate(script));
-      await view.navigate(new URL("/graphql", server.server?.url).href);
-      const button = `document.querySelector("button.graphiql-execute-button")`;
-      await until(() => has(`${button} !== null`), 20_000);
-      // The editor is there when it shows the query.
-      await until(() => has(`document.body.innerText.includes("flights")`), 20_000);
-      await view.evaluate(`${button}.click()`);
-      const result = `(document.querySelector(".result-window")?.innerText ?? "")`;
-      await until(() => has(`${result}.includes("totalCount")`), 20_000);
-      expect(await has(`${result}.includes("SK3")`)).toBe(true);
-      const loaded: unknown = await view.evaluate(
-        `performance.getEntriesByType("resource").map(({ name }) => new URL(name, location.href))
+  test.skipIf(chromium === null)(
+    "opens in a browser without a network, runs the query and shows the result",
+    async () => {
+      const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
+      const browser = await openBrowser(1_200);
+      try {
+        await browser.open(new URL("/graphql", server.server?.url).href);
+        const button = "button.graphiql-execute-button";
+        await browser.until(`document.querySelector("${button}") !== null`);
+        // The editor is there when it shows the query.
+        await browser.shows("body", "flights");
+        await browser.click(button);
+        await browser.shows(".result-window", "totalCount");
+        await browser.shows(".result-window", "SK3");
+        const loaded = await browser.read(
+          `performance.getEntriesByType("resource").map(({ name }) => new URL(name, location.href))
           .filter(({ protocol, origin }) => protocol !== "data:" && origin !== location.origin).length`,
-      );
-      expect(loaded).toBe(0);
-      expect(await has(`document.body.innerText.includes("Headers")`)).toBe(true);
-    } finally {
-      view.close();
-      await server.stop(true);
-      rmSync(profile, { recursive: true, force: true });
-    }
-  }, 60_000);
+        );
+        expect(loaded).toBe(0);
+        await browser.shows("body", "Headers");
+      } finally {
+        browser.close();
+        await server.stop(true);
+      }
+    },
+    60_000,
+  );
+
+  test.skipIf(chromium === null)(
+    "shows on later visits what was there before, and adds no empty tab",
+    async () => {
+      const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
+      const browser = await openBrowser(1_200);
+      const url = new URL("/graphql", server.server?.url).href;
+      const tabs = "[...document.querySelectorAll('.graphiql-tab')].map((tab) => tab.textContent)";
+      const visit = async (address: string, text: string) => {
+        await browser.open("about:blank");
+        await browser.open(address);
+        await browser.shows(".graphiql-query-editor .view-lines", text);
+        return browser.read(`${tabs}.join()`);
+      };
+      const stored = "localStorage.getItem('graphiql:tabState')";
+      try {
+        expect(await visit(url, "Flights")).toBe("Example");
+        expect(await visit(url, "Flights")).toBe("Example");
+        // The editor stores what it shows after a pause.
+        await browser.until(`${stored}?.includes("Flights")`);
+        // Somebody to whom an earlier version gave an empty tab, and put it in front.
+        await browser.read(`void (() => {
+          const state = JSON.parse(${stored});
+          state.tabs.push({ ...state.tabs[0], id: "empty", title: "<untitled>", query: null, headers: null });
+          localStorage.setItem("graphiql:tabState", JSON.stringify({ ...state, activeTabIndex: 1 }));
+        })()`);
+        expect(await visit(url, "Flights")).toBe("Example");
+        await browser.click(".graphiql-query-editor .view-lines");
+        await browser.type("#mine ");
+        await browser.until(`${stored}?.includes("#mine")`);
+        expect(await visit(url, "#mine")).toBe("Example");
+        const other = `${url}?query=${encodeURIComponent("query Other { node(id: 1) { id } }")}`;
+        expect(await visit(other, "Other")).toMatch(/^Example.*,Other/);
+        expect(await visit(other, "Other")).toMatch(/^Example[^,]*,Other[^,]*$/);
+        // What cannot be read is no reason to show nothing.
+        await browser.read("void localStorage.setItem('graphiql:tabState', '{')");
+        await browser.open("about:blank");
+        await browser.open(url);
+        await browser.until(
+          "document.querySelector('.graphiql-query-editor .view-lines')?.textContent.trim() > ''",
+        );
+      } finally {
+        browser.close();
+        await server.stop(true);
+      }
+    },
+    60_000,
+  );
 });

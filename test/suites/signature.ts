@@ -57,7 +57,7 @@ const sections: Readonly<Record<string, (by: Signer) => readonly Row[]>> = {
   prefix: prefixRows,
   headers: headerRows,
   secrets: secretRows,
-  timestamp: (by) => (by.timestamped ? timestampRows(by) : []),
+  timestamp: timestampRows,
   "several signatures": (by) => (by.timestamped ? severalRows(by) : []),
   "JSON written differently": (by) => (by.compacts ? compactRows(by) : rawOnlyRows(by)),
 };
@@ -404,7 +404,8 @@ function secretRows(by: Signer): readonly Row[] {
 }
 
 function timestampRows(by: Signer): readonly Row[] {
-  const { toleranceSeconds = 0 } = by.scheme;
+  if (by.scheme.signed !== "timestamp-dot-raw") return [];
+  const { toleranceSeconds } = by.scheme;
   const text = by.encoded(plain);
   /** Rightly signed for a time, whatever it looks like. */
   const at = (time: number | string): Attempt => ({

@@ -15,7 +15,7 @@ if (chromium === null) {
 }
 
 /** Far beyond what a page needs, for machines that are busy with other things. */
-const patienceMs = 15_000;
+const patienceMs = 20_000;
 
 /** A tab of a real browser that reaches nothing but this machine. */
 export interface Browser {

@@ -120,6 +120,10 @@ const routes = [
 async function sell(app: App, clock: PastClock, days: number): Promise<void> {
   clock.goBack(20 * hourMs);
   const midnight = Math.floor(app.clock.now() / (24 * hourMs)) * 24 * hourMs;
+  const { user } = await app.services.users.ensureUser({
+    name: "Grace Hopper",
+    email: "grace@example.com",
+  });
   let turn = 0;
   for (let day = 2; day < 2 + days; day += 1) {
     for (const [index, [flightNumber, origin, destination]] of routes.entries()) {
@@ -136,18 +140,18 @@ async function sell(app: App, clock: PastClock, days: number): Promise<void> {
       for (let left = wanted; left > 0; left -= 9) {
         turn += 1;
         clock.goBack(20 * hourMs - turn * 9 * minuteMs);
-        await book(app, flight.id, Math.min(9, left));
+        await book(app, user.id, flight.id, Math.min(9, left));
       }
     }
   }
 }
 
-async function book(app: App, flightId: number, passengers: number): Promise<void> {
-  const made = await json(
-    await app.as("user", "/v1/api/bookings", post(bookingBody(flightId, passengers))),
-  );
+async function book(app: App, user: string, flightId: number, passengers: number): Promise<void> {
+  const wanted = post(bookingBody(flightId, passengers));
+  const made = await json(await app.as("user", "/v1/api/bookings", wanted, user));
   // One in ten thinks better of it.
   if (flightId % 10 === 3) {
-    await app.as("user", `/v1/api/bookings/${String(made["bookingId"])}`, { method: "DELETE" });
+    const path = `/v1/api/bookings/${String(made["bookingId"])}`;
+    await app.as("user", path, { method: "DELETE" }, user);
   }
 }

@@ -111,3 +111,12 @@ export async function startServer(
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
+
+/**
+ * Our environment for a child whose output is read. In a terminal the runner has its workers colour what
+ * they print, and children of theirs would too.
+ */
+export function plainEnvironment(): Record<string, string | undefined> {
+  const { FORCE_COLOR: _, ...others } = process.env;
+  return { ...others, NO_COLOR: "1" };
+}

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 
 import type { Config } from "../../config.ts";
 import { AppError } from "../../errors.ts";
@@ -6,14 +6,17 @@ import { countDuplicate, lastEventOf } from "../../storage/events.ts";
 import { step } from "../../storage/sql.ts";
 import { pendingMigrations as pendingOnServer } from "../../storage/postgres/inspect.ts";
 import { pendingMigrations } from "../../storage/sqlite/inspect.ts";
-import type { Storage } from "../../storage/storage.ts";
+import { databaseFile, type Storage } from "../../storage/storage.ts";
 import { insertUser } from "../../storage/users.ts";
 import { withoutPassword } from "../../storage/without-password.ts";
-import { databaseFault, databaseFile, isInMemory, openDatabase } from "../database.ts";
+import { databaseFault, isInMemory, openDatabase } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../failures.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
+import { checkOutbox } from "./outbox.ts";
+import { isPresent } from "./folders.ts";
+import { checkPersonalData } from "./personal-data.ts";
 import { checkRotation } from "./rotation.ts";
 
 const about = "database";
@@ -24,13 +27,13 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
   if (isInMemory(config)) {
     return [odd(about, "in memory: all is lost when the server stops"), clock([])];
   }
-  const file = databaseFile(config);
-  if (file !== null && !existsSync(file)) {
-    const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
-    return [odd(about, detail), clock([])];
-  }
+  const file = databaseFile(config.databaseUrl);
   const name = file ?? withoutPassword(config.databaseUrl);
   try {
+    if (file !== null && !isPresent(file)) {
+      const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
+      return [odd(about, detail), clock([])];
+    }
     const pending =
       file === null
         ? await pendingOnServer(config.databaseUrl, config.databaseLimits)
@@ -43,7 +46,9 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
     try {
       return [
         ...(await checkOpen(storage, config, name)),
+        ...(await checkPersonalData(storage, config, env)),
         ...(await checkRotation(storage, config, env)),
+        await checkOutbox(storage),
       ];
     } finally {
       await storage.close();

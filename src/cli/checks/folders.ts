@@ -3,7 +3,8 @@ import { dirname, resolve } from "node:path";
 
 import type { Config } from "../../config.ts";
 import { tokenKey, tokenKeyFile } from "../../secrets.ts";
-import { messageOf } from "../failures.ts";
+import { codeOf, messageOf } from "../failures.ts";
+import { ownKeys } from "../keys.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 
@@ -14,8 +15,9 @@ export function checkFolders(config: Config): readonly Finding[] {
 
 function checkDataFolder({ dataDir }: Config): Finding {
   const about = "data folder";
-  const isThere = existsSync(dataDir);
+  let isThere: boolean;
   try {
+    isThere = isPresent(dataDir);
     if (isThere && !statSync(dataDir).isDirectory()) return bad(about, `${dataDir} is no folder`);
     accessSync(isThere ? dataDir : nearestFolder(dataDir), constants.W_OK | constants.X_OK);
   } catch (error) {
@@ -25,18 +27,33 @@ function checkDataFolder({ dataDir }: Config): Finding {
   return good(about, `${dataDir} can be written`);
 }
 
+/** Whether there is something of that name. Throws when this user cannot know. */
+export function isPresent(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    throw error;
+  }
+}
+
 /** The folder in which a missing one would be made. */
 function nearestFolder(path: string): string {
   const parent = dirname(resolve(path));
   return existsSync(parent) ? parent : nearestFolder(parent);
 }
 
-function checkTokenKey({ jwtSecret, dataDir }: Config): Finding {
+function checkTokenKey(config: Config): Finding {
+  const { jwtSecret, dataDir } = config;
   const about = "token key";
   if (jwtSecret !== null) return good(about, "JWT_SECRET is set");
+  const own = ownKeys(config).find(({ variable }) => variable === "JWT_SECRET");
+  if (own !== undefined) return odd(about, own.detail);
   const file = tokenKeyFile(dataDir);
-  if (!existsSync(file)) return good(about, "is made at the first start");
   try {
+    if (!isPresent(file)) return good(about, "is made at the first start");
     tokenKey(null, dataDir);
   } catch (error) {
     return bad(about, messageOf(error));

@@ -1,17 +1,21 @@
 import { existsSync } from "node:fs";
 
 import type { Config } from "../../config.ts";
-import { equalSecrets, secretPlaces, secretStore } from "../../secrets.ts";
+import {
+  equalSecrets,
+  leastSecretLength,
+  type SecretPlace,
+  secretPlaces,
+  secretStore,
+} from "../../secrets.ts";
 import type { Secrets } from "../../webhooks/signature.ts";
 import { messageOf } from "../failures.ts";
+import { notRead } from "../secret-warnings.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-/** Shorter ones can be guessed. */
-const leastLength = 16;
 
 /** The webhook secret of every registered provider. Tells no part of any. */
 export function checkSecrets({ providers, secretsDir }: Config, env: Env): readonly Finding[] {
@@ -46,10 +50,14 @@ function checkProvider(
       ),
     ];
   }
-  const fromEnv = env[current.variable] !== undefined;
-  const source = fromEnv ? current.variable : current.file;
+  const sourceOf = ({ variable, file }: SecretPlace) =>
+    env[variable] === undefined ? file : variable;
+  const source = sourceOf(current);
   const faults = [
+    ...store.unreadFiles(id).map((unread) => odd(id, notRead(unread))),
+    ...sameFaults(id, source, sourceOf(previous), secrets),
     ...formFaults(id, source, secrets.current),
+    ...(secrets.previous === null ? [] : formFaults(id, sourceOf(previous), secrets.previous)),
     ...[current, previous]
       .filter(({ variable, file }) => env[variable] === undefined && existsSync(file))
       .map(({ file }) => checkMode(id, file))
@@ -60,13 +68,28 @@ function checkProvider(
   return [good(id, `secret from ${source}${rotation}`)];
 }
 
+/** A rotation that is none: one of the two was put into a place that is not read, or not at all. */
+function sameFaults(
+  id: string,
+  source: string,
+  previousSource: string,
+  { current, previous }: Secrets,
+): readonly Finding[] {
+  if (current !== previous) return [];
+  const detail = `${previousSource} is the same as ${source}: put the new secret into ${source}, or remove ${previousSource}`;
+  return [bad(id, detail)];
+}
+
 function formFaults(id: string, source: string, secret: string): readonly Finding[] {
   const faults: Finding[] = [];
   if (secret.trim() !== secret) {
     faults.push(odd(id, `${source} has white space around it, which counts: take it off`));
   }
-  if (secret.trim().length < leastLength) {
-    faults.push(odd(id, `${source} has fewer than ${leastLength} characters: is it whole?`));
+  if (/^(["']).*\1$/.test(secret.trim())) {
+    faults.push(odd(id, `${source} starts and ends with a quote, which counts: take both off`));
+  }
+  if (secret.trim().length < leastSecretLength) {
+    faults.push(odd(id, `${source} has fewer than ${leastSecretLength} characters: is it whole?`));
   }
   if (id === "payment_processor" && !secret.trim().startsWith("whsec_")) {
     faults.push(

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Bookings } from "./bookings.tsx";
+import { ago } from "./durations.ts";
 import { Events } from "./events.tsx";
 import { reconnect } from "./feed.ts";
 import { Flights } from "./flights.tsx";
@@ -13,8 +14,7 @@ import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
 import { onSession, readToken, signOut, token } from "./session.ts";
 import { SignIn, takeCode } from "./sign-in.tsx";
 import { setTheme, theme } from "./theme.ts";
-import { ago } from "./time.tsx";
-import { Notices } from "./ui.tsx";
+import { Empty, Notices } from "./ui.tsx";
 
 export function App() {
   const [held, setHeld] = useState(token);
@@ -43,7 +43,8 @@ function Console({ token: held }: { readonly token: string }) {
   const live = useFeed(held);
   const help = useRef<HTMLDialogElement>(null);
   useEffect(() => listenToKeys(() => help.current?.showModal()), []);
-  useEffect(() => void (document.title = `${names[route.view]} · Skyhook`), [route.view]);
+  const title = route === null ? "No such page" : names[route.view];
+  useEffect(() => void (document.title = `${title} · Skyhook`), [title]);
   return (
     <LiveContext.Provider value={live}>
       <div class="frame">
@@ -56,7 +57,7 @@ function Console({ token: held }: { readonly token: string }) {
               <a
                 key={view}
                 href={writeRoute(view)}
-                aria-current={view === route.view ? "page" : undefined}
+                aria-current={view === route?.view ? "page" : undefined}
               >
                 {names[view]}
               </a>
@@ -76,9 +77,7 @@ function Console({ token: held }: { readonly token: string }) {
             <Leave token={held} />
           </div>
         </header>
-        <main id="main">
-          <Shown route={route} />
-        </main>
+        <main id="main">{route === null ? <NoSuchPage /> : <Shown route={route} />}</main>
       </div>
       <dialog ref={help} aria-labelledby="help-title">
         <form method="dialog">
@@ -115,6 +114,21 @@ function Shown({ route }: { readonly route: Route }) {
     case "flights":
       return <Flights route={route} />;
   }
+}
+
+function NoSuchPage() {
+  return (
+    <div class="page">
+      <header class="bar">
+        <h1>No such page</h1>
+      </header>
+      <Empty title="There is no such page">
+        <p>
+          The address names none of the views above. <a href={writeRoute("events")}>Show events</a>
+        </p>
+      </Empty>
+    </div>
+  );
 }
 
 /** Whether new things arrive by themselves; a click tries again. */

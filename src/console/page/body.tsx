@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { prettyJson } from "./json.ts";
-import { ExactText, Text } from "./text.tsx";
+import { counted, ExactText, Text } from "./text.tsx";
 import { CopyButton } from "./ui.tsx";
 
 interface Bytes {
@@ -78,8 +78,7 @@ export function Headers({ of: headers }: { readonly of: Readonly<Record<string, 
   return (
     <details class="headers">
       <summary>
-        {lines.length} {lines.length === 1 ? "header" : "headers"}{" "}
-        <span class="quiet">without secrets and signatures</span>
+        {counted(lines.length, "header")} <span class="quiet">without secrets and signatures</span>
       </summary>
       <dl class="facts mono">
         {lines.map(([name, value]) => (

@@ -4,7 +4,7 @@ import { writeRoute } from "./route.ts";
 import { money, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
-import type { BookingDetail, BookingStep } from "./wire.ts";
+import type { BookingDetail, BookingStep, User } from "./wire.ts";
 
 /** A booking and its history. */
 export function BookingPane({ id, close }: { readonly id: string; readonly close: string }) {
@@ -13,6 +13,7 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
     error,
     reload,
   } = useLoad<BookingDetail>(`v1/bookings/${encodeURIComponent(id)}`);
+  const user = useAddress(booking?.userId ?? null);
   return (
     <Detail label="Booking" close={close}>
       {booking === null && error !== null && <Fault error={error} retry={reload} />}
@@ -32,11 +33,15 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
               <CopyButton label="Copy reference" text={() => booking.reference} />
             </div>
           </header>
-          <BookingFacts booking={booking} />
+          <BookingFacts booking={booking} user={user} />
           <h3 class="history">History</h3>
           <ol class="timeline">
             {booking.history.map((step) => (
-              <Step key={`${step.at} ${step.type}`} step={step} />
+              <Step
+                key={`${step.at} ${step.type}`}
+                step={step}
+                by={step.actor === booking.userId ? user : step.actor}
+              />
             ))}
           </ol>
         </article>
@@ -45,7 +50,20 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
   );
 }
 
-function BookingFacts({ booking }: { readonly booking: BookingDetail }) {
+/** A user's e-mail address; the id as long as it is not known, or where it may not be seen. */
+function useAddress(userId: string | null): string | null {
+  const path = userId === null ? null : `v1/users/${encodeURIComponent(userId)}`;
+  const { value } = useLoad<User>(path, { mayBeForbidden: true });
+  return value?.email ?? userId;
+}
+
+interface FactsParts {
+  readonly booking: BookingDetail;
+  /** Who booked. */
+  readonly user: string | null;
+}
+
+function BookingFacts({ booking, user }: FactsParts) {
   const { flight, passengers, cancellation } = booking;
   return (
     <>
@@ -59,17 +77,12 @@ function BookingFacts({ booking }: { readonly booking: BookingDetail }) {
           ["departs", <ExactTime at={flight.departureTime} />],
           ["price", money(booking.totalPrice, booking.currency)],
           [
-            "user",
-            <span class="mono">
-              <Text of={booking.userId} />
+            "booked by",
+            <span title={booking.userId}>
+              <Text of={user ?? booking.userId} />
             </span>,
           ],
-          [
-            "paid back",
-            cancellation === null
-              ? null
-              : `${money(cancellation.refund.amount, cancellation.refund.currency)} (${cancellation.refund.percent} %)`,
-          ],
+          ["refund", cancellation === null ? null : refundText(cancellation.refund)],
         ]}
       />
       <div class="scroll-x">
@@ -100,8 +113,21 @@ function BookingFacts({ booking }: { readonly booking: BookingDetail }) {
   );
 }
 
-function Step({ step }: { readonly step: BookingStep }) {
-  const { at, type, title, actor, eventId, notifications } = step;
+type Refund = NonNullable<BookingDetail["cancellation"]>["refund"];
+
+/** `USD 499.50 (100 %), pending`: whether it is paid back already is the API's word. */
+function refundText({ amount, currency, percent, status }: Refund): string {
+  return `${money(amount, currency)} (${percent} %), ${status}`;
+}
+
+interface StepParts {
+  readonly step: BookingStep;
+  /** Who did it, as far as it is known. */
+  readonly by: string | null;
+}
+
+function Step({ step, by }: StepParts) {
+  const { at, type, title, eventId, notifications } = step;
   return (
     <li class="step">
       <h3>
@@ -109,10 +135,10 @@ function Step({ step }: { readonly step: BookingStep }) {
       </h3>
       <p class="quiet">
         <ExactTime at={at} /> <span class="mono">{type}</span>
-        {actor !== null && (
+        {by !== null && (
           <>
             {" "}
-            by <Text of={actor} />
+            by <Text of={by} />
           </>
         )}
       </p>

@@ -6,7 +6,7 @@ import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
 import { useInterval } from "./live.ts";
 import { type Route, writeRoute } from "./route.ts";
-import { money, Text } from "./text.tsx";
+import { counted, money, Text } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Empty, Status } from "./ui.tsx";
 import type { BookingItem } from "./wire.ts";
@@ -38,7 +38,7 @@ export function Bookings({ route }: { readonly route: Route }) {
       }
       list={
         <ListPane
-          what="bookings"
+          what={["booking", "bookings"]}
           list={list}
           scroller={scroller}
           empty={
@@ -72,8 +72,7 @@ export function Bookings({ route }: { readonly route: Route }) {
               </span>
               <span class="cell kind mono">
                 {booking.flight.flightNumber} {booking.flight.origin} → {booking.flight.destination}
-                , {booking.seats === 1 ? "1 seat" : `${booking.seats} seats`},{" "}
-                {money(booking.totalPrice, booking.currency)}
+                , {counted(booking.seats, "seat")}, {money(booking.totalPrice, booking.currency)}
               </span>
             </a>
           )}

@@ -115,6 +115,12 @@ function optionsFor(
     height: heightPx,
     // Days are those of UTC; hours are the reader's.
     ...(isByDay && { tzDate: (time: number) => UPlot.tzDate(new Date(time * 1_000), "Etc/UTC") }),
+    // Where nothing is pointed at, the legend has names alone.
+    hooks: {
+      setLegend: [
+        ({ legend }) => target.classList.toggle("pointed", typeof legend.idx === "number"),
+      ],
+    },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
       // Whole bars at both ends.
@@ -151,7 +157,7 @@ function optionsFor(
           points: { show: false },
           ...(bars !== undefined && { paths: bars }),
           value: (_: UPlot, __: number, ___: number, index: number | null) =>
-            index === null ? "–" : (valueAt(row, index) ?? 0).toLocaleString("en"),
+            index === null ? "" : (valueAt(row, index) ?? 0).toLocaleString("en"),
         }))
         .toReversed(),
     ],

@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 import { Body, Headers } from "./body.tsx";
 import { curlOf } from "./curl.ts";
@@ -7,7 +7,7 @@ import { useLoad } from "./load.ts";
 import { useInterval, useLive } from "./live.ts";
 import { NotificationStep } from "./notification.tsx";
 import { Replay } from "./replay.tsx";
-import { OutsideLink, Text } from "./text.tsx";
+import { counted, OutsideLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
 import type { EventDetail } from "./wire.ts";
@@ -25,6 +25,11 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
   } = useLoad<EventDetail>(`v1/events/${encodeURIComponent(id)}`);
   const { news } = useLive();
   useEffect(() => void (news > 0 && reload()), [news]);
+  const [resent, setResent] = useState<Resent | null>(null);
+  const replayed = (after: EventDetail) => {
+    setResent({ id: resentOf(event, after) });
+    set(after);
+  };
   const isUnderWay = event?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
   useInterval(() => isUnderWay && reload(), lookMs);
 
@@ -46,7 +51,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Time at={event.createdAt} />
             </p>
             <div class="actions">
-              <Replay id={event.id} isMain replayed={set} />
+              <Replay id={event.id} isMain replayed={replayed} />
               {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
               <CopyButton label="Copy id" text={() => event.id} />
             </div>
@@ -54,21 +59,57 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
           <ol class="timeline">
             <Received event={event} />
             <Normalised event={event} />
-            {event.notifications.map((notification) => (
-              <NotificationStep key={notification.id} of={notification} />
-            ))}
-            {event.notifications.length === 0 && (
-              <li class="step">
-                <h3>Nobody was told</h3>
-                <p class="quiet">
-                  Operators are not told of this type of event. It is kept all the same.
-                </p>
-              </li>
-            )}
+            <Notifications event={event} resent={resent} />
           </ol>
         </article>
       )}
     </Detail>
+  );
+}
+
+/** What a replay sent; a new object for every replay, also where it is the same notification again. */
+interface Resent {
+  readonly id: string | undefined;
+}
+
+/** The first that a replay made; where it made none, the first that it sent again under its own id. */
+function resentOf(before: EventDetail | null, after: EventDetail): string | undefined {
+  const known = new Set(before?.notifications.map(({ id }) => id));
+  const made = after.notifications.find(({ id }) => !known.has(id));
+  return (made ?? after.notifications.find(({ dueAt }) => dueAt !== null))?.id;
+}
+
+/** Those of the event are made with it: what is made this much later was made by a replay. */
+const togetherMs = 2_000;
+
+interface NotificationsParts {
+  readonly event: EventDetail;
+  readonly resent: Resent | null;
+}
+
+function Notifications({ event, resent }: NotificationsParts) {
+  const { notifications } = event;
+  if (notifications.length === 0) {
+    return (
+      <li class="step">
+        <h3>Nobody was told</h3>
+        <p class="quiet">Operators are not told of this type of event. It is kept all the same.</p>
+      </li>
+    );
+  }
+  const lastMs = Date.parse(event.createdAt) + togetherMs;
+  return (
+    <>
+      {notifications.map((notification, index) => (
+        <NotificationStep
+          key={notification.id}
+          of={notification}
+          number={notifications.length > 1 ? index + 1 : null}
+          isAgain={Date.parse(notification.createdAt) > lastMs}
+          resent={notification.id === resent?.id ? resent : null}
+        />
+      ))}
+    </>
   );
 }
 
@@ -108,7 +149,7 @@ function Received({ event }: { readonly event: EventDetail }) {
             "signed with",
             receipt.signedWith === "current" ? "the current secret" : "the previous secret",
           ],
-          ["size", `${receipt.bodyBytes.toLocaleString("en")} bytes`],
+          ["size", counted(receipt.bodyBytes, "byte")],
           [
             "came again",
             again === 0

@@ -5,11 +5,12 @@ import { ProviderFilter, SelectFilter, TextFilter } from "./filters.tsx";
 import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
 import { useInterval, useLive } from "./live.ts";
+import { useLoad } from "./load.ts";
 import { type Route, writeRoute } from "./route.ts";
 import { Text } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Empty, Status } from "./ui.tsx";
-import type { EventItem } from "./wire.ts";
+import type { EventItem, Page } from "./wire.ts";
 
 /** The feed tells of notifications; what came without one is looked for this often. */
 const lookMs = 5_000;
@@ -24,8 +25,7 @@ export function Events({ route }: { readonly route: Route }) {
   const { news } = useLive();
   useEffect(() => void (news > 0 && list.refresh()), [news]);
   useInterval(list.refresh, lookMs);
-  const types = useRef(new Set<string>());
-  for (const { type } of list.items ?? []) types.current.add(type);
+  const types = useKnownTypes(list.items, query.size > 0);
 
   return (
     <Split
@@ -37,7 +37,8 @@ export function Events({ route }: { readonly route: Route }) {
             route={route}
             name="type"
             label="Type"
-            options={[...types.current].toSorted()}
+            hint="the whole name"
+            options={types}
           />
           <SelectFilter route={route} name="status" label="State" options={statuses} />
           {query.size > 0 && <a href={writeRoute("events", id)}>Clear</a>}
@@ -45,10 +46,10 @@ export function Events({ route }: { readonly route: Route }) {
       }
       list={
         <ListPane
-          what="events"
+          what={["event", "events"]}
           list={list}
           scroller={scroller}
-          empty={query.size > 0 ? <NothingFits /> : <NothingYet />}
+          empty={query.size > 0 ? <NothingFits query={query} types={types} /> : <NothingYet />}
           row={(event) => (
             <Row
               event={event}
@@ -61,6 +62,21 @@ export function Events({ route }: { readonly route: Route }) {
       detail={id === null ? null : <EventPane id={id} close={writeRoute("events", null, query)} />}
     />
   );
+}
+
+/** The types of all events that were seen here; where filters hide most, of the newest ones too. */
+function useKnownTypes(items: readonly EventItem[] | null, isFiltered: boolean): readonly string[] {
+  const known = useRef(new Set<string>());
+  const newest = useLoad<Page<EventItem>>(isFiltered ? "v1/events?limit=100" : null);
+  for (const { type } of items ?? []) known.current.add(type);
+  for (const { type } of newest.value?.data ?? []) known.current.add(type);
+  return [...known.current].toSorted();
+}
+
+function withType(query: URLSearchParams, type: string): URLSearchParams {
+  const changed = new URLSearchParams(query);
+  changed.set("type", type);
+  return changed;
 }
 
 function apiQuery(query: URLSearchParams): string {
@@ -115,9 +131,32 @@ function NothingYet() {
   );
 }
 
-function NothingFits() {
+interface FilterParts {
+  readonly query: URLSearchParams;
+  readonly types: readonly string[];
+}
+
+/** More than these are no help. */
+const maxMeant = 5;
+
+function NothingFits({ query, types }: FilterParts) {
+  const typed = query.get("type") ?? "";
+  const isPart = (type: string) => typed !== "" && type.toLowerCase().includes(typed.toLowerCase());
+  const meant = types.includes(typed) ? [] : types.filter(isPart).slice(0, maxMeant);
   return (
     <Empty title="No event fits these filters">
+      {meant.length > 0 && (
+        <p>
+          A type is found by its whole name:{" "}
+          {meant.map((type) => (
+            <>
+              <a class="mono" href={writeRoute("events", null, withType(query, type))}>
+                <Text of={type} />
+              </a>{" "}
+            </>
+          ))}
+        </p>
+      )}
       <p>
         <a href={writeRoute("events")}>Show all events</a>. Deliveries that were not accepted are
         under <a href={writeRoute("refused")}>Refused</a>.

@@ -5,13 +5,21 @@ import { SelectFilter } from "./filters.tsx";
 import { Detail, Split } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { go, type Route, writeRoute } from "./route.ts";
+import { counted } from "./text.tsx";
 import { Empty, Fault, Loading } from "./ui.tsx";
 import type { DayDepartures, FlightLoad, LoadDay } from "./wire.ts";
+
+/** How many days can be looked at. */
+const lengths = ["7", "14", "30", "60"] as const;
+const preset = "14";
+const longest = "60";
+
+const hasDepartures = ({ departures }: LoadDay): boolean => departures > 0;
 
 /** Seats sold against capacity, day by day; a day opens its departures. */
 export function Flights({ route }: { readonly route: Route }) {
   const { id, query } = route;
-  const days = query.get("days") ?? "14";
+  const days = query.get("days") ?? preset;
   const { value, error, reload } = useLoad<FlightLoad>(
     `v1/flights/load?days=${encodeURIComponent(days)}`,
     { keep: true },
@@ -21,32 +29,40 @@ export function Flights({ route }: { readonly route: Route }) {
       title="Flights"
       filters={
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <SelectFilter
-            route={route}
-            name="days"
-            label="Days"
-            options={["7", "14", "30", "60"]}
-            preset="14"
-          />
+          <SelectFilter route={route} name="days" label="Days" options={lengths} preset={preset} />
         </form>
       }
       list={
         <div class="list">
           {error !== null && <Fault error={error} retry={reload} />}
           {value === null && error === null && <Loading what="the flights' load" />}
-          {value !== null && value.days.every(({ seats }) => seats === 0) && (
-            <Empty title="No flights depart in these days">
-              <p>Bring some in:</p>
-              <pre>skyhook import flights.csv</pre>
-            </Empty>
-          )}
-          {value !== null && value.days.some(({ seats }) => seats > 0) && (
-            <Load days={value.days} open={id} query={query} />
-          )}
+          {value !== null &&
+            (value.days.some(hasDepartures) ? (
+              <Load days={value.days} open={id} query={query} />
+            ) : (
+              <NoDepartures days={value.days.length} query={query} />
+            ))}
         </div>
       }
       detail={id === null ? null : <DayPane date={id} close={writeRoute("flights", null, query)} />}
     />
+  );
+}
+
+function NoDepartures({ days, query }: { readonly days: number; readonly query: URLSearchParams }) {
+  const isLongest = days >= Number(longest);
+  const further = new URLSearchParams(query);
+  further.set("days", longest);
+  return (
+    <Empty title={`No flights depart in the next ${counted(days, "day")}`}>
+      {!isLongest && (
+        <p>
+          <a href={writeRoute("flights", null, further)}>Show {longest} days</a>
+        </p>
+      )}
+      <p>{isLongest ? "Bring some in:" : "Or bring some in:"}</p>
+      <pre>skyhook import flights.csv</pre>
+    </Empty>
   );
 }
 
@@ -75,7 +91,7 @@ function Load({ days, open, query }: LoadParts) {
   );
   const sold = days.reduce((sum, day) => sum + day.sold, 0);
   const seats = days.reduce((sum, day) => sum + day.seats, 0);
-  const label = `${sold} of ${seats} seats sold in ${days.length} days`;
+  const label = `${sold} of ${seats} seats sold in ${counted(days.length, "day")}`;
   return (
     <>
       <figure class="load">
@@ -92,23 +108,61 @@ function Load({ days, open, query }: LoadParts) {
         </figcaption>
       </figure>
       <ul class="rows">
-        {days.map((day) => (
-          <li key={day.date}>
-            <a
-              class="row day"
-              href={writeRoute("flights", day.date, query)}
-              data-row
-              aria-current={day.date === open ? "true" : undefined}
-            >
-              <span class="mono">{day.date}</span>
-              <Share sold={day.sold} seats={day.seats} />
-              <span class="quiet number">{day.departures} departures</span>
-            </a>
-          </li>
-        ))}
+        {runsOf(days).map(({ first, last }) =>
+          hasDepartures(first) ? (
+            <li key={first.date}>
+              <Day day={first} isOpen={first.date === open} query={query} />
+            </li>
+          ) : (
+            <li key={first.date} class="gap quiet">
+              <span class="mono">
+                {first === last ? first.date : `${first.date} – ${last.date}`}
+              </span>{" "}
+              no departures
+            </li>
+          ),
+        )}
       </ul>
     </>
   );
+}
+
+interface DayParts {
+  readonly day: LoadDay;
+  readonly isOpen: boolean;
+  readonly query: URLSearchParams;
+}
+
+function Day({ day, isOpen, query }: DayParts) {
+  return (
+    <a
+      class="row day"
+      href={writeRoute("flights", day.date, query)}
+      data-row
+      aria-current={isOpen ? "true" : undefined}
+    >
+      <span class="mono">{day.date}</span>
+      <Share sold={day.sold} seats={day.seats} />
+      <span class="quiet number">{counted(day.departures, "departure")}</span>
+    </a>
+  );
+}
+
+interface Run {
+  readonly first: LoadDay;
+  readonly last: LoadDay;
+}
+
+/** Each day with departures by itself, and the days without any as far as they follow one another. */
+function runsOf(days: readonly LoadDay[]): readonly Run[] {
+  const runs: Run[] = [];
+  for (const day of days) {
+    const before = runs.at(-1);
+    if (before === undefined || hasDepartures(day) || hasDepartures(before.last)) {
+      runs.push({ first: day, last: day });
+    } else runs[runs.length - 1] = { first: before.first, last: day };
+  }
+  return runs;
 }
 
 function DayPane({ date, close }: { readonly date: string; readonly close: string }) {

@@ -1,11 +1,12 @@
 import type { ComponentChildren } from "preact";
 
+import { heard, span } from "./durations.ts";
 import { useLoad } from "./load.ts";
 import { useInterval } from "./live.ts";
 import { Replay } from "./replay.tsx";
 import { writeRoute } from "./route.ts";
-import { Text } from "./text.tsx";
-import { span, Time } from "./time.tsx";
+import { counted, Text } from "./text.tsx";
+import { Time } from "./time.tsx";
 import { Badge, Empty, Fault } from "./ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "./wire.ts";
 
@@ -98,27 +99,12 @@ export function Silence({ providers }: { readonly providers: readonly Provider[]
                   : "heard"}
             </Badge>
             <span class="mono">{provider.provider}</span>
-            <span class="quiet">{heard(provider)}</span>
+            <span class="quiet">{heard(provider, Date.now())}</span>
           </li>
         ))}
       </ul>
     </section>
   );
-}
-
-/** `nothing for 26 h, usually every 20 min` */
-export function heard({
-  silentForSeconds,
-  usualIntervalSeconds,
-  hasSecret,
-  isSilent,
-}: Provider): string {
-  if (!hasSecret) return "has no secret yet, and answers 503";
-  if (silentForSeconds === null) return "nothing yet";
-  const last = isSilent ? `nothing for ${span(silentForSeconds)}` : `${span(silentForSeconds)} ago`;
-  return usualIntervalSeconds === null
-    ? last
-    : `${last}, usually every ${span(usualIntervalSeconds)}`;
 }
 
 const lookMs = 10_000;
@@ -150,7 +136,7 @@ export function DeadLetters() {
                 <Text of={dead.title} />
               </a>
               <span class="quiet">
-                <Time at={dead.createdAt} />, {dead.attemptCount} tries
+                <Time at={dead.createdAt} />, {counted(dead.attemptCount, "try", "tries")}
                 {dead.lastError !== null && ": "}
                 {dead.lastError !== null && <Text of={dead.lastError} />}
               </span>

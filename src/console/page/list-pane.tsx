@@ -2,11 +2,12 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import type { List, Listed } from "./list.ts";
+import { counted } from "./text.tsx";
 import { Fault, Loading } from "./ui.tsx";
 
 interface Parts<Item extends Listed> {
-  /** What is listed, in the plural. */
-  readonly what: string;
+  /** What is listed: one, and many. */
+  readonly what: readonly [string, string];
   readonly list: List<Item>;
   readonly scroller: { current: HTMLDivElement | null };
   readonly row: (item: Item) => ComponentChildren;
@@ -44,7 +45,7 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
         </button>
       )}
       {list.error !== null && <Fault error={list.error} retry={list.refresh} />}
-      {list.items === null && list.error === null && <Loading what={what} />}
+      {list.items === null && list.error === null && <Loading what={what[1]} />}
       {list.items !== null && count === 0 && empty}
       {count > 0 && (
         <ul class="rows">
@@ -60,9 +61,7 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
               {list.isLoading ? "Loading…" : "Load older"}
             </button>
           ) : (
-            <span class="quiet">
-              That is all: {count.toLocaleString("en")} {what}
-            </span>
+            <span class="quiet">That is all: {counted(count, ...what)}</span>
           )}
         </div>
       )}

@@ -1,14 +1,32 @@
-import { OutsideLink, Text } from "./text.tsx";
+import { useEffect, useRef } from "preact/hooks";
+
+import { counted, OutsideLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { Badge, Status } from "./ui.tsx";
 import type { NotificationDetail } from "./wire.ts";
 
+interface Parts {
+  readonly of: NotificationDetail;
+  /** Its place among those of the event; null where it is the only one. */
+  readonly number: number | null;
+  /** Whether a replay made it. One may also send an old one again, under its own id. */
+  readonly isAgain: boolean;
+  /** Other than before when it was just sent again: then it is brought into sight. */
+  readonly resent: object | null;
+}
+
 /** One message to operators, with every try to deliver it. */
-export function NotificationStep({ of: told }: { readonly of: NotificationDetail }) {
+export function NotificationStep({ of: told, number, isAgain, resent }: Parts) {
+  const place = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (resent !== null) place.current?.scrollIntoView({ block: "center" });
+  }, [resent]);
   return (
-    <li class="step">
+    <li class={resent === null ? "step" : "step fresh"} ref={place}>
       <h3>
-        Notification <Status of={told.status} />
+        Notification{number !== null && ` ${number}`}
+        {(isAgain || told.attempts.length > told.attemptCount) && ", sent again"}{" "}
+        <Status of={told.status} />
       </h3>
       <p>
         <strong>
@@ -41,11 +59,11 @@ export function NotificationStep({ of: told }: { readonly of: NotificationDetail
 
 function Outcome({ of: told }: { readonly of: NotificationDetail }) {
   if (told.status === "dead")
-    return <>Given up after {told.attemptCount} tries. Replay sends it again.</>;
+    return <>Given up after {counted(told.attemptCount, "try", "tries")}. Replay sends it again.</>;
   if (told.dueAt !== null) {
     return (
       <>
-        {told.attemptCount === 0 ? "First" : "Next"} try <Time at={told.dueAt} />
+        {told.attempts.length === 0 ? "First" : "Next"} try <Time at={told.dueAt} />
       </>
     );
   }

@@ -1,4 +1,4 @@
-import { heard } from "./health-panels.tsx";
+import { heard } from "./durations.ts";
 import { useLoad } from "./load.ts";
 import { useInterval } from "./live.ts";
 import { writeRoute } from "./route.ts";
@@ -59,7 +59,7 @@ function Card({ provider }: { readonly provider: Provider }) {
       <Facts
         of={[
           ["name", <span class="mono">{id}</span>],
-          ["last heard", heard(provider)],
+          ["last heard", heard(provider, Date.now())],
           ["last event", lastEventAt === null ? "none is kept" : <Time at={lastEventAt} />],
           ["current secret", <Secret secret={secrets.current} />],
           ["previous secret", <Previous secret={secrets.previous} />],

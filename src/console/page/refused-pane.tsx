@@ -2,7 +2,7 @@ import { Body, Headers } from "./body.tsx";
 import { curlOf } from "./curl.ts";
 import { Detail } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
-import { Text, words } from "./text.tsx";
+import { counted, Text, words } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { Badge, CopyButton, Facts, Fault, Loading } from "./ui.tsx";
 import type { RejectionDetail } from "./wire.ts";
@@ -51,9 +51,10 @@ function Explained({ refused, explainAgain }: Parts) {
           <Text of={explanation.detail} />
         </p>
         <p class="quiet">
-          <code>{explanation.cause}</code>, found with the secrets that are set now.{" "}
+          {/* That it is not known stands in the sentence above, in words. */}
+          {explanation.cause !== "unknown" && <code>{explanation.cause}</code>}{" "}
           <button type="button" class="link" onClick={explainAgain}>
-            Look again
+            Check again with the secrets that are set now
           </button>
         </p>
       </div>
@@ -64,7 +65,7 @@ function Explained({ refused, explainAgain }: Parts) {
             of={[
               ["at", <ExactTime at={refused.createdAt} />],
               ["address", <span class="mono">{refused.address}</span>],
-              ["size", `${refused.bodyBytes.toLocaleString("en")} bytes`],
+              ["size", counted(refused.bodyBytes, "byte")],
               ["reason", <code>{refused.reason}</code>],
               ["signature in", <Signatures names={refused.signatureHeaders} />],
               [
@@ -77,7 +78,7 @@ function Explained({ refused, explainAgain }: Parts) {
           />
           <Headers of={headers} />
           {body === null ? (
-            <p class="quiet">The body was too large to keep.</p>
+            <p class="quiet">The body was too large to keep, or is forgotten by now.</p>
           ) : (
             <Body of={{ body, bodyEncoding }} />
           )}

@@ -6,7 +6,7 @@ import { useList } from "./list.ts";
 import { useInterval } from "./live.ts";
 import { RefusedPane } from "./refused-pane.tsx";
 import { type Route, writeRoute } from "./route.ts";
-import { Text, words } from "./text.tsx";
+import { counted, Text, words } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Badge, Empty } from "./ui.tsx";
 import type { RejectionItem } from "./wire.ts";
@@ -33,7 +33,7 @@ export function Refused({ route }: { readonly route: Route }) {
       }
       list={
         <ListPane
-          what="refused deliveries"
+          what={["refused delivery", "refused deliveries"]}
           list={list}
           scroller={scroller}
           empty={
@@ -59,7 +59,7 @@ export function Refused({ route }: { readonly route: Route }) {
               </span>
               <span class="cell kind mono">
                 <span class="provider">{rejection.provider}</span> <Text of={rejection.address} />{" "}
-                {rejection.bodyBytes.toLocaleString("en")} bytes
+                {counted(rejection.bodyBytes, "byte")}
               </span>
             </a>
           )}

@@ -12,11 +12,14 @@ export interface Route {
   readonly query: URLSearchParams;
 }
 
-/** `#/events/evt_1?provider=code_host` */
-export function readRoute(hash: string): Route {
+/** `#/events/evt_1?provider=code_host`; without any path the first view. Null where there is no such page. */
+export function readRoute(hash: string): Route | null {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [name = "", id = ""] = path.split("/");
-  const view = views.find((known) => known === name) ?? "events";
+  // A one-time code is taken out of the address, and names no page.
+  const isNone = name === "" || name.startsWith("code=");
+  const view = isNone ? "events" : views.find((known) => known === name);
+  if (view === undefined) return null;
   return { view, id: id === "" ? null : decoded(id), query: new URLSearchParams(search) };
 }
 
@@ -38,7 +41,7 @@ export function filter(route: Route, name: string, value: string): void {
   dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-export function useRoute(): Route {
+export function useRoute(): Route | null {
   const [route, setRoute] = useState(() => readRoute(location.hash));
   useEffect(() => {
     const follow = () => setRoute(readRoute(location.hash));

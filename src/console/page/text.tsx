@@ -75,8 +75,19 @@ export function words(code: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** `1 booking`, `1,200 bookings` */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
 /** `USD 1,498.50` */
 export function money(amount: number, currency: string): string {
-  const style = { style: "currency", currency, currencyDisplay: "code" } as const;
+  const style = {
+    style: "currency",
+    currency,
+    currencyDisplay: "code",
+    // Browsers know fewer decimals of some currencies than there are: none is to be rounded away.
+    maximumFractionDigits: 4,
+  } as const;
   return new Intl.NumberFormat("en", style).format(amount);
 }

@@ -17,7 +17,8 @@ export function Badge({
 }
 
 const tones: Readonly<Record<string, Tone>> = {
-  accepted: "good",
+  // That it came in, not that what it tells is good: `CI failed` is accepted too.
+  accepted: "quiet",
   ignored: "quiet",
   unreadable: "bad",
   delivered: "good",

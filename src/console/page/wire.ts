@@ -6,6 +6,7 @@ import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../fligh
 import type { Notification as StoredNotification } from "../../notifications/notification.ts";
 import type { Page as StoredPage } from "../../pagination/page.ts";
 import type { DeliveryStatistics, HealthStatistics } from "../../statistics/statistics.ts";
+import type { User as StoredUser } from "../../users/user.ts";
 import type { ProviderStatus, ProviderStatuses } from "../../webhooks/provider-status.ts";
 import type { ExplainedRejection, Rejection as StoredRejection } from "../../webhooks/rejection.ts";
 
@@ -35,6 +36,7 @@ export type Health = Wire<HealthStatistics>;
 export type Provider = Wire<ProviderStatus>;
 export type Providers = Wire<ProviderStatuses>;
 export type BookingDetail = Wire<BookingWithHistory>;
+export type User = Wire<StoredUser>;
 export type BookingStep = BookingDetail["history"][number];
 export type FlightLoad = Wire<StoredFlightLoad>;
 export type LoadDay = FlightLoad["days"][number];

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { leasedColumns } from "../notifications.ts";
 import type { claimDue as onSqlite } from "../sqlite/claim.ts";
 import { encoded, statement } from "../sql.ts";
 
@@ -25,17 +26,6 @@ export const claimDue: typeof onSqlite = statement<{
             and (${notifications.leasedUntil} is null or ${notifications.leasedUntil} <= ${now})
           order by ${notifications.dueAt} limit ${p.limit} for update skip locked))`,
       )
-      .returning({
-        seq: notifications.seq,
-        id: notifications.id,
-        eventId: notifications.eventId,
-        title: notifications.title,
-        text: notifications.text,
-        url: notifications.url,
-        severity: notifications.severity,
-        createdAt: notifications.createdAt,
-        attemptCount: notifications.attemptCount,
-        leasedUntil: notifications.leasedUntil,
-      })
+      .returning(leasedColumns({ notifications }))
   );
 });

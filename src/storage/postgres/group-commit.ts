@@ -1,19 +1,13 @@
 import type { ReservedSQL, SQL } from "bun";
 
-import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { CommitObserver, StepResult, Storage } from "../storage.ts";
+import type { StorageObserver, StepResult, Storage } from "../storage.ts";
+import { maxUnitsPerCommit, refusal, type Unit } from "../unit.ts";
 
-import { answered, isPassing, Silence, unavailable } from "./faults.ts";
+import { answered, Silence, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
-import { maxStepsPerWave, type Progress, Refused, runGroup, type Unit } from "./transaction.ts";
-
-/** Bounds what one transaction holds, and for how long. */
-const maxUnitsPerCommit = 512;
-/** Beyond this the server is too slow for the load: new work is refused rather than piled up. */
-const maxWaitingUnits = 20_000;
-const firstRetryMs = 20;
-const longestRetryMs = 500;
+import { whilePassing } from "./retry.ts";
+import { maxStepsPerWave, type Progress, Refused, runGroup } from "./transaction.ts";
 
 export interface GroupCommitLimits {
   /** Transactions under way at a time, each on a connection of its own. */
@@ -32,7 +26,7 @@ export interface GroupCommitLimits {
 export function groupCommit(
   pool: SQL,
   compile: Compile,
-  observer: CommitObserver,
+  observer: StorageObserver,
   limits: GroupCommitLimits,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: Unit[] = [];
@@ -42,10 +36,8 @@ export function groupCommit(
   const idle = Promise.withResolvers<void>();
 
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
-    if (closed || waiting.length >= maxWaitingUnits) {
-      const detail = closed ? "The service is shutting down" : "Too much work is waiting";
-      return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
-    }
+    const refused = refusal(closed, waiting.length);
+    if (refused !== null) return Promise.reject(refused);
     return new Promise((resolve, reject) => {
       waiting.push({ steps, resolve, reject, ended: observer.unitWaits() });
       if (scheduled) return;
@@ -73,8 +65,7 @@ export function groupCommit(
     if (group.length === 0) return;
     const startedMs = performance.now();
     try {
-      const tried = await commitOrRetry(group);
-      observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
+      const tried = await whilePassing(limits.retryMs, () => tryOnce(group));
       const failed = tried.filter(({ error }) => error !== null);
       const undone = failed.some(({ next }) => next > 1);
       if (undone && group.length > 1) {
@@ -83,6 +74,7 @@ export function groupCommit(
         for (const { unit } of failed) await settle([unit]);
         return;
       }
+      observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
       for (const { unit, results, error } of tried) {
         unit.ended?.(group.length, error);
         if (error === null) unit.resolve(results);
@@ -103,20 +95,7 @@ export function groupCommit(
     }
   }
 
-  /** Tries a group until it is committed or a fault does not pass. Never after a commit may have been. */
-  async function commitOrRetry(group: readonly Unit[]): Promise<readonly Progress[]> {
-    const deadlineMs = performance.now() + limits.retryMs;
-    for (let delayMs = firstRetryMs; ; delayMs = Math.min(delayMs * 2, longestRetryMs)) {
-      try {
-        return await tryOnce(group);
-      } catch (error) {
-        if (!isPassing(error) || performance.now() + delayMs > deadlineMs) throw error;
-        // Two that collided do not meet again at the same moment.
-        await Bun.sleep(delayMs * (0.5 + Math.random()));
-      }
-    }
-  }
-
+  /** Never runs a group again of which a commit may have been made: that is no fault that passes. */
   async function tryOnce(group: readonly Unit[]): Promise<readonly Progress[]> {
     const connection = await reserve();
     const giveUp = () => void connection.close({ timeout: 0 });

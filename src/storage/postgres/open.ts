@@ -1,18 +1,20 @@
 import type { SQL } from "bun";
-import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 
+import { unfinishedCopy } from "../applied.ts";
+import { compiler, rowsOf } from "../compiler.ts";
 import type { Sql, Statement } from "../sql.ts";
-import type { CommitObserver, ServerLimits, Storage } from "../storage.ts";
+import type { StorageObserver, ServerLimits, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
 import { checkServer, connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
-import { isPassing, unavailable } from "./faults.ts";
+import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
 import { renewedPool, sharedPool } from "./renewed-pool.ts";
+import { whilePassing } from "./retry.ts";
 import { signals } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
 import { tables } from "./tables.ts";
@@ -21,7 +23,6 @@ export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
-const firstRetryMs = 20;
 const graceMs = 2_000;
 
 /**
@@ -31,14 +32,16 @@ const graceMs = 2_000;
 export async function openPostgres(
   url: string,
   limits: ServerLimits,
-  observer: CommitObserver,
+  observer: StorageObserver,
+  isForCopy: boolean,
 ): Promise<Storage> {
   const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
   const writing = connect(url, { ...limits, poolSize: writers });
   let schema: string;
   try {
     schema = await checkServer(writing);
-    await migrate(writing);
+    const steps = await migrate(writing, isForCopy);
+    if (steps.length > 0) observer.migrated(steps);
   } catch (error) {
     await writing.close({ timeout: 0 });
     throw startFault(error, url);
@@ -50,7 +53,7 @@ export async function openPostgres(
     readers > 0
       ? renewedPool(() => connect(url, { ...limits, poolSize: readers }), silenceMs)
       : sharedPool(writing, silenceMs);
-  const compile = compiler(writing);
+  const compile = compilerOf(writing);
   const commits = groupCommit(writing, compile, observer, {
     transactions: writers,
     retryMs: limits.retryMs,
@@ -62,11 +65,14 @@ export async function openPostgres(
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
-      const { rows } = await retried(
-        () => reading.ask((pool) => run(pool, values)),
-        closed ? 0 : limits.retryMs,
-      );
-      return rowsOf(statement, rows);
+      try {
+        const { rows } = await whilePassing(closed ? 0 : limits.retryMs, () =>
+          reading.ask((pool) => run(pool, values)),
+        );
+        return rowsOf(statement, rows);
+      } catch (error) {
+        throw unavailable(error);
+      }
     },
     atomically: commits.atomically,
     claimDue,
@@ -87,6 +93,20 @@ export async function openPostgres(
         "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
       );
     },
+    async isHalfCopied() {
+      const rows: unknown[] = await writing.unsafe("select from migrations where name = $1", [
+        unfinishedCopy,
+      ]);
+      return rows.length > 0;
+    },
+    async setHalfCopied(isHalf) {
+      await writing.unsafe(
+        isHalf
+          ? "insert into migrations (name) values ($1) on conflict do nothing"
+          : "delete from migrations where name = $1",
+        [unfinishedCopy],
+      );
+    },
     async close() {
       closed = true;
       await commits.close();
@@ -96,39 +116,14 @@ export async function openPostgres(
   };
 }
 
-/** Reads, and reads again while a fault passes. Throws `unavailable` when it does not. */
-async function retried<Result>(read: () => Promise<Result>, patienceMs: number): Promise<Result> {
-  const deadlineMs = performance.now() + patienceMs;
-  for (let delayMs = firstRetryMs; ; delayMs *= 2) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!isPassing(error) || performance.now() + delayMs > deadlineMs) throw unavailable(error);
-      await Bun.sleep(delayMs);
-    }
-  }
-}
-
-/** Compiles each statement once, on its first use. */
-function compiler(pool: SQL): Compile {
-  // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
-  // the storage suite runs every statement of the program through it.
-  const shared = drizzle(pool) as unknown as Sql;
-  const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
-  const compiled = new Map<Statement<never, unknown>, Run>();
-  return (statement) => {
-    let run = compiled.get(statement);
-    if (run === undefined) {
-      // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
-      const query = statement.build(shared, tables, parameters as never, dialect);
-      run = prepared(query as PostgresBuilder);
-      compiled.set(statement, run);
-    }
-    return run;
-  };
-}
-
-// Guarantee: the rows came from running this very statement, whose type says what they are.
-function rowsOf<Row>(_: Statement<never, Row>, rows: readonly unknown[]): Row[] {
-  return rows as Row[];
+function compilerOf(pool: SQL): Compile {
+  return compiler({
+    // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
+    // the storage suite runs every statement of the program through it.
+    builders: drizzle(pool) as unknown as Sql,
+    tables,
+    dialect,
+    // Guarantee: what those builders made is one of them.
+    prepare: (query) => prepared(query as PostgresBuilder),
+  });
 }

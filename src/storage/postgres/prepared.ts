@@ -1,6 +1,7 @@
 import type { SQL as Client } from "bun";
-import { Column, is, Param, Placeholder } from "drizzle-orm";
+import { Column, is } from "drizzle-orm";
 
+import { binder } from "../binder.ts";
 import type { StepResult } from "../storage.ts";
 
 /** What the builders of Drizzle's PostgreSQL driver are when a query is finished. */
@@ -32,12 +33,7 @@ const noRows: readonly unknown[] = [];
 export function prepared(query: PostgresBuilder): Run {
   const { sql, params } = query.toSQL();
   const { fields } = query.prepare("");
-  const binders = params.map(binder);
-  const bind = (values: object) => {
-    // Guarantee: any object can be read by name; what is not there is caught by the binder.
-    const named = values as Readonly<Record<string, unknown>>;
-    return binders.map((bindOne) => bindOne(named));
-  };
+  const bind = binder(params, bindable);
   if (fields === undefined) {
     return (on, values) => written(on.unsafe(sql, bind(values)).execute());
   }
@@ -60,25 +56,8 @@ async function readBy(
   return { rows: rows.map(read), touched: rows.length };
 }
 
-type Bind = (values: Readonly<Record<string, unknown>>) => unknown;
-
-/** How a parameter gets its value: from the values by name, encoded as its column is, or as it stands. */
-function binder(param: unknown): Bind {
-  if (is(param, Placeholder)) return named(String(param.name), (value) => value);
-  if (is(param, Param) && is(param.value, Placeholder)) {
-    const { encoder, value } = param;
-    return named(String(value.name), (given) => encoder.mapToDriverValue(given));
-  }
-  return () => param;
-}
-
-function named(name: string, encode: (value: unknown) => unknown): Bind {
-  return (values) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`No value for placeholder "${name}"`);
-    const bound = encode(value);
-    return Array.isArray(bound) ? bound.map(withoutNul) : withoutNul(bound);
-  };
+function bindable(value: unknown): unknown {
+  return Array.isArray(value) ? value.map(withoutNul) : withoutNul(value);
 }
 
 /** PostgreSQL has no text with a NUL in it; U+FFFD stands for what cannot be represented. */
@@ -89,6 +68,11 @@ function withoutNul(value: unknown): unknown {
 }
 
 type Row = Record<string, unknown>;
+
+// Guarantee: what a table's columns go to is made here, and nothing else is put there.
+function part(row: Row, table: string): Row {
+  return (row[table] ??= {}) as Row;
+}
 
 /** Makes a row of a result's values: flat, or with one table's columns in an object of their own. */
 function reader(fields: readonly Field[]): (values: readonly unknown[]) => Row {
@@ -102,7 +86,7 @@ function reader(fields: readonly Field[]): (values: readonly unknown[]) => Row {
       const value = values[index];
       const decoded = value === null ? null : decoder.mapFromDriverValue(value);
       if (second === undefined) row[first] = decoded;
-      else ((row[first] ??= {}) as Row)[second] = decoded;
+      else part(row, first)[second] = decoded;
     }
     return row;
   };

@@ -4,6 +4,21 @@ import type { Signals, Topic } from "../storage.ts";
 
 import type { RenewedPool } from "./renewed-pool.ts";
 
+const topics: readonly Topic[] = ["notifications", "seats"];
+/**
+ * The connections on which instances that serve this schema listen, as the server tells them: each
+ * one's last statement is its last LISTEN, for as long as it lives, and the first one of every new
+ * connection. Other roles' statements are shown to superusers and members of pg_monitor only.
+ */
+export const listeningInstances = `select from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and query in (${topics
+    .map((topic) => `'LISTEN "' || left('${prefixOf(topic)}' || current_schema(), 63) || '"'`)
+    .join()})`;
+
+function prefixOf(topic: Topic): string {
+  return `skyhook_${topic}_`;
+}
+
 /** Signals of so long are sent as one. */
 const gatherMs = 10;
 /** A signal names at most this many subjects, and stays below the server's limit of 8,000 bytes. */
@@ -29,7 +44,7 @@ export function signals(
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  const channelOf = (topic: Topic) => `skyhook_${topic}_${schema}`.slice(0, 63);
+  const channelOf = (topic: Topic) => `${prefixOf(topic)}${schema}`.slice(0, 63);
 
   function sendGathered(): void {
     timer = undefined;

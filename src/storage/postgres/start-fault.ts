@@ -1,7 +1,11 @@
+import { UnfitDatabase } from "../applied.ts";
+
 import { isConnectionFault, sqlStateOf } from "./faults.ts";
 
 /** Why the database cannot be opened, with what to do about it, on one line and without the password. */
 export function startFault(error: unknown, url: string): Error {
+  // It says what to do, and that is not to be found in DATABASE_URL.
+  if (error instanceof UnfitDatabase) return error;
   const { hostname, port, pathname, username } = new URL(url);
   const server = `The PostgreSQL server at ${hostname || "localhost"}:${port || 5432}`;
   const database = `the database "${decodeURIComponent(pathname.slice(1)) || username}"`;

@@ -2,19 +2,11 @@ import type { ReservedSQL } from "bun";
 
 import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { CommitObserver, StepResult } from "../storage.ts";
+import type { StepResult } from "../storage.ts";
+import { leftOut, type Unit } from "../unit.ts";
 
 import { isStorageFault, sqlStateOf } from "./faults.ts";
 import type { Compile } from "./open.ts";
-
-/** A unit of work that waits for its commit. */
-export interface Unit {
-  readonly steps: readonly Step<unknown>[];
-  resolve(results: StepResult<unknown>[]): void;
-  reject(error: unknown): void;
-  /** Told the end by whoever watches this unit; null where nobody does. */
-  readonly ended: ReturnType<CommitObserver["unitWaits"]>;
-}
 
 /** How far a unit has come in one try. */
 export interface Progress {
@@ -35,7 +27,6 @@ export class Refused extends Error {
   }
 }
 
-const leftOut: StepResult<unknown> = { rows: [], touched: 0 };
 /** Statements of one unit that are sent before their answers are awaited. */
 export const maxStepsPerWave = 500;
 

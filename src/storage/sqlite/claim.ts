@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { leasedColumns } from "../notifications.ts";
 import { encoded, statement } from "../sql.ts";
 
 /**
@@ -22,16 +23,5 @@ export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number 
             and (${notifications.leasedUntil} is null or ${notifications.leasedUntil} <= ${now})
           order by ${notifications.dueAt} limit ${p.limit})`,
     )
-    .returning({
-      seq: notifications.seq,
-      id: notifications.id,
-      eventId: notifications.eventId,
-      title: notifications.title,
-      text: notifications.text,
-      url: notifications.url,
-      severity: notifications.severity,
-      createdAt: notifications.createdAt,
-      attemptCount: notifications.attemptCount,
-      leasedUntil: notifications.leasedUntil,
-    });
+    .returning(leasedColumns({ notifications }));
 });

@@ -1,30 +1,15 @@
 import type { Database } from "bun:sqlite";
 
-import { AppError } from "../../errors.ts";
 import type { Step } from "../sql.ts";
-import type { CommitObserver, StepResult, Storage } from "../storage.ts";
+import type { StorageObserver, StepResult, Storage } from "../storage.ts";
+import { leftOut, maxUnitsPerCommit, refusal, type Unit } from "../unit.ts";
 
 import { isLocked, isStorageFault, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
 
-/** A unit of work that waits for its commit. */
-interface Unit {
-  readonly steps: readonly Step<unknown>[];
-  resolve(results: StepResult<unknown>[]): void;
-  reject(error: unknown): void;
-  /** Told the end by whoever watches this unit; null where nobody does. */
-  readonly ended: ReturnType<CommitObserver["unitWaits"]>;
-}
-
 /** What a unit came to: what each step did, or the error that undid it. */
 type Outcome = { readonly results: StepResult<unknown>[] } | { readonly error: unknown };
 
-const leftOut: StepResult<unknown> = { rows: [], touched: 0 };
-
-/** Bounds how long one commit holds the event loop. */
-const maxUnitsPerCommit = 512;
-/** Beyond this the disk is too slow for the load: new work is refused rather than piled up. */
-const maxWaitingUnits = 20_000;
 /** How long units wait for another process's lock before they are refused. */
 const lockPatienceMs = 2_000;
 const lockRetryMs = 20;
@@ -42,7 +27,7 @@ export function groupCommit(
   client: Database,
   compile: Compile,
   requireInPlace: () => void,
-  observer: CommitObserver,
+  observer: StorageObserver,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
   let waiting: Unit[] = [];
   let scheduled = false;
@@ -52,10 +37,8 @@ export function groupCommit(
   let lastFault: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
-    if (closed || waiting.length >= maxWaitingUnits) {
-      const detail = closed ? "The service is shutting down" : "Too much work is waiting";
-      return Promise.reject(new AppError("unavailable", detail, { retryAfterSeconds: 5 }));
-    }
+    const refused = refusal(closed, waiting.length);
+    if (refused !== null) return Promise.reject(refused);
     // Without steps it asks whether units succeed, and on a full disk only real ones can tell.
     if (steps.length === 0 && lastFault && performance.now() - lastFault.atMs < faultMemoryMs) {
       return Promise.reject(unavailable(lastFault.error));

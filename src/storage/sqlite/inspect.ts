@@ -1,6 +1,7 @@
 import { Database, SQLiteError } from "bun:sqlite";
 
 import type { Passenger } from "../../bookings/booking.ts";
+import { unfinishedCopy } from "../applied.ts";
 
 import { migrations } from "./migrate.ts";
 
@@ -21,11 +22,13 @@ export function unknownMigrations(file: string): readonly string[] {
   return appliedTo(client).filter((name) => !known.includes(name));
 }
 
-/** Why the file is no database that a skyhook made, in a few words; null when it is one. */
+/** Why the file is no whole database that a skyhook made, in a few words; null when it is one. */
 export function strangenessOf(file: string): string | null {
-  return faultOf(file, (client) =>
-    appliedTo(client).length === 0 ? "it is no database of Skyhook" : null,
-  );
+  return faultOf(file, (client) => {
+    const applied = appliedTo(client);
+    if (applied.length === 0) return "it is no database of Skyhook";
+    return applied.includes(unfinishedCopy) ? "a copy into it was not finished" : null;
+  });
 }
 
 /** What is damaged in the database in `file`, in a few words; null when nothing. Reads all of it. */

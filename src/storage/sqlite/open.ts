@@ -1,13 +1,14 @@
-import { Database } from "bun:sqlite";
+import { Database, type Statement as Prepared } from "bun:sqlite";
 import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { AppError } from "../../errors.ts";
+import { unfinishedCopy } from "../applied.ts";
+import { compiler, rowsOf } from "../compiler.ts";
 import type { Sql, Statement } from "../sql.ts";
-import type { CommitObserver, Storage } from "../storage.ts";
+import type { StorageObserver, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
 import { dialect } from "./dialect.ts";
@@ -23,10 +24,12 @@ export type Compile = (statement: Statement<never, unknown>) => Run;
 const busyTimeoutMs = 25;
 
 /** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
-export function openSqlite(file: string, observer: CommitObserver): Storage {
+export function openSqlite(file: string, observer: StorageObserver, isForCopy: boolean): Storage {
   const client = connect(file);
-  migrate(client);
-  const compile = compiler(client);
+  const close = closer(client);
+  const steps = migrate(client, isForCopy);
+  if (steps.length > 0) observer.migrated(steps);
+  const compile = compilerOf(client);
   const commits = groupCommit(client, compile, inPlace(file), observer);
   return {
     dialect: "sqlite",
@@ -53,10 +56,40 @@ export function openSqlite(file: string, observer: CommitObserver): Storage {
         [seq],
       );
     },
+    async isHalfCopied() {
+      return client.query("select 1 from migrations where name = ?").get(unfinishedCopy) !== null;
+    },
+    async setHalfCopied(isHalf) {
+      client.run(
+        isHalf
+          ? "insert into migrations (name) values (?) on conflict do nothing"
+          : "delete from migrations where name = ?",
+        [unfinishedCopy],
+      );
+    },
     async close() {
       await commits.close();
-      client.close();
+      close();
     },
+  };
+}
+
+/**
+ * To be called before statements are made: closes the connection together with them. One that is left
+ * keeps the file open until it is collected as garbage, and others find the database in use.
+ */
+function closer(client: Database): () => void {
+  const statements: Pick<Prepared, "finalize">[] = [];
+  const prepare = client.prepare.bind(client);
+  // Guarantee: it takes and returns what the method does.
+  client.prepare = ((...query: Parameters<typeof prepare>) => {
+    const statement = prepare(...query);
+    statements.push(statement);
+    return statement;
+  }) as typeof prepare;
+  return () => {
+    for (const statement of statements.splice(0)) statement.finalize();
+    client.close();
   };
 }
 
@@ -104,26 +137,14 @@ function statOf(file: string): Stats | undefined {
   }
 }
 
-/** Compiles each statement once, on its first use. */
-function compiler(client: Database): Compile {
-  // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
-  // the storage suite runs every statement of the program through it.
-  const shared = drizzle(client) as unknown as Sql;
-  const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
-  const compiled = new Map<Statement<never, unknown>, Run>();
-  return (statement) => {
-    let run = compiled.get(statement);
-    if (run === undefined) {
-      // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
-      const query = statement.build(shared, tables, parameters as never, dialect);
-      run = prepared(client, query as SqliteBuilder);
-      compiled.set(statement, run);
-    }
-    return run;
-  };
-}
-
-// Guarantee: the rows came from running this very statement, whose type says what they are.
-function rowsOf<Row>(_: Statement<never, Row>, rows: readonly unknown[]): Row[] {
-  return rows as Row[];
+function compilerOf(client: Database): Compile {
+  return compiler({
+    // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
+    // the storage suite runs every statement of the program through it.
+    builders: drizzle(client) as unknown as Sql,
+    tables,
+    dialect,
+    // Guarantee: what those builders made is one of them.
+    prepare: (query) => prepared(client, query as SqliteBuilder),
+  });
 }

@@ -33,6 +33,7 @@ export const codeHost: Provider = {
     signed: "raw",
   },
   deliveryIdIsSigned: false,
+  setUp: "use the repository's webhook settings: content type application/json, a new secret",
   // The service sends nothing larger.
   maxBodyBytes: 25 * 1024 * 1024,
   formField: "payload",

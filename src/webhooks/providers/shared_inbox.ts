@@ -38,6 +38,7 @@ export const sharedInbox: Provider = {
   deliveryIdIsSigned: true,
   // Application webhooks are signed by another scheme, over a time that this header tells.
   foreignHeaders: ["x-front-request-timestamp"],
+  setUp: 'use a rule with the action "trigger a webhook"',
   maxBodyBytes: 5 * 1024 * 1024,
   normalise,
   notify: [notifyConversation],

@@ -1,0 +1,25 @@
+import { newestFailure, undelivered } from "../../storage/notifications.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { ago } from "../durations.ts";
+
+import { type Finding, good, odd } from "./finding.ts";
+
+/** Whether the operators' gateway takes what it is sent. */
+export async function checkOutbox(storage: Storage): Promise<Finding> {
+  const about = "notifications";
+  const waiting = await storage.all(undelivered, {});
+  const [failure] = await storage.all(newestFailure, {});
+  const of = (status: string) => waiting.find((group) => group.status === status);
+  const [retrying, dead] = [of("retrying"), of("dead")];
+  if (retrying === undefined && dead === undefined) return good(about, "none has failed");
+  const parts = [
+    retrying &&
+      `${retrying.count} wait for another try, the oldest from ${ago(Date.now() - retrying.oldest)}`,
+    dead && `${dead.count} were given up`,
+  ].filter((part) => part !== undefined);
+  const why = failure?.lastError ?? "unknown";
+  return odd(
+    about,
+    `${parts.join("; ")} (${why}): mend the operator gateway, then \`skyhook replay --undelivered\``,
+  );
+}

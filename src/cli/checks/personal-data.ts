@@ -1,0 +1,59 @@
+import { keyIds, missingKey } from "../../bookings/personal-data.ts";
+import { sealedKeys } from "../../bookings/sealed-keys.ts";
+import { type Config, ConfigError } from "../../config.ts";
+import { personalDataKeyPlaces, secretStore } from "../../secrets.ts";
+import type { Storage } from "../../storage/storage.ts";
+import { messageOf } from "../failures.ts";
+import { ownKeys, personalDataKeysAt } from "../keys.ts";
+
+import { bad, type Finding, good, odd } from "./finding.ts";
+import { checkMode } from "./folders.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The keys for personal data. Makes none. */
+export function checkPersonalDataKey(config: Config, env: Env): readonly Finding[] {
+  const about = "personal data key";
+  let keys: readonly Uint8Array[];
+  try {
+    keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
+  } catch (error) {
+    return [bad(about, messageOf(error))];
+  }
+  const own = ownKeys(config).find(({ variable }) => variable === "PERSONAL_DATA_KEY");
+  if (own !== undefined) return [odd(about, own.detail)];
+  const places = personalDataKeyPlaces(config.secretsDir, config.dataDir);
+  const variables = Object.values(places).map(({ variable }) => variable);
+  const found = personalDataKeysAt(config, env);
+  const faults = found
+    .filter((place) => !variables.includes(place))
+    .flatMap((file) => checkMode(about, file) ?? []);
+  if (faults.length > 0) return faults;
+  if (found.length === 0) return [good(about, "is made at the first start")];
+  // By its id one can tell which of some kept keys a booking needs.
+  const ids = [...keyIds(keys)].map((id) => `key ${id}`);
+  return [good(about, `from ${found.join(" and ")}: ${ids.join(", ")}`)];
+}
+
+/** Whether what is sealed can be opened, as far as a quick look tells. */
+export async function checkPersonalData(
+  storage: Storage,
+  config: Config,
+  env: Env,
+): Promise<readonly Finding[]> {
+  const about = "personal data";
+  let keys: readonly Uint8Array[];
+  try {
+    keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
+  } catch (error) {
+    // Told of where the keys are looked at.
+    if (error instanceof ConfigError) return [];
+    throw error;
+  }
+  const { isEmpty, lost } = await sealedKeys(storage, keys);
+  if (isEmpty) return [good(about, "none is stored yet")];
+  if (lost.length === 0) return [good(about, "the bookings looked at are sealed with keys here")];
+  return lost.map(({ keyId, bookingId }) =>
+    bad(about, missingKey(`bookings as ${bookingId} are`, keyId, keys)),
+  );
+}

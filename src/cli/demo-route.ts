@@ -1,0 +1,18 @@
+import { systemClock } from "../clock.ts";
+import type { Services } from "../services.ts";
+
+const dayMs = 86_400_000;
+
+/** The route that the demo sells: what is asked of a search so many days from now, and its flights. */
+export async function routeIn(days: number, { flights }: Pick<Services, "flights">) {
+  const departureDate = new Date(systemClock.now() + days * dayMs).toISOString().slice(0, 10);
+  const route = { origin: "JFK", destination: "LHR", departureDate };
+  const { flights: found } = await flights.search({
+    ...route,
+    passengers: undefined,
+    cabinClass: undefined,
+    page: undefined,
+    limit: undefined,
+  });
+  return { route, found };
+}

@@ -1,0 +1,66 @@
+import { missingKey } from "../bookings/personal-data.ts";
+import { sealedKeys } from "../bookings/sealed-keys.ts";
+import type { Config } from "../config.ts";
+import type { Log } from "../log.ts";
+import { equalSecrets, leastSecretLength, secretPlaces, type SecretStore } from "../secrets.ts";
+import type { Storage } from "../storage/storage.ts";
+
+import { ownKeys } from "./keys.ts";
+
+/** Tells of webhook secrets that are missing, short, shared, or not where they are read. */
+export function warnOfSecrets(
+  secrets: SecretStore,
+  { providers, secretsDir }: Config,
+  log: Log,
+): void {
+  for (const id of providers) {
+    const { variable, file } = secretPlaces(id, secretsDir).current;
+    const found = secrets.webhookSecrets(id);
+    if (found === null) {
+      log.warn(
+        `${id} has no secret yet and answers 503: write it to ${file} and send SIGHUP (kill -HUP ${process.pid}), or set ${variable} and start again`,
+      );
+    }
+    for (const [role, secret] of Object.entries(found ?? {})) {
+      if (secret === null || secret.length >= leastSecretLength) continue;
+      log.warn(
+        `the ${role} secret of ${id} has fewer than ${leastSecretLength} characters, so it can be guessed: set a longer one`,
+      );
+    }
+    for (const unread of secrets.unreadFiles(id)) log.warn(notRead(unread));
+  }
+  for (const [one, other] of equalSecrets(secrets, providers)) {
+    log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
+  }
+}
+
+/** What to say of a file of a secret that the environment sets. */
+export function notRead({ variable, file }: { variable: string; file: string }): string {
+  return `${file} is not read: ${variable} is set in the environment; keep one of the two`;
+}
+
+/** Tells of keys that the other instances on this database do not have. */
+export function warnOfOwnKeys(config: Config, log: Log): void {
+  for (const { detail } of ownKeys(config)) log.warn(detail);
+}
+
+/** A start is not held up by it, nor are the first requests. */
+const lookAfterMs = 1_000;
+
+/** Tells, soon after the start, of bookings that are sealed with keys that are not here. */
+export function warnOfLostKeys(
+  storage: Storage,
+  secrets: SecretStore,
+  { dataDir }: Config,
+  log: Log,
+): void {
+  const look = async () => {
+    const keys = secrets.personalDataKeysThere(dataDir);
+    const { lost } = await sealedKeys(storage, keys);
+    for (const { keyId, bookingId } of lost) {
+      log.error(missingKey(`bookings as ${bookingId} are`, keyId, keys));
+    }
+  };
+  // A database that cannot be read is told of by all that needs it, and one that is closed is a stop.
+  setTimeout(() => void look().catch(() => {}), lookAfterMs).unref();
+}

@@ -1,0 +1,139 @@
+import { catalogue } from "../webhooks/providers.ts";
+
+// Each reads the text of one setting, and throws an `Error` whose message completes "KEY must be …".
+
+export function text(value: string): string {
+  return value;
+}
+
+export function integer(least: number, most: number): (value: string) => number {
+  return (value) => {
+    const number = Number(value);
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      throw new Error(`a whole number from ${least} to ${most}, not "${value}"`);
+    }
+    return number;
+  };
+}
+
+export function pattern(expected: RegExp, description: string): (value: string) => string {
+  return (value) => {
+    if (!expected.test(value)) throw new Error(`${description}, not "${value}"`);
+    return value;
+  };
+}
+
+/** Never repeats a URL of a server, which may hold a password. */
+export function databaseUrl(value: string): string {
+  if (/^sqlite:.+/.test(value)) return value;
+  const url = URL.parse(value);
+  if (/^postgres(ql)?:\/\//.test(value) && url !== null && url.pathname.length > 1) return value;
+  throw new Error(
+    "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with what is special in a password percent-encoded",
+  );
+}
+
+export function oneOf<const Choice extends string>(
+  ...choices: Choice[]
+): (value: string) => Choice {
+  return (value) => {
+    const choice = choices.find((candidate) => candidate === value);
+    if (choice === undefined) throw new Error(`one of ${choices.join(", ")}, not "${value}"`);
+    return choice;
+  };
+}
+
+export function atLeastBytes(least: number): (value: string) => string {
+  return (value) => {
+    const bytes = Buffer.byteLength(value);
+    if (bytes < least) throw new Error(`${least} bytes or more; it has ${bytes}`);
+    return value;
+  };
+}
+
+const keyBytes = 32;
+
+/** Never repeats the text, which is a secret. */
+export function base64Key(value: string): Uint8Array {
+  const key = Buffer.from(value, "base64");
+  if (key.length === keyBytes) return key;
+  throw new Error(`the base64 of ${keyBytes} bytes: openssl rand -base64 ${keyBytes} makes one`);
+}
+
+export function providerIds(value: string): readonly string[] {
+  const ids = [...new Set(value.split(",").map((id) => id.trim()))].filter((id) => id !== "");
+  const known = catalogue.map((provider) => provider.id);
+  const unknown = ids.find((id) => !known.includes(id));
+  if (unknown !== undefined) throw new Error(`out of ${known.join(", ")}; "${unknown}" is unknown`);
+  return ids;
+}
+
+/** Exact origins (RFC 6454 section 6.2). There is no way to allow all of them. */
+export function origins(value: string): readonly string[] {
+  const listed = value.split(",").map((origin) => origin.trim());
+  return listed.filter((origin) => {
+    const isExact = URL.parse(origin)?.origin === origin && !origin.includes("*");
+    if (origin !== "" && !isExact) {
+      throw new Error(`exact origins, like https://app.example.com, not "${origin}"`);
+    }
+    return origin !== "";
+  });
+}
+
+export function ratio(value: string): number {
+  const number = Number(value);
+  if (/^\d*\.?\d+$/.test(value) && number <= 1) return number;
+  throw new Error(`a number from 0 to 1, not "${value}"`);
+}
+
+/** `key=value,…`, percent-encoded: how OpenTelemetry writes maps in the environment (W3C Baggage). */
+export function pairs(value: string): Readonly<Record<string, string>> {
+  const entries = value
+    .split(",")
+    .filter((pair) => pair.trim() !== "")
+    .map((pair) => {
+      const [, key, text = ""] = /^\s*([^\s=]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
+      const decoded = percentDecoded(text);
+      // What is wrong is not repeated: it may be a key.
+      if (key === undefined || decoded === null) throw new Error("like name=value,other=value");
+      return [key, decoded] as const;
+    });
+  return Object.fromEntries(entries);
+}
+
+function percentDecoded(value: string): string | null {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return null;
+  }
+}
+
+export function headerPairs(value: string): Readonly<Record<string, string>> {
+  const headers = pairs(value);
+  for (const [name, text] of Object.entries(headers)) {
+    const isHeader = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && /^[ -~]*$/.test(text);
+    if (!isHeader) throw new Error("like name=value,other=value, fit for HTTP headers");
+  }
+  return headers;
+}
+
+/** The key bytes of a Standard Webhooks secret, by the form its specification gives. */
+export function standardWebhooksSecret(value: string): Uint8Array {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value)?.[1];
+  const key = Buffer.from(encoded ?? "", "base64");
+  if (key.length < 24 || key.length > 64) {
+    throw new Error("`whsec_` and the base64 of 24 to 64 bytes");
+  }
+  return key;
+}
+
+/** Refund steps, longest first. */
+export function refundSteps(value: string): readonly { moreThanHours: number; percent: number }[] {
+  const steps = value.split(",").map((step) => {
+    const [, hours, percent] = /^\s*(\d{1,4}):(\d{1,3})\s*$/.exec(step) ?? [];
+    if (hours === undefined || Number(percent) > 100) throw new Error("like 72:90,24:50");
+    return { moreThanHours: Number(hours), percent: Number(percent) };
+  });
+  return steps.toSorted((one, other) => other.moreThanHours - one.moreThanHours);
+}

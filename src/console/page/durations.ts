@@ -1,0 +1,44 @@
+import type { Provider } from "./wire.ts";
+
+const units = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
+
+/** `3h ago`, `in 28s`; `just now` within a second. */
+export function ago(time: Date, now: number): string {
+  const seconds = Math.round((time.getTime() - now) / 1_000);
+  const size = Math.abs(seconds);
+  if (size < 2) return "just now";
+  const [unit, length] = units.find(([, length]) => size >= length) ?? ["second", 1];
+  return relative.format(Math.trunc(seconds / length), unit);
+}
+
+/** `26 h`, `20 min`, `3 d 4 h`: a length of time in its largest units, which no line break parts. */
+export function span(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)}\u00a0s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)}\u00a0min`;
+  if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)}\u00a0h`;
+  const hours = Math.round((seconds % 86_400) / 3_600);
+  return `${Math.floor(seconds / 86_400)}\u00a0d${hours > 0 ? ` ${hours}\u00a0h` : ""}`;
+}
+
+type Heard = Pick<Provider, "silentForSeconds" | "usualIntervalSeconds" | "hasSecret" | "isSilent">;
+
+/** `3m ago, usually every 20 min`, `nothing for 26 h, usually every 20 min` */
+export function heard(
+  { silentForSeconds, usualIntervalSeconds, hasSecret, isSilent }: Heard,
+  now: number,
+): string {
+  if (!hasSecret) return "has no secret yet, and answers 503";
+  if (silentForSeconds === null) return "nothing yet";
+  const last = isSilent
+    ? `nothing for ${span(silentForSeconds)}`
+    : ago(new Date(now - silentForSeconds * 1_000), now);
+  return usualIntervalSeconds === null
+    ? last
+    : `${last}, usually every ${span(usualIntervalSeconds)}`;
+}

@@ -1,0 +1,38 @@
+import { is, Param, Placeholder } from "drizzle-orm";
+
+type Named = Readonly<Record<string, unknown>>;
+
+/**
+ * Binds the values of a statement to its parameters by ourselves: Drizzle asks of every parameter anew what
+ * it is, which costs a delivery with its thirty parameters 3 µs. `finish` is what a database does to each
+ * value besides. The function returned throws when a value is missing.
+ */
+export function binder<Bound>(
+  params: readonly unknown[],
+  finish: (value: unknown) => Bound,
+): (values: object) => Bound[] {
+  const binds = params.map((param) => bindOne(param));
+  return (values) => {
+    // Guarantee: any object can be read by name; what is not there is caught below.
+    const named = values as Named;
+    return binds.map((bind) => finish(bind(named)));
+  };
+}
+
+/** How a parameter gets its value: from the values by name, encoded as its column is, or as it stands. */
+function bindOne(param: unknown): (values: Named) => unknown {
+  if (is(param, Placeholder)) return named(String(param.name), (value) => value);
+  if (is(param, Param) && is(param.value, Placeholder)) {
+    const { encoder, value } = param;
+    return named(String(value.name), (given) => encoder.mapToDriverValue(given));
+  }
+  return () => param;
+}
+
+function named(name: string, encode: (value: unknown) => unknown): (values: Named) => unknown {
+  return (values) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`No value for placeholder "${name}"`);
+    return encode(value);
+  };
+}

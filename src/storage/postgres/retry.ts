@@ -1,0 +1,24 @@
+import { isPassing } from "./faults.ts";
+
+const firstDelayMs = 20;
+const longestDelayMs = 500;
+
+/**
+ * Does `work`, and does it again while it fails by a fault that passes, for `patienceMs` at most. Throws the
+ * last fault.
+ */
+export async function whilePassing<Result>(
+  patienceMs: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const deadlineMs = performance.now() + patienceMs;
+  for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, longestDelayMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() + delayMs > deadlineMs) throw error;
+      // Two that collided do not meet again at the same moment.
+      await Bun.sleep(delayMs * (0.5 + Math.random()));
+    }
+  }
+}

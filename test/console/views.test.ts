@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { json } from "../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
+import { addFlight, bookingBody, post } from "../support/flights.ts";
+import { choosyGateway, withGateway } from "../support/history.ts";
+
+const rows = "document.querySelectorAll('[data-row]').length";
+const minuteMs = 60_000;
+
+describe.skipIf(chromium === null)("what the console's views say", () => {
+  const clock = pastClock();
+  const gateway = choosyGateway();
+  let server: ConsoleServer;
+  let browser: Browser;
+  let bookingId: string;
+  let booker: string;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const deliver = async (provider: string, event: string) =>
+    String((await json(await server.app.deliverSample(provider, event)))["id"]);
+
+  beforeAll(async () => {
+    server = await startConsole({ ...withGateway(gateway.url), USERS_ACCESS: "admin" }, clock);
+    const { app } = server;
+    const { user } = await app.services.users.ensureUser({
+      name: "Grace Hopper",
+      email: "grace@example.com",
+    });
+    booker = user.id;
+    const flight = await addFlight(app);
+    const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), booker);
+    bookingId = String((await json(booked))["bookingId"]);
+    await app.as("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" }, booker);
+    browser = await openBrowser();
+    await signIn(browser, server);
+    await browser.until(`${rows} === 2`);
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    await gateway.stop();
+  });
+
+  test("flights: says how many days were looked at, offers more, and leaves empty days together", async () => {
+    const { app } = server;
+    await go("#/flights");
+    await browser.shows(".empty strong", "No flights depart in the next 14 days");
+    await browser.shows(".empty pre", "skyhook import");
+    await browser.click(".empty a");
+    await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
+    await browser.shows("[data-row]", "1 departure");
+    expect(await browser.read("document.querySelectorAll('.gap').length")).toBe(2);
+    const day = (days: number) =>
+      new Date(app.clock.now() + days * 86_400_000).toISOString().slice(0, 10);
+    await browser.shows(".gap", `${day(0)} – ${day(29)} no departures`);
+    await browser.shows(".gap", `${day(31)} – ${day(59)} no departures`);
+  });
+
+  test("charts: the legend has names alone until a bar is pointed at", async () => {
+    const legend = `[...document.querySelectorAll(".u-series")].map((series) => [
+      getComputedStyle(series).visibility, getComputedStyle(series.querySelector("th"), "::after").content,
+      series.querySelector(".u-value").textContent].join(" ")).join("|")`;
+    await browser.until("document.querySelector('.u-over') !== null");
+    expect(await browser.read(legend)).toBe("hidden none |visible none |visible none ");
+    const { x, y } = Object(
+      await browser.read(`(({ left, right, top }) => ({ x: (left + right) / 2, y: top + 20 }))(
+        document.querySelector(".u-over").getBoundingClientRect())`),
+    );
+    const move = { type: "mouseMoved", x: Number(x), y: Number(y) };
+    await browser.cdp("Input.dispatchMouseEvent", move);
+    await browser.until("document.querySelector('.chart.pointed') !== null");
+    expect(await browser.read(legend)).toMatch(
+      /^visible ":" \d+ \w+\|visible ":" \d+\|visible ":" \d+$/,
+    );
+    // Beside the bars, but still in the chart.
+    await browser.cdp("Input.dispatchMouseEvent", { ...move, x: 8, y: Number(y) });
+    await browser.until("document.querySelector('.chart.pointed') === null");
+    expect(await browser.read(legend)).toBe("hidden none |visible none |visible none ");
+  });
+
+  test("bookings: a refund is told in one way, and is not said to be paid", async () => {
+    await go(`#/bookings/${bookingId}`);
+    await browser.shows(".facts", "USD\u00a0499.50 (100 %), pending");
+    await browser.shows(".step h3", "Booked: 1 seat for USD 499.50");
+    await browser.shows(".step h3", "Refund of USD 499.50 (100 %) pending");
+    expect(await browser.read("document.body.textContent.includes('paid back')")).toBe(false);
+    await browser.shows(".end", "That is all: 1 booking");
+  });
+
+  test("bookings: who booked is named by e-mail address, to whom it may be shown", async () => {
+    // An operator may not see users here: the id is shown, and the session goes on.
+    await browser.shows(".facts", booker);
+    await browser.shows(".step", `by ${booker}`);
+    await browser.read("void sessionStorage.clear()");
+    await signIn(browser, server, "admin");
+    await browser.until(`${rows} > 0`);
+    await go(`#/bookings/${bookingId}`);
+    await browser.shows(".facts", "grace@example.com");
+    await browser.shows(".step", "by grace@example.com");
+  });
+
+  test("refused: an unknown cause is told in words alone", async () => {
+    await server.app.deliver("task_tracker", "{}", { secret: "nobody's" });
+    await go("#/refused");
+    await browser.click("[data-row]");
+    await browser.shows(".explanation", "Ruled out:");
+    expect(await browser.read("document.querySelector('.explanation code')")).toBeNull();
+    await browser.shows(".explanation button", "Check again with the secrets that are set now");
+    await browser.shows("[data-row]", "2 bytes");
+    await browser.shows(".end", "That is all: 1 refused delivery");
+  });
+
+  test("events: a failure that came in is not green", async () => {
+    await deliver("code_host", "workflow_run.completed");
+    await go("#/events?provider=code_host");
+    await browser.shows("[data-row] .badge.quiet", "accepted");
+    expect(await browser.read("document.querySelector('[data-row] .badge.good')")).toBeNull();
+    await browser.shows(".end", "That is all: 1 event");
+  });
+
+  test("events: a part of a type leads to the whole one", async () => {
+    await browser.press("/");
+    await browser.type("workflow");
+    await browser.shows(".empty", "A type is found by its whole name: workflow_run.completed");
+    const options = "[...document.querySelectorAll('#type-options option')].map((it) => it.value)";
+    expect(await browser.read(`${options}.join()`)).toContain("booking.confirmed");
+    await browser.click(".empty a.mono");
+    await browser.until(`${rows} === 1`);
+    expect(await browser.read("location.hash")).toBe(
+      "#/events?provider=code_host&type=workflow_run.completed",
+    );
+    expect(await browser.read("document.querySelector('[data-filter]').value")).toBe(
+      "workflow_run.completed",
+    );
+  });
+
+  const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+    [...document.querySelectorAll(".step h3")].at(-1).getBoundingClientRect())`;
+
+  test("timeline: what a replay made is told apart from the first, and brought into sight", async () => {
+    clock.goBack(minuteMs);
+    const id = await deliver("code_host", "workflow_run.completed");
+    clock.goBack(0);
+    await go(`#/events/${id}`);
+    await browser.shows(".step h3", "Notification delivered");
+    expect(await browser.read(inSight)).toBe(false);
+    await browser.click(".actions .primary");
+    await browser.shows(".step h3", "Notification 2, sent again");
+    await browser.shows(".step h3", "Notification 1 delivered");
+    await browser.until(inSight);
+  });
+
+  test("timeline: what goes out again under its own id says so", async () => {
+    const id = await deliver("deploy_platform", "deploy.error");
+    await go(`#/events/${id}`);
+    await browser.shows(".step h3", "Notification retrying");
+    await browser.click(".actions .primary");
+    await browser.shows(".step h3", "Notification, sent again");
+    await browser.until(inSight);
+  });
+
+  test("an address that names no view says so", async () => {
+    await go("#/nopage");
+    await browser.shows(".empty strong", "There is no such page");
+    expect(await browser.read("document.querySelector('nav [aria-current]')")).toBeNull();
+    await browser.until("document.title === 'No such page · Skyhook'");
+    expect(await browser.accessibilityFaults()).toEqual([]);
+    await browser.click(".empty a");
+    await browser.until(`location.hash === '#/events' && ${rows} > 0`);
+  });
+
+  test("on a phone the names of the views stand apart, and no text leaves its box", async () => {
+    await browser.size(400, 720);
+    const gaps = `(() => {
+      const boxes = [...document.querySelectorAll("nav a")].map((link) => {
+        const range = document.createRange();
+        range.selectNodeContents(link);
+        return range.getBoundingClientRect();
+      });
+      return Math.min(...boxes.slice(1).map(({ left }, index) => left - boxes[index].right));
+    })()`;
+    expect(Number(await browser.read(gaps))).toBeGreaterThan(10);
+    await go("#/refused");
+    await browser.click("[data-row]");
+    await browser.shows(".explanation button", "Check again");
+    await browser.size(375, 720);
+    expect(
+      await browser.read(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.explanation'))",
+      ),
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,34 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { at } from "../../src/webhooks/payload.ts";
+
+import { bookingBody, post } from "./flights.ts";
+import { type RunningServer, runSkyhook } from "./program.ts";
+
+/** A file with one flight of nine seats, to be imported. */
+export function flightsIn(folder: string): string {
+  const file = join(folder, "flights.csv");
+  const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  writeFileSync(
+    file,
+    `flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency
+SK1,Skyhook Air,JFK,LHR,${day}T10:00:00Z,${day}T17:00:00Z,economy,9,99.50,USD
+`,
+  );
+  return file;
+}
+
+/** Books a seat on the first flight that there is. */
+export async function book(server: RunningServer): Promise<Response> {
+  const token = (await runSkyhook(["token", "--email", "ada@example.com"], server)).out;
+  return fetch(`${server.url}/v1/api/bookings`, {
+    ...post(bookingBody(1), { authorization: `Bearer ${token.trim()}` }),
+  });
+}
+
+/** The same, with the flight to book; the booking's id. */
+export async function bookingOn(server: RunningServer): Promise<string> {
+  await runSkyhook(["import", flightsIn(server.cwd)], server);
+  return String(at(await (await book(server)).json(), "bookingId"));
+}
