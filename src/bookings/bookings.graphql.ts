@@ -1,6 +1,6 @@
+import { AppError } from "../errors.ts";
 import type { Builder } from "../graphql/builder.ts";
 import { connectionOf } from "../graphql/connection.ts";
-import { nullWhere } from "../graphql/errors.ts";
 import { checkedIdempotencyKey } from "../http/idempotency-key.ts";
 import { checkedFilter } from "../http/query.ts";
 import { decodeCursor } from "../pagination/cursor.ts";
@@ -81,8 +81,10 @@ export function bookingsGraphql(builder: Builder): void {
       }),
       passengers: t.field({
         type: ["Passenger"],
-        description: "The travellers, in the order of the request.",
-        resolve: ({ id, passengers }, _, { load }) => passengers ?? load.passengers(id),
+        nullable: true,
+        description:
+          "The travellers, in the order of the request; null, with the error `unavailable`, while the key that they are sealed with is missing.",
+        resolve: ({ id }, _, { load }) => load.passengers(id),
       }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was booked." }),
       updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
@@ -100,8 +102,7 @@ export function bookingsGraphql(builder: Builder): void {
       nullable: true,
       description: "A booking; null where there is none of this id, or it is not yours.",
       args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
-      resolve: (_, { bookingId }, { verbs, signedIn }) =>
-        nullWhere("booking-not-found", verbs.bookings.read(signedIn(), bookingId)),
+      resolve: (_, { bookingId }, { load }) => load.booking(bookingId),
     }),
     bookings: t.connection(
       {
@@ -168,11 +169,12 @@ export function bookingsGraphql(builder: Builder): void {
             "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
         }),
       },
-      async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
+      async resolve(_, { input, idempotencyKey }, { load, verbs, signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
         const { made: booking } = await verbs.bookings.create(ctx, input, key);
-        const stored = await verbs.bookings.read(ctx, booking.bookingId);
+        const stored = await load.booking(booking.bookingId);
+        if (stored === null) throw new AppError("booking-not-found", "There is no such booking");
         // A retry is told what it was told first, whatever has become of the booking since.
         return { ...stored, ...booking, cancellation: null };
       },
