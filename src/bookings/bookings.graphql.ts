@@ -1,4 +1,3 @@
-import { AppError } from "../errors.ts";
 import type { Builder } from "../graphql/builder.ts";
 import { connectionOf } from "../graphql/connection.ts";
 import { checkedIdempotencyKey } from "../http/idempotency-key.ts";
@@ -169,12 +168,11 @@ export function bookingsGraphql(builder: Builder): void {
             "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
         }),
       },
-      async resolve(_, { input, idempotencyKey }, { load, verbs, signedIn }) {
+      async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
         const { made: booking } = await verbs.bookings.create(ctx, input, key);
-        const stored = await load.booking(booking.bookingId);
-        if (stored === null) throw new AppError("booking-not-found", "There is no such booking");
+        const stored = await verbs.bookings.read(ctx, booking.bookingId);
         // A retry is told what it was told first, whatever has become of the booking since.
         return { ...stored, ...booking, cancellation: null };
       },
