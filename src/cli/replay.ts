@@ -31,13 +31,13 @@ export async function replay(
   const base = url ?? localUrl(config);
   const mint = operatorTokens(config);
   const paint = painter(env);
-  if (id !== undefined) return replayOne({ base, mint, paint }, id);
+  if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
 
   const ids = await undeliveredEvents({ base, mint, paint });
   const bar = progress("Replaying", ids.length);
   for (const [index, one] of ids.entries()) {
     bar.at(index, `${index} of ${ids.length}`);
-    await replayOne({ base, mint, paint }, one);
+    await replayOne({ base, mint, paint }, one, true);
   }
   bar.end();
   console.log(ids.length === 0 ? "every notification has been delivered" : countOf(ids.length));
@@ -52,26 +52,33 @@ interface Server {
   readonly paint: Paint;
 }
 
-async function replayOne({ base, mint, paint }: Server, id: string): Promise<void> {
+/** `onlyUndelivered`: what went out since it was listed is not told anew. */
+async function replayOne(
+  { base, mint, paint }: Server,
+  id: string,
+  onlyUndelivered: boolean,
+): Promise<void> {
   const address = `${base}/v1/events/${encodeURIComponent(id)}`;
   const headers = { authorization: `Bearer ${await mint()}` };
   const before = listIn(await request(address, { headers }, isItRunning), "notifications");
-  const after = await request(`${address}/replay`, { method: "POST", headers }, isItRunning);
-  const settled = before.filter((notification) => !isUndelivered(notification));
+  const replayAddress = `${address}/replay?onlyUndelivered=${onlyUndelivered}`;
+  const after = await request(replayAddress, { method: "POST", headers }, isItRunning);
+  const settled = before.filter((notification) => notification["status"] === "delivered");
   const known = new Set(settled.map((notification) => notification["id"]));
   const sent = listIn(after, "notifications").filter(({ id: one }) => !known.has(one));
 
   const title = textAt(after.json, "title") ?? "";
   console.log(`${paint("green", "replayed")} ${id} ${textAt(after.json, "type") ?? ""}: ${title}`);
-  if (sent.length === 0) console.log("no notification: operators are not told of such an event");
+  if (sent.length === 0) {
+    const isTold = settled.length > 0;
+    console.log(
+      isTold ? "all was delivered" : "no notification: operators are not told of such an event",
+    );
+  }
   for (const notification of sent) {
     const fact = (name: string) => textAt(notification, name) ?? "";
     console.log(`${fact("id")} ${fact("status")} ${fact("severity")}: ${fact("title")}`);
   }
-}
-
-function isUndelivered(notification: JsonObject): boolean {
-  return undeliveredStatuses.some((status) => status === notification["status"]);
 }
 
 /** The events with a notification that was given up or is waiting to be tried again, oldest first. */
