@@ -29,7 +29,7 @@ export async function replay(
   }
   const config = readConfig(env);
   const base = url ?? localUrl(config);
-  const mint = operatorTokens(config);
+  const mint = operatorTokens(config, env);
   const paint = painter(env);
   if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
 
@@ -101,8 +101,16 @@ async function undeliveredEvents({ base, mint }: Server): Promise<readonly strin
   return [...ids].toSorted();
 }
 
-/** Makes tokens of an operator's. Throws when the server's key is not here. */
-function operatorTokens(config: Config): () => Promise<string> {
+/** Makes tokens of an operator's, or takes the identity provider's. Throws when there is none to be had. */
+function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<string> {
+  if (config.jwksUrl !== null) {
+    const token = env["OPERATOR_TOKEN"]?.trim() ?? "";
+    // Any other character could not stand in a header, and would come back in an error with the rest.
+    if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
+    throw new UsageError(
+      "JWKS_URL is set, so only tokens of that identity provider are taken: give one of an operator's as OPERATOR_TOKEN",
+    );
+  }
   const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
   const minting = tokens(serverSigning(config), systemClock);
   return () => minting.mint(actor, tokenTtlSeconds);
@@ -113,7 +121,7 @@ function listIn(answer: Answer, name: string): readonly JsonObject[] {
   if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
   const hint =
     answer.status === 401
-      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET"
+      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET, or with JWKS_URL a token that has not ended"
       : "";
   throw new Error(`The server answers ${answer.status} ${problemOf(answer)}${hint}`);
 }
