@@ -1,17 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { ConfigError } from "./config.ts";
 import { base64Key } from "./config/parsers.ts";
+import { makePrivately, writePrivately } from "./private-file.ts";
 import type { SecretRole, Secrets } from "./webhooks/signature.ts";
 
 /** Where webhook secrets come from: the environment first, then one file each. */
@@ -213,32 +205,4 @@ function madeOnce(file: string, encoding: "hex" | "base64"): string {
     makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding));
   }
   return readFileSync(file, "utf8").trim();
-}
-
-/** Writes whole or not at all, readable by the owner only. */
-function writePrivately(file: string, content: string): void {
-  renameSync(draftOf(file, content), file);
-}
-
-/**
- * The same, but leaves a file alone that another process made in this moment: `skyhook serve` and
- * `skyhook token` started together must end up with one key.
- */
-function makePrivately(file: string, content: string): void {
-  const draft = draftOf(file, content);
-  try {
-    linkSync(draft, file);
-  } catch {
-    // It is there by now, or the file system has no links and a rename must do.
-    if (!existsSync(file)) renameSync(draft, file);
-  } finally {
-    rmSync(draft, { force: true });
-  }
-}
-
-function draftOf(file: string, content: string): string {
-  const draft = `${file}.${process.pid}.tmp`;
-  writeFileSync(draft, content, { mode: 0o600 });
-  chmodSync(draft, 0o600);
-  return draft;
 }

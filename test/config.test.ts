@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { readConfig } from "../src/config.ts";
+import { withoutPassword } from "../src/storage/without-password.ts";
 import { equalSecrets, secretStore, tokenKey } from "../src/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
@@ -41,6 +42,10 @@ describe("configuration", () => {
     ["DATABASE_URL", "mysql://localhost"],
     ["DATABASE_URL", "sqlite:"],
     ["OPERATOR_GATEWAY_URL", "ftp://x"],
+    ["OPERATOR_GATEWAY_URL", "https://:::/x"],
+    ["OPERATOR_GATEWAY_URL", "https://example.com:99999"],
+    ["JWKS_URL", "https://[::1"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318?x=1"],
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
@@ -51,6 +56,25 @@ describe("configuration", () => {
   test("never prints a secret that is wrong", () => {
     expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
     expect(() => readConfig({ OPERATOR_GATEWAY_SECRET: "hush" })).not.toThrow("hush");
+    for (const key of ["OPERATOR_GATEWAY_URL", "JWKS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {
+      for (const url of [
+        "https://me:hush@a b/",
+        "htp://example.com?token=hush",
+        "https://::/hush",
+      ]) {
+        expect(() => readConfig({ [key]: url }), `${key} ${url}`).not.toThrow("hush");
+      }
+    }
+  });
+
+  test.each([
+    ["postgres://me:hush@host/db?sslpassword=hush&sslmode=require", "sslmode=require"],
+    ["https://me:hush@host/notify?Token=hush&team=3", "team=3"],
+    ["https://host/notify?team=3&x-api-key=hush&sig=hush", "team=3"],
+  ])("shows %s without what is secret in it", (url, kept) => {
+    const shown = withoutPassword(url);
+    expect(shown).not.toContain("hush");
+    expect(shown).toContain(kept);
   });
 
   test("needs the gateway's URL and secret together", () => {

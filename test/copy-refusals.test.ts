@@ -28,8 +28,10 @@ const unfinished =
   "A copy into this database was not finished: run `skyhook copy` again, or empty it";
 
 /** A database to copy from, with so many events and notifications. */
-async function sourceOf(rows: number): Promise<string> {
-  const url = `sqlite:${join(taken.newFolder(), "source.db")}`;
+async function sourceOf(
+  rows: number,
+  url = `sqlite:${join(taken.newFolder(), "source.db")}`,
+): Promise<string> {
   const storage = await openStorage(url);
   for (let first = 0; first < rows; first += 500) {
     const numbers = Array.from({ length: Math.min(500, rows - first) }, (_, n) => first + n);
@@ -52,19 +54,22 @@ async function newTarget(kind: "SQLite" | "PostgreSQL") {
       return Number(client.query(text).values()[0]?.[0]);
     };
     // Before the copy has made it there is no such table.
-    return { url: `sqlite:${file}`, events: () => Promise.try(count).catch(() => 0) };
+    const events = () => Promise.try(count).catch(() => 0);
+    return { url: `sqlite:${file}`, events, run: () => Promise.resolve([]) };
   }
   const database = await postgresDatabase();
   taken.ends.push(() => database[Symbol.asyncDispose]());
   const count = async () => Number((await database.run(text))[0]?.["events"]);
-  return { url: database.url, events: () => count().catch(() => 0) };
+  const run = (statement: string) => database.run(statement);
+  return { url: database.url, events: () => count().catch(() => 0), run };
 }
 
 /** Runs a command on a database, with what a server needs and none of it kept there. */
-const skyhook = (url: string, ...args: string[]) =>
+const skyhook = (url: string, args: readonly string[], env: Record<string, string> = {}) =>
   runSkyhook(args, {
     cwd: taken.newFolder(),
     env: {
+      ...env,
       DATABASE_URL: url,
       DATABASE_POOL_SIZE: "3",
       WEBHOOK_PROVIDERS: "code_host",
@@ -72,8 +77,8 @@ const skyhook = (url: string, ...args: string[]) =>
     },
   });
 
-const copy = (from: string, to: string) => skyhook(to, "copy", "--from", from, "--to", to);
-const signIn = (url: string) => skyhook(url, "token", "--email", "ada@example.com");
+const copy = (from: string, to: string) => skyhook(to, ["copy", "--from", from, "--to", to]);
+const signIn = (url: string) => skyhook(url, ["token", "--email", "ada@example.com"]);
 
 /** Begins to copy, and stops the process for a moment once the first events have arrived. */
 async function copyHalf(from: string, target: Awaited<ReturnType<typeof newTarget>>) {
@@ -100,10 +105,10 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
     expect(await target.events()).toBeLessThan(2_000);
 
     for (const command of [["serve"], ["client", "add", "--name", "x"]]) {
-      const { err, code } = await skyhook(target.url, ...command);
+      const { err, code } = await skyhook(target.url, command);
       expect([err, code]).toEqual([`skyhook: ${unfinished}\n`, 1]);
     }
-    const { out, code } = await skyhook(target.url, "doctor");
+    const { out, code } = await skyhook(target.url, ["doctor"]);
     expect(out).toMatch(/✗ +database +A copy into this database was not finished/);
     expect(code).toBe(1);
     const onward = await copy(target.url, `sqlite:${join(taken.newFolder(), "onward.db")}`);
@@ -133,8 +138,8 @@ test("a file that was copied into by half is no backup, and makes none", async (
   await storage.close();
   const file = url.slice("sqlite:".length);
   const wanted = `${file} cannot be used (a copy into it was not finished)`;
-  expect((await skyhook(url, "backup", "copy.db")).err).toContain(wanted);
-  expect((await skyhook("sqlite:new.db", "restore", file)).err).toContain(wanted);
+  expect((await skyhook(url, ["backup", "copy.db"])).err).toContain(wanted);
+  expect((await skyhook("sqlite:new.db", ["restore", file])).err).toContain(wanted);
 });
 
 describe.each(kinds)("skyhook copy and %s", (kind) => {
@@ -178,6 +183,31 @@ describe.each(kinds)("skyhook copy and %s", (kind) => {
   });
 });
 
+/** A copy that is stopped in the middle, and what it copies from. */
+async function copying(kind: (typeof kinds)[number]) {
+  const source = await newTarget(kind);
+  await sourceOf(2_000, source.url);
+  const target = await newTarget("SQLite");
+  return { source, target, child: await copyHalf(source.url, target) };
+}
+
+describe.each(kinds)("while it is copied, a source on %s", (kind) => {
+  test("is written to by nobody, so that nothing comes in behind the comparison", async () => {
+    const { source, target, child } = await copying(kind);
+    const impatient = { DATABASE_STATEMENT_TIMEOUT_MS: "200" };
+    const { err, code } = await skyhook(
+      source.url,
+      ["token", "--email", "a@example.com"],
+      impatient,
+    );
+    expect(err).toMatch(/ is locked by another program: | cannot be used at the moment; /);
+    expect(code).toBe(1);
+    child.kill("SIGCONT");
+    expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
+    for (const { url } of [source, target]) expect(await signIn(url)).toMatchObject({ code: 0 });
+  });
+});
+
 test.skipIf(noManyConnections !== null)(
   "an instance is still found when its connection was made anew",
   async () => {
@@ -194,5 +224,19 @@ test.skipIf(noManyConnections !== null)(
       return now.length > 0 && now[0]?.["pid"] !== before[0]?.["pid"];
     }, 20_000);
     expect((await copy(await sourceOf(1), database.url)).err).toContain("is in use");
+  },
+);
+
+test.skipIf(noManyConnections !== null)(
+  "a source that was not held all the time is not said to be copied",
+  async () => {
+    const { source, target, child } = await copying("PostgreSQL");
+    const ended = await source.run(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and query like 'lock table%'",
+    );
+    expect(ended).toHaveLength(1);
+    child.kill("SIGCONT");
+    expect(await child.stderr.text()).toContain("could be written to while it was copied");
+    expect((await signIn(target.url)).err).toBe(`skyhook: ${unfinished}\n`);
   },
 );

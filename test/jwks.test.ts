@@ -3,6 +3,10 @@ import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bu
 import { exportJWK, generateKeyPair, type GenerateKeyPairResult, SignJWT } from "jose";
 
 import { json, startApp, type TestApp } from "./support/app.ts";
+import { runSkyhook } from "./support/program.ts";
+import { resources } from "./support/resources.ts";
+
+const taken = resources();
 
 /** An identity provider on a port of its own: publishes keys, signs tokens. */
 class IdentityProvider {
@@ -213,4 +217,22 @@ describe("an identity provider that", () => {
     await provider.stop();
     expect((await ask(good)).status).toBe(200);
   });
+});
+
+test("lets `skyhook replay` in, which has no other", async () => {
+  const folder = taken.newFolder();
+  const server = await taken.start(folder, { JWKS_URL: provider.url, ...expected });
+  const replay = (env: Record<string, string>) =>
+    runSkyhook(["replay", "evt_0"], { cwd: folder, env: { ...server.env, ...env } });
+  const now = Math.floor(Date.now() / 1_000);
+  const good = await token("k1", "ES256", { iat: now, exp: now + 600 });
+  expect((await replay({ OPERATOR_TOKEN: good })).err).toBe(
+    "skyhook: The server answers 404 not-found: There is no event of this id\n",
+  );
+  for (const none of [{}, { OPERATOR_TOKEN: `${good}\nx` }]) {
+    const { err, code } = await replay(none);
+    expect(err).toContain("give one of an operator's as OPERATOR_TOKEN");
+    expect(err).not.toContain(good);
+    expect(code).toBe(2);
+  }
 });

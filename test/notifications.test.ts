@@ -8,8 +8,11 @@ import { Webhook } from "standardwebhooks";
 
 import { retryAfterMs } from "../src/notifications/channels/gateway.ts";
 import { nextRetryMs } from "../src/notifications/notification.ts";
+import { deleteSettledEvent } from "../src/storage/retention.ts";
+import { step } from "../src/storage/sql.ts";
 import { json, sample, startApp, type TestApp, until } from "./support/app.ts";
 import { manualClock } from "./support/clock.ts";
+import { failure } from "./support/failure.ts";
 import {
   gatewaySecret,
   never,
@@ -398,6 +401,99 @@ describe("an operator's replay", () => {
     expect([now, attemptCount]).toEqual(["delivered", 1]);
     expect(idsOf(gateway).size).toBe(1);
     expect(await timelineOf(app, id)).toHaveLength(1);
+  });
+});
+
+const replay = (app: TestApp, id: unknown, query = "") =>
+  app.as("operator", `/v1/events/${String(id)}/replay${query}`, { method: "POST" });
+
+describe("an operator's replay, while the notifier is at work,", () => {
+  test("leaves a first try that is under way to itself", async () => {
+    const answer = Promise.withResolvers<Response>();
+    const gateway = gatewayThat(() => answer.promise);
+    const app = await startWith(gateway.url);
+    const { id } = await json(await deliver(app));
+    await untilLater(app, () => gateway.received.length === 1);
+    for (const query of ["", "?onlyUndelivered=true"]) {
+      expect((await replay(app, id, query)).status).toBe(200);
+    }
+    answer.resolve(new Response());
+    await afterAttempt(app, 1);
+    expect(await timelineOf(app, id)).toHaveLength(1);
+    expect(gateway.received).toHaveLength(1);
+  });
+
+  /** An event whose second try is under way and waits for `answer`. */
+  async function retried(answer: Promise<Response>) {
+    const answers = [new Response(null, { status: 500 }), answer];
+    const gateway = gatewayThat((number) => answers[number - 1] ?? new Response());
+    const app = await startWith(gateway.url);
+    const { id } = await json(await deliver(app));
+    await afterAttempt(app, 1);
+    app.clock.advance(6 * second);
+    await untilLater(app, () => gateway.received.length === 2);
+    return { app, gateway, id };
+  }
+
+  test("does not send beside a try that is under way, whose success counts", async () => {
+    const answer = Promise.withResolvers<Response>();
+    const { app, gateway, id } = await retried(answer.promise);
+    expect((await replay(app, id)).status).toBe(200);
+    // Whatever is due now has been asked for when this one has come.
+    const { id: other } = await json(await deliver(app));
+    await untilLater(app, async () =>
+      (await timelineOf(app, other)).every(({ status }) => status === "delivered"),
+    );
+    expect(gateway.received).toHaveLength(3);
+    answer.resolve(new Response());
+    await untilLater(app, async () => (await timelineOf(app, id))[0]?.["status"] === "delivered");
+    app.clock.advance(hour);
+    expect(itemsOf((await timelineOf(app, id))[0]?.["attempts"])).toHaveLength(2);
+    expect(gateway.received).toHaveLength(3);
+  });
+
+  test("sends again at once after a try that was under way and failed", async () => {
+    const answer = Promise.withResolvers<Response>();
+    const { app, gateway, id } = await retried(answer.promise);
+    expect((await replay(app, id)).status).toBe(200);
+    answer.resolve(new Response(null, { status: 500 }));
+    await untilLater(app, () => gateway.received.length === 3);
+    await untilLater(app, async () => (await timelineOf(app, id))[0]?.["status"] === "delivered");
+    expect(await timelineOf(app, id)).toMatchObject([{ attemptCount: 1 }]);
+    expect(idsOf(gateway).size).toBe(1);
+  });
+
+  test("of the undelivered alone tells nothing anew", async () => {
+    const gateway = gatewayThat(() => new Response());
+    const app = await startWith(gateway.url);
+    const { id } = await json(await deliver(app));
+    await afterAttempt(app, 1);
+    expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
+    expect(await timelineOf(app, id)).toHaveLength(1);
+    const wrong = await replay(app, id, "?onlyUndelivered=1");
+    expect([wrong.status, await json(wrong)]).toMatchObject([400, { code: "invalid-parameter" }]);
+    expect(await timelineOf(app, id)).toHaveLength(1);
+  });
+
+  test("makes nothing of an event that is deleted in that moment", async () => {
+    const app = await startWith(gatewayThat(() => new Response()).url);
+    const { id } = await json(await deliver(app));
+    await afterAttempt(app, 1);
+    const { storage, events } = app.services;
+    const ctx = {
+      actor: { id: "someone", roles: ["operator"] },
+      expiresAt: new Date(app.clock.now() + hour),
+      requestId: "one",
+    } as const;
+    // Both units wait for the same commit, the deletion first: the replay finds the event before it.
+    const deletion = storage.atomically(
+      step(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
+    );
+    const fault = await failure(events.replay(ctx, String(id)));
+    await deletion;
+    expect(fault).toMatchObject({ code: "not-found" });
+    // That of the event's own is deleted by a step that this unit does not have.
+    expect(await listed(app, "/v1/notifications")).toHaveLength(1);
   });
 });
 

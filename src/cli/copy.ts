@@ -47,9 +47,12 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
     );
     try {
       await beginCopy(to, nameOf(target));
+      // What came in behind the comparison would be missing, and nobody would know.
+      const requireStill = await withDatabase(source, () => from.holdStill());
       const copied = await copyShown(from, to);
-      // A server that was started meanwhile may have written nothing yet.
-      await from.close();
+      await requireHeld(source, requireStill);
+      // A server that was started meanwhile, and waits to write. Of a file one learns it by closing it.
+      if (databaseFile(source.databaseUrl) !== null) await from.close();
       await requireUnused(source);
       // Of a file, the mark keeps others away.
       if (databaseFile(target.databaseUrl) === null) await requireUnused(target);
@@ -60,6 +63,17 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
     }
   } finally {
     await from.close();
+  }
+}
+
+async function requireHeld(source: Config, requireStill: () => Promise<void>): Promise<void> {
+  try {
+    await requireStill();
+  } catch (error) {
+    throw new Error(
+      `${nameOf(source)} could be written to while it was copied: stop the servers, and copy again`,
+      { cause: error },
+    );
   }
 }
 

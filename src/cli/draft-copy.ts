@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { syncNames, syncToDisk } from "../private-file.ts";
 import { copyDatabase } from "../storage/sqlite/backup.ts";
 import { damageOf, strangenessOf } from "../storage/sqlite/inspect.ts";
 
@@ -53,17 +54,7 @@ export async function draftCopy(from: string, to: string): Promise<Draft> {
     syncToDisk(file);
     renameSync(file, to);
     // The name, too, is only safe once its folder is.
-    syncToDisk(dirname(to));
-  }
-}
-
-/** Waits until a file, or the names in a folder, are on disk. */
-export function syncToDisk(path: string): void {
-  const descriptor = openSync(path, "r");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    syncNames(dirname(to));
   }
 }
 

@@ -29,15 +29,15 @@ export async function replay(
   }
   const config = readConfig(env);
   const base = url ?? localUrl(config);
-  const mint = operatorTokens(config);
+  const mint = operatorTokens(config, env);
   const paint = painter(env);
-  if (id !== undefined) return replayOne({ base, mint, paint }, id);
+  if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
 
   const ids = await undeliveredEvents({ base, mint, paint });
   const bar = progress("Replaying", ids.length);
   for (const [index, one] of ids.entries()) {
     bar.at(index, `${index} of ${ids.length}`);
-    await replayOne({ base, mint, paint }, one);
+    await replayOne({ base, mint, paint }, one, true);
   }
   bar.end();
   console.log(ids.length === 0 ? "every notification has been delivered" : countOf(ids.length));
@@ -52,26 +52,33 @@ interface Server {
   readonly paint: Paint;
 }
 
-async function replayOne({ base, mint, paint }: Server, id: string): Promise<void> {
+/** `onlyUndelivered`: what went out since it was listed is not told anew. */
+async function replayOne(
+  { base, mint, paint }: Server,
+  id: string,
+  onlyUndelivered: boolean,
+): Promise<void> {
   const address = `${base}/v1/events/${encodeURIComponent(id)}`;
   const headers = { authorization: `Bearer ${await mint()}` };
   const before = listIn(await request(address, { headers }, isItRunning), "notifications");
-  const after = await request(`${address}/replay`, { method: "POST", headers }, isItRunning);
-  const settled = before.filter((notification) => !isUndelivered(notification));
+  const replayAddress = `${address}/replay?onlyUndelivered=${onlyUndelivered}`;
+  const after = await request(replayAddress, { method: "POST", headers }, isItRunning);
+  const settled = before.filter((notification) => notification["status"] === "delivered");
   const known = new Set(settled.map((notification) => notification["id"]));
   const sent = listIn(after, "notifications").filter(({ id: one }) => !known.has(one));
 
   const title = textAt(after.json, "title") ?? "";
   console.log(`${paint("green", "replayed")} ${id} ${textAt(after.json, "type") ?? ""}: ${title}`);
-  if (sent.length === 0) console.log("no notification: operators are not told of such an event");
+  if (sent.length === 0) {
+    const isTold = settled.length > 0;
+    console.log(
+      isTold ? "all was delivered" : "no notification: operators are not told of such an event",
+    );
+  }
   for (const notification of sent) {
     const fact = (name: string) => textAt(notification, name) ?? "";
     console.log(`${fact("id")} ${fact("status")} ${fact("severity")}: ${fact("title")}`);
   }
-}
-
-function isUndelivered(notification: JsonObject): boolean {
-  return undeliveredStatuses.some((status) => status === notification["status"]);
 }
 
 /** The events with a notification that was given up or is waiting to be tried again, oldest first. */
@@ -94,8 +101,16 @@ async function undeliveredEvents({ base, mint }: Server): Promise<readonly strin
   return [...ids].toSorted();
 }
 
-/** Makes tokens of an operator's. Throws when the server's key is not here. */
-function operatorTokens(config: Config): () => Promise<string> {
+/** Makes tokens of an operator's, or takes the identity provider's. Throws when there is none to be had. */
+function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<string> {
+  if (config.jwksUrl !== null) {
+    const token = env["OPERATOR_TOKEN"]?.trim() ?? "";
+    // Any other character could not stand in a header, and would come back in an error with the rest.
+    if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
+    throw new UsageError(
+      "JWKS_URL is set, so only tokens of that identity provider are taken: give one of an operator's as OPERATOR_TOKEN",
+    );
+  }
   const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
   const minting = tokens(serverSigning(config), systemClock);
   return () => minting.mint(actor, tokenTtlSeconds);
@@ -106,7 +121,7 @@ function listIn(answer: Answer, name: string): readonly JsonObject[] {
   if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
   const hint =
     answer.status === 401
-      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET"
+      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET, or with JWKS_URL a token that has not ended"
       : "";
   throw new Error(`The server answers ${answer.status} ${problemOf(answer)}${hint}`);
 }

@@ -16,11 +16,16 @@ export function integer(least: number, most: number): (value: string) => number 
   };
 }
 
-export function pattern(expected: RegExp, description: string): (value: string) => string {
-  return (value) => {
-    if (!expected.test(value)) throw new Error(`${description}, not "${value}"`);
-    return value;
-  };
+/** Never repeats the text: a URL may hold a password, or a key in its path or query. */
+export function webUrl(value: string): string {
+  if (/^https?:\/\/\S+$/.test(value) && URL.parse(value) !== null) return value;
+  throw new Error("an http or https URL, like https://host.example.com/path");
+}
+
+/** One that paths are added to. */
+export function webUrlWithoutQuery(value: string): string {
+  if (/[?#]/.test(value)) throw new Error("a URL without a query");
+  return webUrl(value);
 }
 
 /** Never repeats a URL of a server, which may hold a password. */

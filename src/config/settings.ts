@@ -10,12 +10,13 @@ import {
   oneOf,
   origins,
   pairs,
-  pattern,
   providerIds,
   ratio,
   refundSteps,
   standardWebhooksSecret,
   text,
+  webUrl,
+  webUrlWithoutQuery,
 } from "./parsers.ts";
 
 /** One setting: where it comes from, what it is when unset, what it means, and how its text is read. */
@@ -117,7 +118,7 @@ export const settings = {
     "JWKS_URL",
     null,
     "Keys of an external identity provider; then only its tokens are taken",
-    pattern(/^https?:\/\/[^\s]+$/, "an http or https URL"),
+    webUrl,
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
@@ -135,7 +136,7 @@ export const settings = {
     "OPERATOR_GATEWAY_URL",
     null,
     "Where notifications are posted; unset: the feed and the log only",
-    pattern(/^https?:\/\/[^\s]+$/, "an http or https URL"),
+    webUrl,
   ),
   operatorGatewaySecret: setting(
     "OPERATOR_GATEWAY_SECRET",
@@ -196,7 +197,7 @@ export const settings = {
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     null,
     "OpenTelemetry collector, as `http://localhost:4318`; traces go to `/v1/traces` there; unset: no traces",
-    pattern(/^https?:\/\/[^\s?#]+$/, "an http or https URL without a query"),
+    webUrlWithoutQuery,
   ),
   otlpHeaders: setting(
     "OTEL_EXPORTER_OTLP_HEADERS",

@@ -92,3 +92,13 @@ export const eventListQuery = documented(
     status: Type.Optional(word(eventStatuses, { description: "Only of this status." })),
   }),
 );
+
+export const replayQuery = documented(
+  Type.Object({
+    onlyUndelivered: Type.Optional(
+      word(["true", "false"], {
+        description: "true: nothing is told anew where all was delivered.",
+      }),
+    ),
+  }),
+);

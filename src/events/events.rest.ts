@@ -4,12 +4,14 @@ import { documentedHeaders, linkHeaders } from "../http/documented-headers.ts";
 import { type Authenticated, bearer, servePage } from "../http/door.ts";
 import { failures } from "../http/problem.schema.ts";
 import { choice, textFilter } from "../http/query.ts";
+import { urlOf } from "../http/url.ts";
 
 import {
   eventListQuery,
   eventPageSchema,
   eventParams,
   eventTimelineSchema,
+  replayQuery,
 } from "./event.schema.ts";
 import { eventStatuses } from "./event.ts";
 import type { Events } from "./events.ts";
@@ -61,18 +63,26 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
     )
     .post(
       "/:id/replay",
-      async (exchange) => events.replay(await authenticated(exchange), exchange.params.id),
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        const wish = choice(urlOf(exchange.request).searchParams, "onlyUndelivered", [
+          "true",
+          "false",
+        ]);
+        return events.replay(ctx, exchange.params.id, { onlyUndelivered: wish === "true" });
+      },
       {
         parse: "none",
         params: eventParams,
-        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        query: replayQuery,
+        response: { 200: eventTimelineSchema, ...failures(400, 401, 403, 404) },
         detail: {
           operationId: "replayEvent",
           tags: ["Operators"],
           security: bearer,
           summary: "Read an event anew and notify again",
           description:
-            "What was not delivered goes out again at once under its own id; where all was, all is told anew. Needs the role operator or admin.",
+            "What was not delivered goes out again at once under its own id; where all was, all is told anew, unless `onlyUndelivered` is true. Needs the role operator or admin.",
         },
       },
     );

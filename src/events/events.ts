@@ -1,11 +1,6 @@
 import { type Context, requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
-import {
-  type Attempt,
-  type Message,
-  type Notification,
-  undeliveredStatuses,
-} from "../notifications/notification.ts";
+import type { Attempt, Message, Notification } from "../notifications/notification.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
@@ -45,6 +40,11 @@ export interface EventFilters {
   readonly status: EventStatus | undefined;
 }
 
+export interface ReplayOptions {
+  /** For those who go through a list: what is delivered by the time it is its turn is not told anew. */
+  readonly onlyUndelivered?: boolean;
+}
+
 /** All of it is for operators only. */
 export interface Events {
   /** Newest first. */
@@ -55,10 +55,10 @@ export interface Events {
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /**
    * Reads the stored bytes anew by this version's rules and notifies again: what was not delivered goes
-   * out under its own id, so that nobody is told twice; where all was, it is all told anew. Throws
-   * `not-found`.
+   * out under its own id, so that nobody is told twice; where all was, it is all told anew, unless
+   * `onlyUndelivered` says not to. Throws `not-found`.
    */
-  replay(ctx: Context, id: string): Promise<EventTimeline>;
+  replay(ctx: Context, id: string, options?: ReplayOptions): Promise<EventTimeline>;
 }
 
 export function events(
@@ -68,7 +68,7 @@ export function events(
 ): Events {
   async function find(id: string): Promise<Event> {
     const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
-    if (event === undefined) throw new AppError("not-found", "There is no event of this id");
+    if (event === undefined) throw notFound();
     return event;
   }
 
@@ -104,15 +104,18 @@ export function events(
       requireOperator(ctx);
       return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
     },
-    async replay(ctx, id) {
+    async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);
       const stored = await find(id);
       const event = readAnew(stored, await arrival(stored.id));
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      const telling = sent.some(isUndelivered)
-        ? [outbox.againFor(event)]
-        : outbox.stepsFor(event, messagesFor(event));
-      await storage.atomically(step(renormaliseEvent, event), ...telling);
+      const isDelivered = sent.every(({ status }) => status === "delivered");
+      const telling =
+        isDelivered && !onlyUndelivered
+          ? outbox.stepsFor(event, messagesFor(event))
+          : [outbox.againFor(event)];
+      // It may be past its time, and deleted since it was found.
+      await storage.atomically(step(renormaliseEvent, event, notFound()), ...telling);
       outbox.committed();
       return timeline(id);
     },
@@ -132,8 +135,8 @@ const nowhere: Arrival = {
   body: null,
 };
 
-function isUndelivered({ status }: Notification): boolean {
-  return undeliveredStatuses.some((one) => one === status);
+function notFound(): AppError {
+  return new AppError("not-found", "There is no event of this id");
 }
 
 function isEventId(id: string): id is Event["id"] {

@@ -8,6 +8,7 @@ import {
   insertAttempt,
   nextDue,
   releaseLeases,
+  releaseNotification,
   settleNotification,
 } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
@@ -170,6 +171,7 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
     if (signal.aborted && !result.delivered) return;
     const outcome = outcomeOf(notification, result, clock.now(), random());
     const { delivered, responseStatus, error } = result;
+    const lease = { seq: notification.seq, leasedUntil: notification.leasedUntil };
     await storage.atomically(
       step(insertAttempt, {
         notificationId: notification.id,
@@ -181,10 +183,11 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
         error,
       }),
       step(settleNotification, {
-        seq: notification.seq,
-        leasedUntil: notification.leasedUntil,
+        ...lease,
         ...outcome,
+        earlierAttempts: notification.attemptCount,
       }),
+      step(releaseNotification, lease),
     );
     metrics.attempted(delivered ? "delivered" : "failed");
     const fields = { id: notification.id, attempt: outcome.attemptCount, error };

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
 
 import {
   type Attempt,
@@ -44,7 +44,10 @@ export const insertNotification = statement<Notification & { readonly leasedUnti
   (db, { notifications }) => db.insert(notifications).values(allColumns(notifications, "seq")),
 );
 
-/** Arms an event's notifications of these statuses again: they are due at once, with all attempts ahead. */
+/**
+ * Arms an event's notifications of these statuses again: they are due at once, with all attempts ahead.
+ * One that is held stays so: it is being sent in this moment, and not to be sent beside that.
+ */
 const rearm = (...statuses: readonly NotificationStatus[]) =>
   statement<{ eventId: Notification["eventId"]; now: Date }>()((db, { notifications }, p) =>
     db
@@ -53,7 +56,6 @@ const rearm = (...statuses: readonly NotificationStatus[]) =>
         status: "pending",
         attemptCount: 0,
         dueAt: encoded(p.now, notifications.dueAt),
-        leasedUntil: null,
       })
       .where(
         and(eq(notifications.eventId, p.eventId), inArray(notifications.status, [...statuses])),
@@ -67,12 +69,15 @@ export const rearmDead = rearm("dead");
 /** For an operator who has mended the gateway and will not wait. */
 export const rearmUndelivered = rearm(...undeliveredStatuses);
 
-/** Writes how an attempt ended; touches no row when the lease was lost to another notifier. */
+/**
+ * Writes how an attempt ended; touches no row when the lease was lost to another notifier, nor after a
+ * failure when it was armed again meanwhile: then it does not have `earlierAttempts` any more.
+ */
 export const settleNotification = statement<
   Pick<
     StoredNotification,
     "seq" | "leasedUntil" | "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
-  >
+  > & { readonly earlierAttempts: number }
 >()((db, { notifications }, p) =>
   db
     .update(notifications)
@@ -86,11 +91,24 @@ export const settleNotification = statement<
     })
     .where(
       and(
-        eq(notifications.seq, p.seq),
-        eq(notifications.leasedUntil, encoded(p.leasedUntil, notifications.leasedUntil)),
+        isHeldBy(notifications, p),
+        sql`(${notifications.attemptCount} = ${encoded(p.earlierAttempts, notifications.attemptCount)} or ${encoded(p.status, notifications.status)} = 'delivered')`,
       ),
     ),
 );
+
+/** Lets go of a notification that was not settled: it is due as it says. */
+export const releaseNotification = statement<Pick<StoredNotification, "seq" | "leasedUntil">>()(
+  (db, { notifications }, p) =>
+    db.update(notifications).set({ leasedUntil: null }).where(isHeldBy(notifications, p)),
+);
+
+function isHeldBy(
+  { seq, leasedUntil }: Tables["notifications"],
+  lease: { readonly seq: Placeholder; readonly leasedUntil: Placeholder },
+) {
+  return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));
+}
 
 export const insertAttempt = statement<Attempt>()((db, { attempts }) =>
   db.insert(attempts).values(allColumns(attempts)),

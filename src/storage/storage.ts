@@ -40,6 +40,11 @@ export interface Storage {
   isHalfCopied(): Promise<boolean>;
   /** Has all but copies refuse to open it from now on, or no more. On disk when this resolves. */
   setHalfCopied(isHalf: boolean): Promise<void>;
+  /**
+   * Has nobody write to it, be it another process, until it is closed. What is returned throws when that
+   * did not last.
+   */
+  holdStill(): Promise<() => Promise<void>>;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }

@@ -2,5 +2,5 @@
 export function withoutPassword(url: string): string {
   return url
     .replace(/(:\/\/).*@/, "$1***@")
-    .replaceAll(/([?&](?:password|sslpassword)=)[^&]*/g, "$1***");
+    .replaceAll(/([?&][^=&]*(?:pass|secret|token|api.?key|sig)[^=&]*=)[^&]*/gi, "$1***");
 }

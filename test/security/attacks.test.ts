@@ -216,10 +216,15 @@ describe("a program of our own", () => {
       ...env,
       JWKS_URL: "http://idp.example.com/jwks",
       OPERATOR_GATEWAY_URL: "http://ops.example.com/",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.example.com",
+      OTEL_EXPORTER_OTLP_HEADERS: "authorization=hush",
+      // Nothing is to be sent there.
+      OTEL_TRACES_SAMPLER: "always_off",
     };
     server = await startServer({ cwd, env: open });
     await until(() => server?.log().includes("OPERATOR_GATEWAY_URL is not https") ?? false);
     expect(server.log()).toContain("JWKS_URL is not https");
+    expect(server.log()).toContain("OTEL_EXPORTER_OTLP_ENDPOINT is not https");
     await server.stop();
     const closed = {
       ...env,

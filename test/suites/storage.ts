@@ -22,7 +22,9 @@ import {
   newestSeq,
   nextDue,
   rearmDead,
+  rearmUndelivered,
   releaseLeases,
+  releaseNotification,
   settleNotification,
   undelivered,
 } from "../../src/storage/notifications.ts";
@@ -257,13 +259,41 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       } as const;
       const settle = async (leasedUntil: Date | null) => {
         const [result] = await storage.atomically(
-          step(settleNotification, { seq: 1, leasedUntil, ...settled }),
+          step(settleNotification, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
         );
         return result.touched;
       };
       expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
       expect(await settle(second.rows[0]?.leasedUntil ?? null)).toBe(1);
       expect((await claim(9_000))[0].rows).toEqual([]);
+    });
+
+    test("armed again while they are sent are kept from others, then due, unless it succeeded", async () => {
+      for (const status of ["retrying", "delivered"] as const) {
+        storage = await open();
+        const eventId = eventRow(1).id;
+        const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
+        await storage.atomically(step(insertNotification, row));
+        const [held] = await claim(10);
+        const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
+        const [armed] = await storage.atomically(step(rearmUndelivered, { eventId, now: at(20) }));
+        expect(armed.touched).toBe(1);
+        expect((await claim(30))[0].rows).toEqual([]);
+        const outcome = {
+          status,
+          attemptCount: 4,
+          dueAt: null,
+          deliveredAt: null,
+          lastError: "why",
+        };
+        await storage.atomically(
+          step(settleNotification, { ...lease, ...outcome, earlierAttempts: 3 }),
+          step(releaseNotification, lease),
+        );
+        const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
+        expect((await claim(40))[0].rows).toMatchObject(due);
+        await storage.close();
+      }
     });
 
     test("held by a process that died are free after a start", async () => {

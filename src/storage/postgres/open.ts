@@ -11,6 +11,7 @@ import { checkServer, connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
+import { type Hold, hold } from "./hold.ts";
 import { migrate } from "./migrate.ts";
 import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
 import { renewedPool, sharedPool } from "./renewed-pool.ts";
@@ -61,6 +62,7 @@ export async function openPostgres(
   });
   const telling = signals(writing, reading, schema);
   let closed = false;
+  let held: Hold | null = null;
   return {
     dialect: "postgres",
     async all(statement, values) {
@@ -107,8 +109,14 @@ export async function openPostgres(
         [unfinishedCopy],
       );
     },
+    async holdStill() {
+      const holding = await hold(url, limits);
+      held = holding;
+      return () => holding.requireHeld();
+    },
     async close() {
       closed = true;
+      await held?.release();
       await commits.close();
       await telling.close();
       await Promise.all([reading.close(), writing.close()]);

@@ -67,6 +67,12 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
         [unfinishedCopy],
       );
     },
+    async holdStill() {
+      client.run("begin immediate");
+      return async () => {
+        if (!client.inTransaction) throw new Error(`${file} was not held still`);
+      };
+    },
     async close() {
       await commits.close();
       close();
