@@ -20,7 +20,7 @@ const statuses = ["accepted", "ignored", "unreadable"];
 export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
-  const path = `v1/events?${apiQuery(query)}`;
+  const path = `v1/events?${apiQuery(query)}&include=severity`;
   const list = useList<EventItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
   const { news } = useLive();
   useEffect(() => void (news > 0 && list.refresh()), [news]);
@@ -110,7 +110,8 @@ function Row({
         <Time at={event.createdAt} />
       </span>
       <span class="cell status">
-        <Status of={event.status} />
+        {/* How grave it is, where operators are told; what was made of it, where they are not. */}
+        <Status of={event.severity ?? event.status} />
       </span>
       <span class="cell title">
         <Text of={event.title} />

@@ -10,6 +10,8 @@ import { Empty, Fault, Loading } from "./ui.tsx";
 import type { Deliveries, Health, Providers } from "./wire.ts";
 
 const lookMs = 5_000;
+/** What the chart's hours are in, as `Europe/Berlin`: the reader's. */
+const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** How far back, and seconds a bar. */
 const ranges = {
@@ -124,7 +126,7 @@ function DeliveryChart({
           : minutes < 60
             ? `A bar every ${minutes} minutes`
             : `A bar every ${minutes / 60} hours`}
-        . In all: {said}.
+        , times in {zone}. In all: {said}.
       </figcaption>
     </figure>
   );
