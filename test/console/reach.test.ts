@@ -151,6 +151,25 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     expect(await browser.read("heard.join()")).toBe("Not connected,Live");
   });
 
+  test("while the server is gone a view says so once, and is there by itself when it is back", async () => {
+    await browser.read(`void (window.failed = 0, window.asks = fetch, window.fetch = (path, init) => {
+      const answer = asks(path, init);
+      answer.catch(() => path === "v1/feed" || (failed += 1));
+      return answer;
+    })`);
+    await server.cut();
+    await go("#/health");
+    const alerts = "[...document.querySelectorAll('[role=alert]')]";
+    // All that it asks for has failed by then.
+    await browser.until("failed >= 4");
+    await browser.shows("[role=alert]", "The server cannot be reached");
+    expect(await browser.read(`${alerts}.length`)).toBe(1);
+    await go("#/flights");
+    await browser.shows("[role=alert]", "The server cannot be reached");
+    server.restore();
+    await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
+  });
+
   test("with colours of the reader's own, what is open and the parts of a chart are told apart", async () => {
     await media(["forced-colors", "active"], ["prefers-color-scheme", "dark"]);
     await browser.click("[data-row]");

@@ -20,7 +20,7 @@ const statuses = ["accepted", "ignored", "unreadable"];
 export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
-  const path = `v1/events?${apiQuery(query)}&include=severity`;
+  const path = `v1/events?${apiQuery(query)}`;
   const list = useList<EventItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
   const { news } = useLive();
   useEffect(() => void (news > 0 && list.refresh()), [news]);
@@ -84,7 +84,7 @@ function apiQuery(query: URLSearchParams): string {
     const value = query.get(name);
     return value === null || value === "" ? [] : [[name, value]];
   });
-  return new URLSearchParams(known).toString();
+  return new URLSearchParams([...known, ["include", "severity"]]).toString();
 }
 
 const freshMs = 4_000;
