@@ -83,7 +83,7 @@ describe("who may ask", () => {
 
 describe("lists", () => {
   test("are empty envelopes when there is nothing", async () => {
-    for (const list of ["events", "notifications", "rejections"]) {
+    for (const list of ["events", "events?include=severity", "notifications", "rejections"]) {
       const response = await get(`/v1/${list}`);
       expect(response.headers.get("link")).toBeNull();
       expect(await json(response)).toEqual({
@@ -139,6 +139,38 @@ describe("lists", () => {
     expect(await pagination(await get("/v1/events?limit=1&include=total"))).toMatchObject({
       total: 3,
     });
+  });
+
+  test("of events say how grave each is only when asked: the gravest that operators were told", async () => {
+    await app.deliverSample("code_host", "workflow_run.completed");
+    await app.deliverSample("code_host", "package.published");
+    const push = { headers: { "x-codehost-event": "push" } };
+    await app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
+    const [, published] = await items(await get("/v1/events"));
+    // A replay tells the same again, which makes it no graver.
+    await app.as("operator", `/v1/events/${String(published?.["id"])}/replay`, { method: "POST" });
+    for (const query of ["include=severity", "include=severity,total", "include=total,severity"]) {
+      const listed = await items(await get(`/v1/events?${query}`));
+      expect(listed.map(({ severity }) => severity)).toEqual([null, "success", "error"]);
+    }
+    const page = await json(await get("/v1/events?include=severity,total&limit=1"));
+    expect(page["pagination"]).toMatchObject({ total: 3, hasMore: true });
+    for (const query of ["", "?include=total"]) {
+      const [first] = await items(await get(`/v1/events${query}`));
+      expect(first).not.toHaveProperty("severity");
+    }
+  });
+
+  test.each([
+    ["/v1/events", "include=severity,severity"],
+    ["/v1/events", "include=severity,"],
+    ["/v1/events", "include=xseverity"],
+    ["/v1/events", "include="],
+    ["/v1/notifications", "include=severity"],
+  ])("%s?%s is 400: it includes nothing of that name", async (path, query) => {
+    const response = await get(`${path}?${query}`);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ errors: [{ parameter: "include" }] });
   });
 
   test.each([

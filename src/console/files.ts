@@ -1,6 +1,7 @@
 import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
 
 import { bundlePage } from "./bundle.ts" with { type: "macro" };
+import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
 import controls from "./page/style/controls.css" with { type: "text" };
 import detail from "./page/style/detail.css" with { type: "text" };
@@ -13,4 +14,4 @@ import views from "./page/style/views.css" with { type: "text" };
 export const script = bundlePage();
 
 /** Later ones win over earlier ones. */
-export const styles = [chart, base, controls, frame, list, detail, views, phone].join("\n");
+export const styles = [chart, base, controls, frame, list, detail, views, phone, adapt].join("\n");

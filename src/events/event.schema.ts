@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
+import { severities } from "../notifications/notification.ts";
 import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../pagination/page.schema.ts";
 import {
@@ -15,7 +16,7 @@ import {
 } from "../schema.ts";
 
 import { type Event, eventStatuses } from "./event.ts";
-import type { EventTimeline, NotificationWithAttempts } from "./events.ts";
+import type { EventTimeline, ListedEvent, NotificationWithAttempts } from "./events.ts";
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
@@ -39,11 +40,15 @@ const eventFields = {
   }),
 };
 
-export const eventSchema = schemaOf<Event>()(
-  "Event",
-  "What every provider's payload becomes.",
-  eventFields,
-);
+const eventSchema = schemaOf<ListedEvent>()("Event", "What every provider's payload becomes.", {
+  ...eventFields,
+  severity: Type.Optional(
+    nullable(word(severities), {
+      description:
+        "The gravest of what operators were told of it; null where nobody was. Only with `include=severity`.",
+    }),
+  ),
+});
 
 export const eventPageSchema = pageOf(eventSchema);
 
@@ -87,6 +92,13 @@ export const eventParams = documented(Type.Object({ id: text("The event's id.") 
 export const eventListQuery = documented(
   Type.Object({
     ...pageParameters,
+    include: Type.Optional(
+      text(
+        "`total` counts the list, `severity` says how grave each was; or both.",
+        "severity",
+        "total,severity",
+      ),
+    ),
     provider: Type.Optional(text("Only this provider's.")),
     type: Type.Optional(text("Only of this type.")),
     status: Type.Optional(word(eventStatuses, { description: "Only of this status." })),

@@ -5,6 +5,7 @@ import { type Authenticated, bearer, servePage } from "../http/door.ts";
 import { failures } from "../http/problem.schema.ts";
 import { choice, textFilter } from "../http/query.ts";
 import { urlOf } from "../http/url.ts";
+import type { PageRequest } from "../pagination/page.ts";
 
 import {
   eventListQuery,
@@ -23,13 +24,16 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
       "",
       async (exchange) => {
         const ctx = await authenticated(exchange);
-        return servePage(exchange, "evt_", (page, query) =>
-          events.list(ctx, page, {
+        const list = (page: PageRequest, query: URLSearchParams) => {
+          const filters = {
             provider: textFilter(query, "provider"),
             type: textFilter(query, "type"),
             status: choice(query, "status", eventStatuses),
-          }),
-        );
+          };
+          const severity = query.get("include")?.includes("severity") ?? false;
+          return events.list(ctx, page, filters, { severity });
+        };
+        return servePage(exchange, "evt_", list, ["severity"]);
       },
       {
         query: eventListQuery,

@@ -1,6 +1,12 @@
 import { type Context, requireOperator } from "../context.ts";
 import { AppError } from "../errors.ts";
-import type { Attempt, Message, Notification } from "../notifications/notification.ts";
+import {
+  type Attempt,
+  gravest,
+  type Message,
+  type Notification,
+  type Severity,
+} from "../notifications/notification.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
@@ -11,7 +17,11 @@ import {
   eventsByIds,
   renormaliseEvent,
 } from "../storage/events.ts";
-import { attemptsOfEvent, notificationsOfEvent } from "../storage/notifications.ts";
+import {
+  attemptsOfEvent,
+  notificationsOfEvent,
+  notificationsOfEvents,
+} from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
 import { bodyText } from "../webhooks/body-text.ts";
@@ -34,6 +44,12 @@ export interface NotificationWithAttempts extends Notification {
   readonly attempts: readonly Attempt[];
 }
 
+/** An event in a list. */
+export interface ListedEvent extends Event {
+  /** The gravest of what operators were told of it, null where nobody was; only when asked for. */
+  readonly severity?: Severity | null;
+}
+
 export interface EventFilters {
   readonly provider: string | undefined;
   readonly type: string | undefined;
@@ -48,7 +64,12 @@ export interface ReplayOptions {
 /** All of it is for operators only. */
 export interface Events {
   /** Newest first. */
-  list(ctx: Context, request: PageRequest, filters: EventFilters): Promise<Page<Event>>;
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters: EventFilters,
+    extras?: { readonly severity: boolean },
+  ): Promise<Page<ListedEvent>>;
   /** Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
   /** Those of `ids` that there are, in any order. */
@@ -91,10 +112,23 @@ export function events(
     return { ...event, receipt: receiptOf(event, came), ...bodyText(came.body), notifications };
   }
 
+  async function withSeverity({ data, ...rest }: Page<Event>): Promise<Page<ListedEvent>> {
+    const eventIds = data.map(({ id }) => id);
+    const told = Map.groupBy(
+      await storage.all(notificationsOfEvents, { eventIds }),
+      ({ eventId }) => eventId,
+    );
+    return {
+      ...rest,
+      data: data.map((it) => ({ ...it, severity: gravest(told.get(it.id) ?? []) })),
+    };
+  }
+
   return {
-    list(ctx, request, filters) {
+    async list(ctx, request, filters, extras) {
       requireOperator(ctx);
-      return paginate(eventPages(storage, filters), request);
+      const page = await paginate(eventPages(storage, filters), request);
+      return extras?.severity === true ? withSeverity(page) : page;
     },
     async read(ctx, id) {
       requireOperator(ctx);

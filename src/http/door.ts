@@ -31,14 +31,18 @@ export function authenticated(verify: Verify): Authenticated {
 /** In the API documents: an operation that needs a token. */
 export const bearer = [{ bearer: [] }];
 
-/** Serves a list: reads the page request, calls the verb, adds the `Link` header. */
+/**
+ * Serves a list: reads the page request, calls the verb, adds the `Link` header. `extras` are what the
+ * list can include beside its total.
+ */
 export async function servePage<Item>(
   { request, set }: Exchange,
   idPrefix: string,
   list: (page: PageRequest, query: URLSearchParams) => Promise<Page<Item>>,
+  extras: readonly string[] = [],
 ): Promise<Page<Item>> {
   const url = urlOf(request);
-  const asked = readPageRequest(url.searchParams, idPrefix);
+  const asked = readPageRequest(url.searchParams, idPrefix, extras);
   const page = await list(asked, url.searchParams);
   const link = linkHeader(url, asked, page);
   if (link !== null) set.headers["link"] = link;

@@ -48,7 +48,8 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   "invalid-token": {
     status: 401,
     title: "Invalid token",
-    explanation: "The access token is malformed, expired, or not meant for this service.",
+    explanation:
+      "The access token is malformed, expired, or not meant for this service: get a new one.",
   },
   "invalid-signature": {
     status: 401,
@@ -59,12 +60,13 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   "insufficient-scope": {
     status: 403,
     title: "Insufficient scope",
-    explanation: "The token is valid but lacks the role that this needs.",
+    explanation:
+      "The token is valid but lacks the role that this needs; `skyhook token --role operator` makes one for operators.",
   },
   "not-found": {
     status: 404,
     title: "Not found",
-    explanation: "There is nothing at this address.",
+    explanation: "There is nothing at this address; /swagger shows what there is.",
   },
   "flight-not-found": {
     status: 404,
@@ -140,13 +142,14 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   internal: {
     status: 500,
     title: "Internal server error",
-    explanation: "A fault of ours. It is in the log under the request's id.",
+    explanation:
+      "A fault of ours. Give its `requestId` to whoever runs the service: the cause is in the log under it.",
   },
   unavailable: {
     status: 503,
     title: "Service unavailable",
     explanation:
-      "The service cannot do this now. Nothing was stored: try again after `Retry-After`.",
+      "The service cannot do this now: send the same again after `Retry-After`, with its Idempotency-Key if it has one. Should it have been done all the same, it is not done twice.",
   },
 };
 

@@ -46,6 +46,20 @@ export function choice<const Choice extends string>(
   return found;
 }
 
+/** Some of a few words, each once, with commas between them; none when it is missing. */
+export function choices<const Choice extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly Choice[],
+): readonly Choice[] {
+  const values = single(query, name)?.split(",") ?? [];
+  const found = known.filter((word) => values.includes(word));
+  if (found.length !== values.length) {
+    throw invalidParameter(name, `${known.length > 1 ? "Some" : "One"} of: ${known.join(", ")}`);
+  }
+  return found;
+}
+
 /** A whole number of at least `least`; undefined when it is missing. Larger than 2⁵³ reads as 2⁵³. */
 export function wholeNumber(
   query: URLSearchParams,

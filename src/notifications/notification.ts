@@ -5,8 +5,15 @@ export type NotificationStatus = (typeof notificationStatuses)[number];
 /** Of those that the operator gateway did not take. */
 export const undeliveredStatuses = ["dead", "retrying"] as const;
 
+/** From the least to the gravest. */
 export const severities = ["info", "success", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
+
+/** The gravest of some messages' severities; null where there is none. */
+export function gravest(messages: readonly Pick<Message, "severity">[]): Severity | null {
+  const found = messages.map(({ severity }) => severity);
+  return severities.findLast((severity) => found.includes(severity)) ?? null;
+}
 
 /** What a provider's notify function says; the rest of a notification is made on storing it. */
 export interface Message {

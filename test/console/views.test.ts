@@ -111,12 +111,16 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     await browser.shows(".end", "That is all: 1 refused delivery");
   });
 
-  test("events: a failure that came in is not green", async () => {
-    await deliver("code_host", "workflow_run.completed");
+  test("events: each says how grave it is; what nobody is told of says what became of it", async () => {
+    const push = { headers: { "x-codehost-event": "push" } };
+    await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
     await go("#/events?provider=code_host");
-    await browser.shows("[data-row] .badge.quiet", "accepted");
-    expect(await browser.read("document.querySelector('[data-row] .badge.good')")).toBeNull();
-    await browser.shows(".end", "That is all: 1 event");
+    await browser.shows("[data-row] .badge.quiet", "ignored");
+    await deliver("code_host", "workflow_run.completed");
+    await browser.shows("[data-row] .badge.bad", "error");
+    await deliver("code_host", "package.published");
+    await browser.shows("[data-row] .badge.good", "success");
+    await browser.shows(".end", "That is all: 3 events");
   });
 
   test("events: a part of a type leads to the whole one", async () => {

@@ -44,11 +44,22 @@ function Console({ token: held }: { readonly token: string }) {
   const help = useRef<HTMLDialogElement>(null);
   useEffect(() => listenToKeys(() => help.current?.showModal()), []);
   const title = route === null ? "No such page" : names[route.view];
-  useEffect(() => void (document.title = `${title} · Skyhook`), [title]);
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    document.title = `${title} · Skyhook`;
+    // What had the focus may have gone with the view before.
+    const isLost = !isFirst.current && document.activeElement === document.body;
+    if (isLost) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [title]);
   return (
     <LiveContext.Provider value={live}>
       <div class="frame">
         <header class="top">
+          <button type="button" class="skip" onClick={() => main.current?.focus()}>
+            Skip to the content
+          </button>
           <a class="brand" href={writeRoute("events")}>
             Skyhook
           </a>
@@ -77,7 +88,9 @@ function Console({ token: held }: { readonly token: string }) {
             <Leave token={held} />
           </div>
         </header>
-        <main id="main">{route === null ? <NoSuchPage /> : <Shown route={route} />}</main>
+        <main id="main" tabIndex={-1} ref={main}>
+          {route === null ? <NoSuchPage /> : <Shown route={route} />}
+        </main>
       </div>
       <dialog ref={help} aria-labelledby="help-title">
         <form method="dialog">
@@ -140,26 +153,33 @@ function Connection() {
     const timer = setInterval(() => tick((count) => count + 1), 500);
     return () => clearInterval(timer);
   }, [state]);
-  if (state.name === "live") {
-    return (
-      <span class="connection live" role="status" title="New events appear by themselves">
-        Live
-      </span>
-    );
-  }
-  if (state.name === "connecting") {
-    return (
-      <span class="connection" role="status">
-        Connecting…
-      </span>
-    );
-  }
-  const seconds = Math.max(0, Math.ceil((state.untilMs - Date.now()) / 1_000));
+  const said = useRef("");
+  if (state.name !== "connecting") said.current = state.name === "live" ? "Live" : "Not connected";
   return (
-    <button type="button" class="connection lost" onClick={reconnect} title="Try again now">
-      Not connected, again in {seconds} s
-    </button>
+    <>
+      {/* Said when it has changed: neither every second nor with every try. */}
+      <span class="hidden-label" role="status">
+        {said.current}
+      </span>
+      {state.name === "waiting" ? (
+        <button type="button" class="connection lost" onClick={reconnect} title="Try again now">
+          Not connected, again in {secondsTo(state.untilMs)} s
+        </button>
+      ) : (
+        <span
+          class={state.name === "live" ? "connection live" : "connection"}
+          title={state.name === "live" ? "New events appear by themselves" : undefined}
+          aria-hidden="true"
+        >
+          {state.name === "live" ? "Live" : "Connecting…"}
+        </span>
+      )}
+    </>
   );
+}
+
+function secondsTo(timeMs: number): number {
+  return Math.max(0, Math.ceil((timeMs - Date.now()) / 1_000));
 }
 
 function ThemeSwitch() {

@@ -3,7 +3,7 @@ import { useLoad } from "./load.ts";
 import { writeRoute } from "./route.ts";
 import { money, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
-import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
+import { CopyButton, Facts, Fault, Loading, Status, Wide } from "./ui.tsx";
 import type { BookingDetail, BookingStep, User } from "./wire.ts";
 
 /** A booking and its history. */
@@ -85,7 +85,7 @@ function BookingFacts({ booking, user }: FactsParts) {
           ["refund", cancellation === null ? null : refundText(cancellation.refund)],
         ]}
       />
-      <div class="scroll-x">
+      <Wide label="Passengers">
         <table class="passengers">
           <thead>
             <tr>
@@ -108,7 +108,7 @@ function BookingFacts({ booking, user }: FactsParts) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Wide>
     </>
   );
 }

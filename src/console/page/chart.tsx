@@ -152,7 +152,7 @@ function optionsFor(
       ...series
         .map(({ name, colour }, row) => ({
           label: name,
-          fill: colourOf(target, colour),
+          fill: colourOf(target, colour, "none"),
           width: 0,
           points: { show: false },
           ...(bars !== undefined && { paths: bars }),
@@ -164,10 +164,14 @@ function optionsFor(
   };
 }
 
-/** A colour of the style sheet as a canvas takes it: in the light or the dark one that is in force. */
-function colourOf(target: HTMLElement, name: string): string {
+/**
+ * A colour of the style sheet as a canvas takes it: in the light or the dark one that is in force. Where
+ * the reader chose all colours, `adjust` keeps those apart that tell one thing from another.
+ */
+function colourOf(target: HTMLElement, name: string, adjust: "auto" | "none" = "auto"): string {
   const probe = document.createElement("span");
   probe.style.color = `var(${name})`;
+  probe.style.setProperty("forced-color-adjust", adjust);
   target.append(probe);
   const { color } = getComputedStyle(probe);
   probe.remove();

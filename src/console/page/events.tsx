@@ -84,7 +84,7 @@ function apiQuery(query: URLSearchParams): string {
     const value = query.get(name);
     return value === null || value === "" ? [] : [[name, value]];
   });
-  return new URLSearchParams(known).toString();
+  return new URLSearchParams([...known, ["include", "severity"]]).toString();
 }
 
 const freshMs = 4_000;
@@ -110,7 +110,8 @@ function Row({
         <Time at={event.createdAt} />
       </span>
       <span class="cell status">
-        <Status of={event.status} />
+        {/* How grave it is, where operators are told; what was made of it, where they are not. */}
+        <Status of={event.severity ?? event.status} />
       </span>
       <span class="cell title">
         <Text of={event.title} />

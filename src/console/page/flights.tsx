@@ -6,7 +6,7 @@ import { Detail, Split } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { go, type Route, writeRoute } from "./route.ts";
 import { counted } from "./text.tsx";
-import { Empty, Fault, Loading } from "./ui.tsx";
+import { Empty, Fault, Loading, Wide } from "./ui.tsx";
 import type { DayDepartures, FlightLoad, LoadDay } from "./wire.ts";
 
 /** How many days can be looked at. */
@@ -176,7 +176,7 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
       {value === null && error === null && <Loading what="departures" />}
       {value?.departures.length === 0 && <Empty title="No departures on this day" />}
       {value !== null && value.departures.length > 0 && (
-        <div class="scroll-x">
+        <Wide label="Departures">
           <table class="departures">
             <thead>
               <tr>
@@ -190,7 +190,11 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
             <tbody>
               {value.departures.map((departure) => (
                 <tr key={departure.id}>
-                  <td class="mono">{departure.departureTime.slice(11, 16)}</td>
+                  <td class="mono">
+                    <time dateTime={departure.departureTime}>
+                      {departure.departureTime.slice(11, 16)}
+                    </time>
+                  </td>
                   <td class="mono">{departure.flightNumber}</td>
                   <td class="mono nowrap">
                     {departure.origin} → {departure.destination}
@@ -203,7 +207,7 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
               ))}
             </tbody>
           </table>
-        </div>
+        </Wide>
       )}
       {value?.hasMore === true && <p class="quiet">Only the first 500 are shown.</p>}
     </Detail>

@@ -1,13 +1,11 @@
 import type { ComponentChildren } from "preact";
 
 import { heard, span } from "./durations.ts";
-import { useLoad } from "./load.ts";
-import { useInterval } from "./live.ts";
 import { Replay } from "./replay.tsx";
 import { writeRoute } from "./route.ts";
 import { counted, Text } from "./text.tsx";
 import { Time } from "./time.tsx";
-import { Badge, Empty, Fault } from "./ui.tsx";
+import { Badge, Empty } from "./ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "./wire.ts";
 
 /** The numbers that tell at a glance whether anything is wrong. */
@@ -107,19 +105,20 @@ export function Silence({ providers }: { readonly providers: readonly Provider[]
   );
 }
 
-const lookMs = 10_000;
+export const deadLetters = "v1/notifications?status=dead&limit=20";
+export type DeadLetterPage = Page<NotificationItem>;
+
+interface DeadLettersParts {
+  readonly page: DeadLetterPage;
+  readonly reload: () => void;
+}
 
 /** What was given up, to be sent again when the gateway takes it. */
-export function DeadLetters() {
-  const { value, error, reload } = useLoad<Page<NotificationItem>>(
-    "v1/notifications?status=dead&limit=20",
-  );
-  useInterval(reload, lookMs);
+export function DeadLetters({ page: { data, pagination }, reload }: DeadLettersParts) {
   return (
     <section class="panel" aria-labelledby="dead">
       <h2 id="dead">Dead letters</h2>
-      {error !== null && <Fault error={error} retry={reload} />}
-      {value?.data.length === 0 && (
+      {data.length === 0 && (
         <Empty title="None">
           <p>
             A notification that the operator gateway does not take for some seven hours is given up,
@@ -127,9 +126,9 @@ export function DeadLetters() {
           </p>
         </Empty>
       )}
-      {value !== null && value.data.length > 0 && (
+      {data.length > 0 && (
         <ul class="lines">
-          {value.data.map((dead) => (
+          {data.map((dead) => (
             <li key={dead.id}>
               <Badge tone="bad">dead</Badge>
               <a href={writeRoute("events", dead.eventId)}>
@@ -145,7 +144,7 @@ export function DeadLetters() {
           ))}
         </ul>
       )}
-      {value?.pagination.hasMore === true && <p class="quiet">Only the newest 20 are shown.</p>}
+      {pagination.hasMore && <p class="quiet">Only the newest 20 are shown.</p>}
     </section>
   );
 }

@@ -4,12 +4,20 @@ import { Chart, type Series } from "./chart.tsx";
 import { SelectFilter } from "./filters.tsx";
 import { useLoad } from "./load.ts";
 import { useInterval } from "./live.ts";
-import { DeadLetters, Figures, Silence } from "./health-panels.tsx";
+import {
+  type DeadLetterPage,
+  DeadLetters,
+  deadLetters,
+  Figures,
+  Silence,
+} from "./health-panels.tsx";
 import type { Route } from "./route.ts";
 import { Empty, Fault, Loading } from "./ui.tsx";
 import type { Deliveries, Health, Providers } from "./wire.ts";
 
 const lookMs = 5_000;
+/** What the chart's hours are in, as `Europe/Berlin`: the reader's. */
+const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** How far back, and seconds a bar. */
 const ranges = {
@@ -24,18 +32,23 @@ export function HealthView({ route }: { readonly route: Route }) {
   const health = useLoad<Health>("v1/statistics/health");
   const providers = useLoad<Providers>("v1/providers");
   const deliveries = useDeliveries(route.query.get("range") ?? "1h");
-  useInterval(() => {
-    health.reload();
-    providers.reload();
-    deliveries.reload();
-  }, lookMs);
+  const letters = useLoad<DeadLetterPage>(deadLetters);
+  const all = [health, deliveries, providers, letters];
+  const reload = () => all.forEach((one) => one.reload());
+  useInterval(reload, lookMs);
+  // When the server is gone, all of them fail for one reason, which is said once.
+  const faults = new Map(
+    all.flatMap(({ error }) => (error === null ? [] : [[error.message, error] as const])),
+  );
 
   return (
     <div class="page">
       <header class="bar">
         <h1>Health</h1>
       </header>
-      {health.error !== null && <Fault error={health.error} retry={health.reload} />}
+      {[...faults.values()].map((error) => (
+        <Fault key={error.message} error={error} retry={reload} />
+      ))}
       {health.value === null && health.error === null && <Loading what="figures" />}
       {health.value !== null && <Figures health={health.value} />}
       <section class="panel" aria-labelledby="deliveries">
@@ -58,7 +71,6 @@ export function HealthView({ route }: { readonly route: Route }) {
             />
           </form>
         </header>
-        {deliveries.error !== null && <Fault error={deliveries.error} retry={deliveries.reload} />}
         {deliveries.value !== null && (
           <DeliveryChart
             deliveries={deliveries.value}
@@ -66,9 +78,8 @@ export function HealthView({ route }: { readonly route: Route }) {
           />
         )}
       </section>
-      {providers.error !== null && <Fault error={providers.error} retry={providers.reload} />}
       {providers.value !== null && <Silence providers={providers.value.data} />}
-      <DeadLetters />
+      {letters.value !== null && <DeadLetters page={letters.value} reload={letters.reload} />}
     </div>
   );
 }
@@ -124,7 +135,7 @@ function DeliveryChart({
           : minutes < 60
             ? `A bar every ${minutes} minutes`
             : `A bar every ${minutes / 60} hours`}
-        . In all: {said}.
+        , times in {zone}. In all: {said}.
       </figcaption>
     </figure>
   );

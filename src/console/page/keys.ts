@@ -3,7 +3,7 @@ import { go, views } from "./route.ts";
 /** What the keys do, as the help lists it. */
 export const keys = [
   ["j / k, ↓ / ↑", "next, previous"],
-  ["Enter", "open"],
+  ["Enter", "open, and move into it"],
   ["Esc", "close"],
   ["/", "filter"],
   ["1 … 6", "change the view"],
@@ -36,6 +36,9 @@ function act(key: string, target: HTMLElement, showHelp: () => void): boolean {
     return true;
   }
   if (key === "/") return focus("[data-filter]");
+  if (key === "Enter" && target instanceof HTMLAnchorElement && target.matches("[data-row]")) {
+    return open(target);
+  }
   if (key === "Escape") return close();
   const view = views[Number(key) - 1];
   if (view === undefined) return false;
@@ -58,14 +61,23 @@ function move(by: 1 | -1, target: HTMLElement): boolean {
   return true;
 }
 
+/** Opens a row and moves into what is open, which the keyboard then reads and scrolls. */
+function open(row: HTMLAnchorElement): boolean {
+  const enter = () => document.querySelector<HTMLElement>("[data-pane]")?.focus();
+  if (location.hash === row.hash) {
+    enter();
+  } else {
+    // The address changes first, then what is open is drawn.
+    addEventListener("hashchange", () => setTimeout(enter), { once: true });
+    location.hash = row.hash;
+  }
+  return true;
+}
+
 function close(): boolean {
   const link = document.querySelector<HTMLAnchorElement>("[data-close]");
-  if (link === null) return false;
-  const row = document.querySelector<HTMLAnchorElement>("[data-row][aria-current]");
-  link.click();
-  // On a phone the list comes back only now.
-  requestAnimationFrame(() => row?.focus());
-  return true;
+  link?.click();
+  return link !== null;
 }
 
 function focus(selector: string): boolean {

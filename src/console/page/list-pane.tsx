@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { List, Listed } from "./list.ts";
 import { counted } from "./text.tsx";
@@ -32,6 +32,7 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
 
   return (
     <div class="list" ref={scroller} data-list>
+      <Arrivals arrived={list.arrived} what={what} />
       {list.held > 0 && (
         <button
           type="button"
@@ -69,6 +70,39 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
   );
 }
 
+/** Who does not see the list is told at most this often. */
+const tellEveryMs = 30_000;
+
+/** Says how many came, to those who hear the page; a number alone, since there may be many. */
+function Arrivals({ arrived, what }: Pick<Parts<never>, "what"> & { readonly arrived: number }) {
+  const told = useRef({ count: 0, atMs: 0 });
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const count = arrived - told.current.count;
+    if (count <= 0) {
+      // With other filters it is another list, which counts anew.
+      told.current.count = arrived;
+      return undefined;
+    }
+    // What is said must change to be heard again.
+    setText("");
+    const waitMs = told.current.atMs + tellEveryMs - Date.now();
+    const timer = setTimeout(
+      () => {
+        told.current = { count: arrived, atMs: Date.now() };
+        setText(`New: ${counted(count, ...what)}`);
+      },
+      Math.max(0, waitMs),
+    );
+    return () => clearTimeout(timer);
+  }, [arrived]);
+  return (
+    <p class="hidden-label" role="status" data-arrivals>
+      {text}
+    </p>
+  );
+}
+
 /** A list, and beside it (on a phone instead of it) what is open. */
 export function Split({
   title,
@@ -81,6 +115,7 @@ export function Split({
   readonly list: ComponentChildren;
   readonly detail: ComponentChildren | null;
 }) {
+  useReturn(detail !== null);
   return (
     <div class={detail === null ? "split" : "split open"}>
       <section class="master" aria-label={title}>
@@ -95,7 +130,25 @@ export function Split({
   );
 }
 
-/** What is open. Esc closes it. */
+/** When what is open is closed, the focus that it had goes back to its row. */
+function useReturn(isOpen: boolean): void {
+  const row = useRef<HTMLElement | null>(null);
+  useLayoutEffect(() => {
+    if (isOpen) row.current = document.querySelector("[data-row][aria-current]") ?? row.current;
+  });
+  useLayoutEffect(() => {
+    if (!isOpen && !hasFocus()) row.current?.focus();
+  }, [isOpen]);
+}
+
+/** Whether the focus is on anything that is there to be seen. */
+function hasFocus(): boolean {
+  const { activeElement, body } = document;
+  if (activeElement === null || activeElement === body) return false;
+  return activeElement.checkVisibility({ visibilityProperty: true });
+}
+
+/** What is open. Esc closes it, Enter on its row moves into it. */
 export function Detail({
   label,
   close,
@@ -106,16 +159,14 @@ export function Detail({
   readonly close: string;
   readonly children: ComponentChildren;
 }) {
-  const link = useRef<HTMLAnchorElement>(null);
+  const pane = useRef<HTMLElement>(null);
   useEffect(() => {
     // On a phone the list is gone, and with it the focus.
-    if (document.activeElement === document.body || document.activeElement === null) {
-      link.current?.focus({ preventScroll: true });
-    }
+    if (!hasFocus()) pane.current?.focus({ preventScroll: true });
   }, [label]);
   return (
-    <section class="detail" aria-label={label}>
-      <a class="close" href={close} ref={link} data-close aria-label="Close">
+    <section class="detail" aria-label={label} tabIndex={-1} ref={pane} data-pane>
+      <a class="close" href={close} data-close aria-label="Close">
         <span aria-hidden="true">✕</span>
       </a>
       {children}

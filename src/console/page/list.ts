@@ -17,6 +17,8 @@ export interface List<Item extends Listed> {
   readonly held: number;
   /** Whether even more wait than were counted. */
   readonly isHeldMore: boolean;
+  /** How many have come since the list was first there, as far as they were read. */
+  readonly arrived: number;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly error: ApiError | null;
@@ -66,6 +68,7 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   let isRefreshDue = false;
   /** New ones beyond what was read: to show them, the list begins anew. */
   let missed = 0;
+  let arrived = 0;
   let error: ApiError | null = null;
 
   const pageAt = (cursor: string | null) =>
@@ -109,6 +112,7 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
       missed = fresh.length;
       return;
     }
+    if (isLoaded) arrived += fresh.filter(({ id }) => !known.has(id)).length;
     if (!meets || (isShown && items.length > maxItems)) forget();
     if (items.length === 0) older = next;
     for (const { id } of fresh) if (!known.has(id) && !isShown) held.add(id);
@@ -151,6 +155,7 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
       items: isLoaded ? items.filter(({ id }) => !held.has(id)) : null,
       held: held.size + missed,
       isHeldMore: missed > 0,
+      arrived,
       hasMore: older !== null,
       isLoading: isBusy,
       error,

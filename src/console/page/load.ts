@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, ask } from "./api.ts";
+import { useLive } from "./live.ts";
 
 /** Something asked for: not there yet, there, or not to be had; an old answer stays while a new one comes. */
 export interface Loaded<Answer> {
@@ -51,6 +52,10 @@ export function useLoad<Answer>(
     reload();
     return () => asking.current?.abort();
   }, [reload]);
+
+  // What no server answered is asked again when there is one: nobody has to press a button.
+  const { news } = useLive();
+  useEffect(() => void (error?.status === 0 && reload()), [news]);
 
   const set = useCallback((value: Answer) => setHeld({ path, value }), [path]);
   return { value: keep || held.path === path ? held.value : null, error, reload, set };

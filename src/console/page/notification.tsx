@@ -2,7 +2,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { counted, OutsideLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
-import { Badge, Status } from "./ui.tsx";
+import { Badge, Status, Wide } from "./ui.tsx";
 import type { NotificationDetail } from "./wire.ts";
 
 interface Parts {
@@ -73,7 +73,7 @@ function Outcome({ of: told }: { readonly of: NotificationDetail }) {
 
 function Attempts({ of: { attempts } }: { readonly of: NotificationDetail }) {
   return (
-    <div class="scroll-x">
+    <Wide label="Tries">
       <table>
         <thead>
           <tr>
@@ -101,6 +101,6 @@ function Attempts({ of: { attempts } }: { readonly of: NotificationDetail }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </Wide>
   );
 }

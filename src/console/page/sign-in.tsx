@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, exchange, tryToken } from "./api.ts";
 import { signedOutBecause, signIn } from "./session.ts";
@@ -20,6 +20,9 @@ export function SignIn() {
   const because = signedOutBecause();
   const [fault, setFault] = useState<string | null>(because === null ? null : reasons[because]);
   const [isBusy, setIsBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  // `autofocus` counts once a page: not for who was signed out.
+  useEffect(() => field.current?.focus(), []);
 
   async function enter(tokenOf: () => Promise<string>): Promise<void> {
     setIsBusy(true);
@@ -70,7 +73,7 @@ export function SignIn() {
             required
             autocomplete="off"
             spellcheck={false}
-            autofocus
+            ref={field}
           />
         </label>
         <button type="submit" class="primary" disabled={isBusy}>

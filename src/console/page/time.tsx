@@ -2,9 +2,10 @@ import { useEffect, useState } from "preact/hooks";
 
 import { ago } from "./durations.ts";
 
+/** With the name of the reader's zone. */
 const exact = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",
-  timeStyle: "medium",
+  timeStyle: "long",
 });
 
 /** One timer for all times on the page. */

@@ -78,6 +78,21 @@ export function Empty({
   );
 }
 
+/** What may be wider than its place. It scrolls, so the keyboard must reach it. */
+export function Wide({
+  label,
+  children,
+}: {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <div class="scroll-x" tabIndex={0} role="region" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
 /** Names and values; what is null is left out. */
 export function Facts({
   of: facts,

@@ -1,7 +1,6 @@
 import type { BookingWithHistory } from "../../bookings/booking-lookup.ts";
 import type { BookingSummary } from "../../bookings/booking-view.ts";
-import type { Event as StoredEvent } from "../../events/event.ts";
-import type { EventTimeline } from "../../events/events.ts";
+import type { EventTimeline, ListedEvent } from "../../events/events.ts";
 import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../flights/flight-load.ts";
 import type { Notification as StoredNotification } from "../../notifications/notification.ts";
 import type { Page as StoredPage } from "../../pagination/page.ts";
@@ -24,7 +23,7 @@ export interface Page<Item> {
   readonly data: readonly Item[];
   readonly pagination: Wire<StoredPage<never>["pagination"]>;
 }
-export type EventItem = Wire<StoredEvent>;
+export type EventItem = Wire<ListedEvent>;
 export type EventDetail = Wire<EventTimeline>;
 export type NotificationItem = Wire<StoredNotification>;
 export type NotificationDetail = EventDetail["notifications"][number];

@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+
+import { json } from "../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
+import { addFlight, bookingBody, post } from "../support/flights.ts";
+
+const rows = "document.querySelectorAll('[data-row]').length";
+const isFocused = (selector: string) =>
+  `document.activeElement.matches(${JSON.stringify(selector)})`;
+const scrolled = "document.querySelector('[data-list]').scrollTop";
+
+describe.skipIf(chromium === null)("the console without a mouse, a wide window or a screen", () => {
+  const clock = pastClock();
+  let server: ConsoleServer;
+  let browser: Browser;
+  let bookingId: string;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const deliver = async () =>
+    String((await json(await server.app.deliverSample("code_host", "package.published")))["id"]);
+  const media = (...features: readonly (readonly [string, string])[]) =>
+    browser.cdp("Emulation.setEmulatedMedia", {
+      features: features.map(([name, value]) => ({ name, value })),
+    });
+
+  beforeAll(async () => {
+    server = await startConsole({}, clock);
+    const { app } = server;
+    const flight = await addFlight(app, { departureTime: new Date(clock.now() + 2 * 86_400_000) });
+    const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
+    bookingId = String((await json(booked))["bookingId"]);
+    for (let sent = 0; sent < 40; sent += 1) await deliver();
+    browser = await openBrowser();
+    await signIn(browser, server);
+    await browser.until(`${rows} > 40`);
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    await browser.size(1_280, 800);
+    await go("#/events");
+    await browser.until(`${rows} > 40 && document.querySelector('.detail') === null`);
+    await browser.read("void document.activeElement.blur()");
+  });
+
+  test("keys: Enter moves into what it opens, j goes on beside it, Escape leads back to the row", async () => {
+    await browser.press("j");
+    await browser.press("j");
+    await browser.press("Enter");
+    await browser.until(isFocused("[data-pane]"));
+    await browser.shows(".step h3", "Received and verified");
+    await browser.press("Tab");
+    await browser.until(isFocused("[data-close]"));
+    await browser.press("Tab");
+    await browser.until(isFocused(".detail .primary"));
+    await browser.press("j");
+    await browser.until(isFocused("li:nth-child(3) > [data-row][aria-current]"));
+    await browser.press("Enter");
+    await browser.until(isFocused("[data-pane]"));
+    await browser.press("Escape");
+    await browser.until(
+      `location.hash === '#/events' && ${isFocused("li:nth-child(3) > [data-row]")}`,
+    );
+    // The way back of the browser closes it too.
+    await browser.press("Enter");
+    await browser.until(isFocused("[data-pane]"));
+    await browser.read("void history.back()");
+    await browser.until(isFocused("li:nth-child(3) > [data-row]"));
+  });
+
+  test("keys: the first one leads past the head, and a change of the view loses no focus", async () => {
+    await browser.open("about:blank");
+    await browser.open(`${server.url}/console#/events`);
+    await browser.until(`${rows} > 40`);
+    await browser.press("Tab");
+    await browser.until(isFocused(".skip"));
+    expect(await browser.read("getComputedStyle(document.activeElement).clipPath")).toBe("none");
+    await browser.press("Enter");
+    await browser.until(isFocused("main"));
+    await browser.press("j");
+    await browser.press("2");
+    await browser.until(`document.title.startsWith('Refused') && ${isFocused("main")}`);
+  });
+
+  test("keys: who is signed out can sign in at once", async () => {
+    await browser.click(".tools button:last-child");
+    await browser.until(isFocused("input[name=token]"));
+    await signIn(browser, server);
+    await browser.until(`${rows} > 40`);
+  });
+
+  test("on a phone a list stays where it was read while something is open, and has its heading", async () => {
+    await browser.size(375, 720);
+    await browser.read(`void (${scrolled} = 900)`);
+    await browser.read("document.querySelectorAll('[data-row]')[20].click()");
+    await browser.shows(".step h3", "Received and verified");
+    await browser.until(isFocused("[data-pane]"));
+    expect(await browser.accessibilityFaults("page-has-heading-one")).toEqual([]);
+    await browser.press("Escape");
+    await browser.until(`${isFocused("li:nth-child(21) > [data-row]")} && ${scrolled} === 900`);
+  });
+
+  test("at 320 pixels, a page made four times as large, nothing is cut off or lies over another", async () => {
+    await browser.size(320, 256);
+    const faults: unknown[] = [];
+    for (const hash of ["#/events", "#/flights", "#/health", `#/bookings/${bookingId}`]) {
+      await go(hash);
+      await browser.until("document.querySelector('.spinner') === null");
+      faults.push(...(await browser.accessibilityFaults()));
+      const inSight = `[...document.querySelectorAll("nav a")].every((link) =>
+        (({ left, right }) => left >= 0 && right <= 320)(link.getBoundingClientRect()))`;
+      if ((await browser.read(inSight)) !== true) faults.push(`${hash}: a view is out of sight`);
+    }
+    await go("#/flights");
+    await browser.until(`${rows} === 1`);
+    const overlaps = `(([share, number]) => share.right > number.left && share.left < number.right
+      && share.bottom > number.top && share.top < number.bottom)(
+      [".row.day .share .number", ".row.day > .number"].map((name) =>
+        document.querySelector(name).getBoundingClientRect()))`;
+    expect(await browser.read(overlaps)).toBe(false);
+    await go("#/events");
+    await browser.until(`${rows} > 40`);
+    const height = "document.querySelector('[data-list]').clientHeight";
+    expect(Number(await browser.read(height))).toBeGreaterThan(90);
+    expect(faults).toEqual([]);
+  });
+
+  test("says how many events came, and that the line was lost, each once", async () => {
+    const said = "document.querySelector('[data-arrivals]').textContent";
+    await go("#/refused");
+    await go("#/events");
+    await browser.until(`${rows} > 40 && ${said} === ''`);
+    await deliver();
+    await browser.until(`${said} === 'New: 1 event'`);
+    const line = "document.querySelector('.tools [role=status]')";
+    expect(await browser.read(`${line}.textContent`)).toBe("Live");
+    await browser.read(`void (window.heard = [], new MutationObserver(() => heard.push(${line}.textContent))
+      .observe(${line}, { childList: true, characterData: true, subtree: true }))`);
+    await browser.read(`void (window.tries = 0, window.ask = fetch, window.fetch = (path, init) => {
+      if (path === "v1/feed") tries += 1;
+      return ask(path, init);
+    })`);
+    await server.cut();
+    // After half a second it tries in vain, waits anew, and tries again.
+    await browser.until("tries >= 2");
+    await browser.shows(".connection.lost", "Not connected");
+    server.restore();
+    await browser.shows(".connection.live", "Live");
+    expect(await browser.read("heard.join()")).toBe("Not connected,Live");
+  });
+
+  test("while the server is gone a view says so once, and is there by itself when it is back", async () => {
+    await browser.read(`void (window.failed = 0, window.asks = fetch, window.fetch = (path, init) => {
+      const answer = asks(path, init);
+      answer.catch(() => path === "v1/feed" || (failed += 1));
+      return answer;
+    })`);
+    await server.cut();
+    await go("#/health");
+    const alerts = "[...document.querySelectorAll('[role=alert]')]";
+    // All that it asks for has failed by then.
+    await browser.until("failed >= 4");
+    await browser.shows("[role=alert]", "The server cannot be reached");
+    expect(await browser.read(`${alerts}.length`)).toBe(1);
+    await go("#/flights");
+    await browser.shows("[role=alert]", "The server cannot be reached");
+    server.restore();
+    await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
+  });
+
+  test("with colours of the reader's own, what is open and the parts of a chart are told apart", async () => {
+    await media(["forced-colors", "active"], ["prefers-color-scheme", "dark"]);
+    await browser.click("[data-row]");
+    await browser.shows(".step h3", "Received and verified");
+    const outlines = `[...document.querySelectorAll("[data-row]")].slice(0, 2)
+      .map((row) => getComputedStyle(row).outlineStyle).join()`;
+    await browser.read("void document.querySelector('[data-pane]').focus()");
+    expect(await browser.read(outlines)).toBe("solid,none");
+    await go("#/flights");
+    await browser.until("document.querySelectorAll('.u-marker').length >= 2");
+    const colours = `new Set([...document.querySelectorAll(".u-series:not(:first-child) .u-marker")]
+      .map((mark) => mark.style.background)).size`;
+    expect(await browser.read(colours)).toBe(2);
+    await media();
+  });
+
+  test("on paper what is open is whole, with the time in full", async () => {
+    await browser.click("[data-row]");
+    await browser.shows(".step h3", "Received and verified");
+    await browser.cdp("Emulation.setEmulatedMedia", { media: "print" });
+    const hidden = `[...document.querySelectorAll(".top, .master, .actions, .close")].every((part) =>
+      !part.checkVisibility())`;
+    expect(await browser.read(hidden)).toBe(true);
+    const cut = `[...document.querySelectorAll("#main, .detail, .body pre")].filter((part) =>
+      part.scrollHeight > part.clientHeight + 2 && getComputedStyle(part).overflowY !== "visible").length`;
+    expect(await browser.read(cut)).toBe(0);
+    const time = "getComputedStyle(document.querySelector('.under time'), '::after').content";
+    expect(String(await browser.read(time))).toContain(" (");
+    await browser.cdp("Emulation.setEmulatedMedia", { media: "" });
+  });
+});
