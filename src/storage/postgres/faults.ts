@@ -47,6 +47,11 @@ export function isPassing(error: unknown): boolean {
   return isConnectionFault(error) || begins(error, passing) || isCollision(error);
 }
 
+/** True for a fault that only real writes meet: room for rows is lacking, not for the server's log. */
+export function isOfRows(error: unknown): boolean {
+  return begins(error, ["53100", "53200", "53400", "58"]);
+}
+
 function isCollision(error: unknown): boolean {
   return begins(error, collisions);
 }
