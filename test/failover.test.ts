@@ -64,3 +64,28 @@ test.skipIf(noOwnPostgres !== null)(
   },
   90_000,
 );
+
+test.skipIf(noOwnPostgres !== null)(
+  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const standby = await primary.addStandby();
+    const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
+    const server = await taken.start(taken.newFolder(), env);
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    expect(await deliverTo(server, 1)).toBe(200);
+    expect(await ready()).toBe(200);
+
+    await standby.crash();
+    // In this order: an instance that nobody writes to finds out by itself.
+    expect(await ready()).toBe(503);
+    expect(await deliverTo(server, 2)).toBe(503);
+
+    await standby.start();
+    await until(async () => (await ready()) === 200, 30_000);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect(await server.stop()).toBe(0);
+  },
+  90_000,
+);
