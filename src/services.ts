@@ -129,6 +129,7 @@ export async function createServices(
     count: (outcome, spans) => metrics.spans(outcome, spans),
   });
   const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
+    odd: (line) => log.warn(line),
     migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
     groupCommitted: (seconds, units) => metrics.committed(seconds, units),

@@ -40,6 +40,10 @@ describe("configuration", () => {
     ["JWT_SECRET", "too short"],
     ["DATABASE_URL", "mysql://localhost"],
     ["DATABASE_URL", "sqlite:"],
+    ["DATABASE_URL", "postgres://sky:hush@one,two/skyhook"],
+    ["DATABASE_URL", "postgres://sky:12/hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:100%hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:hush@localhost/skyhook?sslmode=verify"],
     ["OPERATOR_GATEWAY_URL", "ftp://x"],
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
     ["LOG_LEVEL", "loud"],
@@ -49,6 +53,8 @@ describe("configuration", () => {
   });
 
   test("never prints a secret that is wrong", () => {
+    const url = "postgres://sky:12/hush@localhost/skyhook";
+    expect(() => readConfig({ DATABASE_URL: url })).not.toThrow("hush");
     expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
     expect(() => readConfig({ OPERATOR_GATEWAY_SECRET: "hush" })).not.toThrow("hush");
   });

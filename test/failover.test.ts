@@ -53,7 +53,7 @@ test.skipIf(noOwnPostgres !== null)(
     expect(await ready()).toBe(200);
     isOver = true;
     await loading;
-    expect([...answers].toSorted()).toEqual([200, 503]);
+    expect(answers).toEqual(new Set([200, 503]));
     for (const number of open) expect(await deliverTo(server, number)).toBe(200);
 
     await using sql = new Bun.SQL(standby.url, { max: 1 });

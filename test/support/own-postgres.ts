@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 
 import { until } from "./app.ts";
+import type { Certificate } from "./certificates.ts";
 import { freeAddress } from "./load-balancer.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 
@@ -13,6 +14,8 @@ export interface OwnPostgres {
   /** Ends it in the midst of what it does; what was committed is in its log only. */
   crash(): Promise<void>;
   start(): Promise<void>;
+  /** Has new connections be offered TLS, with this certificate. */
+  useCertificate(certificate: Certificate): Promise<void>;
   /** A copy that follows it, in another process. From now on each commit waits for it. */
   addStandby(): Promise<Standby>;
   /** Ends it and its standbys, and removes all they had. */
@@ -62,6 +65,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     url: primary.url,
     crash: primary.crash,
     start: primary.start,
+    useCertificate: (certificate) => useCertificate(primary, certificate),
     async addStandby() {
       const standby = serverIn(folder, `standby-${standbys.length + 1}`);
       const copied = ["-D", standby.data, "-d", primary.url, "--write-recovery-conf"];
@@ -83,16 +87,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 function serverIn(folder: string, name: string) {
   const [, port = ""] = freeAddress().split(":");
   const data = join(folder, name);
-  const run = async (tool: string, ...args: string[]) => {
-    // No pipes: what the server inherits of ours would keep us waiting for their end.
-    const child = Bun.spawn([...asOther, join(tools ?? "", tool), ...args], {
-      cwd: folder,
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-    const code = await child.exited;
-    if (code !== 0) throw new Error(`${tool} ${args.join(" ")} ended with ${code}`);
-  };
+  const run = (tool: string, ...args: string[]) => runIn(folder, join(tools ?? "", tool), ...args);
   const ctl = (...args: string[]) =>
     run("pg_ctl", "-D", data, "-w", "-t", "30", "-l", join(folder, `${name}.log`), ...args);
   const options = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1`;
@@ -104,6 +99,36 @@ function serverIn(folder: string, name: string) {
     crash: () => ctl("-m", "immediate", "stop"),
     promote: () => ctl("promote"),
   };
+}
+
+async function runIn(folder: string, program: string, ...args: string[]): Promise<void> {
+  // No pipes: what the server inherits of ours would keep us waiting for their end.
+  const child = Bun.spawn([...asOther, program, ...args], {
+    cwd: folder,
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const code = await child.exited;
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}`);
+}
+
+async function useCertificate(
+  { url, data }: ReturnType<typeof serverIn>,
+  { certificate, key }: Certificate,
+): Promise<void> {
+  // Read by the server's user, who then has a copy that nobody else may read.
+  chmodSync(key, 0o644);
+  await runIn("/", "install", "-m", "600", certificate, join(data, "server.crt"));
+  await runIn("/", "install", "-m", "600", key, join(data, "server.key"));
+  await using sql = new SQL(url, { max: 1 });
+  await sql.unsafe("alter system set ssl = on");
+  await sql.unsafe("select pg_reload_conf()");
+  await until(async () => {
+    // A new connection is offered what is in force now.
+    await using other = new SQL(url, { max: 1 });
+    const rows: unknown[] = await other.unsafe("select where current_setting('ssl') = 'on'");
+    return rows.length === 1;
+  }, 30_000);
 }
 
 /** Has commits wait for any standby, and waits until as many as there are follow. */

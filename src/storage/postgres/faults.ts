@@ -30,10 +30,20 @@ export function sqlStateOf(error: unknown): string | null {
 /** True when no answer came: nothing listens, or the connection broke. */
 export function isConnectionFault(error: unknown): boolean {
   return (
-    sqlStateOf(error) === null &&
-    error instanceof SQL.PostgresError &&
-    /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT|TLS)/.test(error.code)
+    isTlsFault(error) ||
+    (sqlStateOf(error) === null &&
+      error instanceof SQL.PostgresError &&
+      /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT|TLS)/.test(error.code))
   );
+}
+
+/**
+ * True when no connection by TLS came about: the handshake broke off, or the certificate is not trusted.
+ * The driver throws these as plain errors, with a code of the TLS library and 0 as `errno`.
+ */
+export function isTlsFault(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof SQL.PostgresError) return false;
+  return "errno" in error && error.errno === 0 && "code" in error && typeof error.code === "string";
 }
 
 /** True for a fault of server or connection; false for one of the statement (a constraint, a bug). */
