@@ -17,6 +17,7 @@ import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import { lazy } from "./lazy.ts";
+import { AppError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Feed, feed, logFeed } from "./notifications/channels/feed.ts";
@@ -81,7 +82,7 @@ export interface Services {
    */
   reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
-  unready(): Promise<string | null>;
+  unready(): Promise<AppError | null>;
   /** Begins to deliver notifications. */
   start(): Promise<void>;
   /** From now on not ready: load balancers send nobody new. */
@@ -200,14 +201,17 @@ export async function createServices(
     return provider === undefined ? [] : messagesOf(provider, event);
   }
 
-  async function unready(): Promise<string | null> {
-    if (state !== "serving") return `The service is ${state}`;
+  async function unready(): Promise<AppError | null> {
+    const because = (detail: string, cause?: unknown) =>
+      new AppError("unavailable", detail, { retryAfterSeconds: 5, cause });
+    if (state !== "serving") return because(`The service is ${state}`);
     try {
       // No steps: succeeds exactly when other units would.
       await storage.atomically();
       return null;
-    } catch {
-      return "The database cannot be written";
+    } catch (error) {
+      const cause = error instanceof AppError ? (error.extras.cause ?? error) : error;
+      return because("The database cannot be written", cause);
     }
   }
 

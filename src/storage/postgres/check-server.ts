@@ -56,7 +56,7 @@ async function check(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
   }
   if (schema === null) throw new Error("search_path names no schema that is there: make it first");
   if (limits.poolSize > 1) await requireOwnSessions(pool);
-  const oddities = await oddTimeouts(pool, limits);
+  const oddities = [...(await oddTimeouts(pool, limits)), ...(await missingRights(pool))];
   if (fsync === "off") {
     oddities.push(
       "fsync of the PostgreSQL server is off, so a power failure can lose what was acknowledged: turn it on",
@@ -120,5 +120,23 @@ async function oddTimeouts(pool: SQL, { statementTimeoutMs }: ServerLimits): Pro
   const set = lost.map(({ name }) => `alter role current_user set ${name} = ${wanted[name]}`);
   return [
     `A pooler keeps timeouts from the PostgreSQL server: set them yourself, as this role, by \`${set.join("; ")}\``,
+  ];
+}
+
+const rightsText = `select relname as name from pg_class
+  where relnamespace = current_schema()::regnamespace and case relkind
+    when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+      and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
+    when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage'))
+    else false end
+  order by relname`;
+
+/** What is there, and not for a role that is not its owner. */
+async function missingRights(pool: SQL): Promise<string[]> {
+  const rows: { name: string }[] = await pool.unsafe(rightsText);
+  if (rows.length === 0) return [];
+  const names = rows.map(({ name }) => name).join(", ");
+  return [
+    `The role in DATABASE_URL may not do all it needs with ${names}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
   ];
 }

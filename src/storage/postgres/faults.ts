@@ -11,6 +11,7 @@ const unusable = [
   "25006", // read only: a standby, or a server that is being changed over
   "28", // refused: the role or its password was changed
   "3D000", // the database is gone
+  "42501", // the role lacks a right
   "53", // out of disk, memory or connections
   "55P03", // lock not available
   "57", // cancelled, shutting down, starting up, or a statement that took too long
@@ -57,9 +58,9 @@ export function isPassing(error: unknown): boolean {
   return isConnectionFault(error) || begins(error, passing) || isCollision(error);
 }
 
-/** True for a fault that only real writes meet: room for rows is lacking, not for the server's log. */
+/** True for a fault that only real writes meet: room for rows is lacking, or the right to write them. */
 export function isOfRows(error: unknown): boolean {
-  return begins(error, ["53100", "53200", "53400", "58"]);
+  return begins(error, ["42501", "53100", "53200", "53400", "58"]);
 }
 
 function isCollision(error: unknown): boolean {

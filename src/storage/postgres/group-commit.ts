@@ -43,7 +43,7 @@ export function groupCommit(
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
     const refused = refusal(closed, waiting.length);
     if (refused !== null) return Promise.reject(refused);
-    // Without steps it asks whether units succeed, and on a full disk only real ones can tell.
+    // Without steps it asks whether units succeed, and with a full disk only real ones can tell.
     if (steps.length === 0 && lastFault && performance.now() - lastFault.atMs < faultMemoryMs) {
       return Promise.reject(unavailable(lastFault.error));
     }

@@ -26,6 +26,7 @@ export function inspectServer(url: string, limits: ServerLimits): Promise<Inspec
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
     const applied = rows.map(({ name }) => name);
     const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+    if (pending.length > 0) await requireRightToMake(pool);
     return { pending, oddities };
   });
 }
@@ -36,6 +37,16 @@ export function isServed(url: string, limits: ServerLimits): Promise<boolean> {
     const instances: unknown[] = await pool.unsafe(listeningInstances);
     return instances.length > 0;
   });
+}
+
+async function requireRightToMake(pool: SQL): Promise<void> {
+  const may: unknown[] = await pool.unsafe(
+    "select where has_schema_privilege(current_schema(), 'create')",
+  );
+  if (may.length > 0) return;
+  throw new Error(
+    "its role may make no tables in the schema: grant it create on it, or have the schema's owner start this skyhook once",
+  );
 }
 
 async function inspected<Found>(
