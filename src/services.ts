@@ -17,6 +17,7 @@ import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import { lazy } from "./lazy.ts";
+import { AppError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { announcer } from "./notifications/announcer.ts";
@@ -77,7 +78,7 @@ export interface Services {
    */
   reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
-  unready(): Promise<string | null>;
+  unready(): Promise<AppError | null>;
   /** Begins to deliver notifications. */
   start(): Promise<void>;
   /** From now on not ready: load balancers send nobody new. */
@@ -123,6 +124,7 @@ export async function createServices(
     count: (outcome, spans) => metrics.spans(outcome, spans),
   });
   const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
+    odd: (line) => log.warn(line),
     migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
     groupCommitted: (seconds, units) => metrics.committed(seconds, units),
@@ -159,14 +161,17 @@ export async function createServices(
     return provider === undefined ? [] : messagesOf(provider, event);
   }
 
-  async function unready(): Promise<string | null> {
-    if (state !== "serving") return `The service is ${state}`;
+  async function unready(): Promise<AppError | null> {
+    const because = (detail: string, cause?: unknown) =>
+      new AppError("unavailable", detail, { retryAfterSeconds: 5, cause });
+    if (state !== "serving") return because(`The service is ${state}`);
     try {
       // No steps: succeeds exactly when other units would.
       await storage.atomically();
       return null;
-    } catch {
-      return "The database cannot be written";
+    } catch (error) {
+      const cause = error instanceof AppError ? (error.extras.cause ?? error) : error;
+      return because("The database cannot be written", cause);
     }
   }
 

@@ -41,6 +41,10 @@ describe("configuration", () => {
     ["JWT_SECRET", "too short"],
     ["DATABASE_URL", "mysql://localhost"],
     ["DATABASE_URL", "sqlite:"],
+    ["DATABASE_URL", "postgres://sky:hush@one,two/skyhook"],
+    ["DATABASE_URL", "postgres://sky:12/hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:100%hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:hush@localhost/skyhook?sslmode=verify"],
     ["OPERATOR_GATEWAY_URL", "ftp://x"],
     ["OPERATOR_GATEWAY_URL", "https://:::/x"],
     ["OPERATOR_GATEWAY_URL", "https://example.com:99999"],
@@ -54,6 +58,8 @@ describe("configuration", () => {
   });
 
   test("never prints a secret that is wrong", () => {
+    const url = "postgres://sky:12/hush@localhost/skyhook";
+    expect(() => readConfig({ DATABASE_URL: url })).not.toThrow("hush");
     expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
     expect(() => readConfig({ OPERATOR_GATEWAY_SECRET: "hush" })).not.toThrow("hush");
     for (const key of ["OPERATOR_GATEWAY_URL", "JWKS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {

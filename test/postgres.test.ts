@@ -301,6 +301,29 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
   });
 });
 
+describe("postgres: a server without room for rows", () => {
+  test("refuses units without steps too, for a while or until a row was written", async () => {
+    const storage = await openEmpty();
+    await storage.atomically();
+    await shared.run(
+      "create function full_disk() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100'; end $$",
+    );
+    await shared.run(
+      "create trigger full_disk before insert on events execute function full_disk()",
+    );
+    const insert = () => storage.atomically(step(insertEvent, eventRow(1)));
+    try {
+      expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+      expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+    } finally {
+      await shared.run("drop function full_disk cascade");
+    }
+    await insert();
+    await storage.atomically();
+    await storage.close();
+  });
+});
+
 describe("postgres: a server that falls silent", () => {
   const { id } = eventRow(1);
 

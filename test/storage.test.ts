@@ -50,6 +50,7 @@ describe("sqlite: the file", () => {
     const said: (readonly string[])[] = [];
     const observer = {
       migrated: (steps: readonly string[]) => void said.push(steps),
+      odd() {},
       unitWaits: () => null,
       groupCommitted() {},
     };

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { type Config, readConfig } from "../config.ts";
 import { UnfitDatabase } from "../storage/applied.ts";
 import { beginCopy, copyDatabase, type CopiedTable } from "../storage/copy.ts";
-import { isServed, pendingMigrations as pendingOnServer } from "../storage/postgres/inspect.ts";
+import { inspectServer, isServed } from "../storage/postgres/inspect.ts";
 import { foldLog } from "../storage/sqlite/backup.ts";
 import { isLocked } from "../storage/sqlite/faults.ts";
 import { pendingMigrations } from "../storage/sqlite/inspect.ts";
@@ -132,7 +132,7 @@ async function requireSource(config: Config): Promise<void> {
   }
   const pending =
     file === null
-      ? await pendingOnServer(config.databaseUrl, config.databaseLimits)
+      ? (await inspectServer(config.databaseUrl, config.databaseLimits)).pending
       : pendingMigrations(file);
   if (pending.length === 0) return;
   throw new Error(

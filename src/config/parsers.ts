@@ -29,13 +29,29 @@ export function webUrlWithoutQuery(value: string): string {
 }
 
 /** Never repeats a URL of a server, which may hold a password. */
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
 export function databaseUrl(value: string): string {
   if (/^sqlite:.+/.test(value)) return value;
   const url = URL.parse(value);
-  if (/^postgres(ql)?:\/\//.test(value) && url !== null && url.pathname.length > 1) return value;
-  throw new Error(
-    "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with what is special in a password percent-encoded",
-  );
+  if (!/^postgres(ql)?:\/\//.test(value) || url === null || !isWhole(url)) {
+    throw new Error(
+      "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with one host and what is special in a password percent-encoded",
+    );
+  }
+  const sslMode = url.searchParams.get("sslmode") ?? "disable";
+  if (!sslModes.includes(sslMode)) throw new Error(`with an sslmode of ${sslModes.join(", ")}`);
+  return value;
+}
+
+/** Whether it names one host and a database, and no part of a password was taken for either. */
+function isWhole({ username, password, hostname, pathname }: URL): boolean {
+  try {
+    decodeURIComponent(username + password + pathname);
+  } catch {
+    return false;
+  }
+  return pathname.length > 1 && !pathname.includes("@") && !hostname.includes(",");
 }
 
 export function oneOf<const Choice extends string>(

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
-import { AppError } from "../errors.ts";
+import type { AppError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import { count, listOf, schemaOf, text, word } from "../schema.ts";
 
@@ -12,7 +12,7 @@ interface Parts {
   readonly providers: readonly string[];
   readonly metrics: Metrics;
   /** Why the service cannot take traffic now; null when it can. */
-  readonly unready: () => Promise<string | null>;
+  readonly unready: () => Promise<AppError | null>;
 }
 
 /** What load balancers, monitors and curious people ask first. Public, and tells no secret. */
@@ -47,8 +47,8 @@ export const healthRest = ({ version, providers, metrics, unready }: Parts) =>
     .get(
       "/readyz",
       async () => {
-        const reason = await unready();
-        if (reason !== null) throw new AppError("unavailable", reason, { retryAfterSeconds: 5 });
+        const failure = await unready();
+        if (failure !== null) throw failure;
         return ok;
       },
       {

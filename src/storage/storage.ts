@@ -81,13 +81,20 @@ const defaultLimits: ServerLimits = {
 export interface StorageObserver {
   /** On opening, these steps brought an older schema up to date. */
   migrated(steps: readonly string[]): void;
+  /** On opening, this was worth a look: one line that says what to do. */
+  odd(line: string): void;
   /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
   unitWaits(): ((units: number, error: unknown) => void) | null;
   /** A group of units was committed, or failed as a whole. */
   groupCommitted(seconds: number, units: number): void;
 }
 
-const nobody: StorageObserver = { migrated() {}, unitWaits: () => null, groupCommitted() {} };
+const nobody: StorageObserver = {
+  migrated() {},
+  odd() {},
+  unitWaits: () => null,
+  groupCommitted() {},
+};
 
 const sqliteUrl = /^sqlite:(.+)$/;
 

@@ -79,7 +79,7 @@ describe("units of work", () => {
       client,
       () => () => ({ rows: [], touched: 1 }),
       () => {},
-      { migrated() {}, unitWaits: () => null, groupCommitted() {} },
+      { migrated() {}, odd() {}, unitWaits: () => null, groupCommitted() {} },
     );
     client.run("begin immediate");
     expect(await atomically(step(insertEvent, eventRow(1)))).toEqual([{ rows: [], touched: 1 }]);

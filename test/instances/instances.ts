@@ -11,6 +11,7 @@ import { until } from "../support/app.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
 import { startIn } from "../support/load.ts";
 import { type LoadBalancer, loadBalancer } from "../support/load-balancer.ts";
+import { type MovableAddress, movableAddress } from "../support/movable-address.ts";
 import { type OwnPostgres, ownPostgres } from "../support/own-postgres.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../support/program.ts";
 
@@ -21,14 +22,17 @@ const leaseMs = 30_000;
 const quietMs = 2_000;
 
 /**
- * The whole of deploy/: two instances behind the load balancer, a PostgreSQL server of their own, and an
- * operator gateway.
+ * The whole of deploy/: two instances behind the load balancer, a PostgreSQL server of their own behind an
+ * address that can be moved, and an operator gateway.
  */
 export class Instances implements Service {
   /** What did not answer does so when it is asked again: nothing is held back here. */
   readonly held: readonly string[] = [];
   readonly #ends: (() => unknown)[] = [];
   readonly #database: OwnPostgres;
+  readonly #address: MovableAddress;
+  /** Which server holds the database now. */
+  #holder: Pick<OwnPostgres, "url">;
   readonly #folder: string;
   readonly #gateway: TestGateway;
   readonly #servers: RunningServer[] = [];
@@ -36,7 +40,8 @@ export class Instances implements Service {
 
   /** `seats`: of each of its flights. */
   static async open(seats: readonly number[]): Promise<Instances> {
-    const instances = new Instances(await ownPostgres());
+    const database = await ownPostgres();
+    const instances = new Instances(database, await movableAddress(database.url));
     try {
       await instances.#start(seats);
       return instances;
@@ -46,12 +51,15 @@ export class Instances implements Service {
     }
   }
 
-  private constructor(database: OwnPostgres) {
+  private constructor(database: OwnPostgres, address: MovableAddress) {
     this.#database = database;
+    this.#address = address;
+    this.#holder = database;
     this.#folder = temporaryFolder();
     this.#gateway = testGateway(() => new Response());
     this.#ends.push(
       () => database.end(),
+      () => address.stop(),
       () => removeFolder(this.#folder),
       () => this.#gateway.stop(),
     );
@@ -68,7 +76,7 @@ export class Instances implements Service {
 
   async #startInstance(port: string): Promise<RunningServer> {
     const env = {
-      DATABASE_URL: this.#database.url,
+      DATABASE_URL: this.#address.url,
       DATABASE_POOL_SIZE: "5",
       TRUSTED_PROXY_HOPS: "1",
       OPERATOR_GATEWAY_URL: this.#gateway.url,
@@ -103,6 +111,18 @@ export class Instances implements Service {
   }
 
   /**
+   * Ends the database server, has its address lead to a standby, and promotes that. Commits waited for the
+   * standby before, so it has all that was acknowledged.
+   */
+  async failOver(): Promise<void> {
+    const standby = await this.#database.addStandby();
+    await this.#database.crash();
+    this.#address.moveTo(standby.url);
+    this.#holder = standby;
+    await standby.promote();
+  }
+
+  /**
    * What was being delivered in an outage is free now, and not only when its lease ends. Waits until
    * nothing is being delivered: who loses a lease in the midst of it counts one attempt too many.
    */
@@ -118,7 +138,7 @@ export class Instances implements Service {
 
   left(sql: string): Promise<readonly Row[]> {
     const database: CrashDatabase = {
-      url: this.#database.url,
+      url: this.#holder.url,
       left: async () => ({
         rows: (text) => this.#rows(text),
         schema: async () => [],
@@ -132,7 +152,7 @@ export class Instances implements Service {
   }
 
   async #rows(text: string): Promise<readonly Row[]> {
-    await using sql = new SQL(this.#database.url, { max: 1 });
+    await using sql = new SQL(this.#holder.url, { max: 1 });
     const rows: Row[] = await sql.unsafe(text);
     return rows;
   }

@@ -23,12 +23,22 @@ export interface Plan {
   readonly waitsForLeases: boolean;
 }
 
+/** What one kind of outage did. */
+interface Outage {
+  /** Asks not answered, or with 502 to 504, when it was asked first; asked again later. */
+  readonly unanswered: number;
+  /** The longest time in which nothing at all was acknowledged. */
+  readonly gapMs: number;
+}
+
 export interface Report {
   readonly acknowledged: number;
-  /** Not answered, or with 502 to 504, when it was asked first; asked again later. */
-  readonly unanswered: { readonly killed: number; readonly restarted: number };
-  /** The longest time in which nothing at all was acknowledged. */
-  readonly longestGapMs: { readonly killed: number; readonly restarted: number };
+  /** One of two instances was killed. */
+  readonly killed: Outage;
+  /** The database server crashed, and was started again. */
+  readonly restarted: Outage;
+  /** It crashed, and a standby took over. */
+  readonly failedOver: Outage;
   /** Notifications that came to the gateway more than once, under one id each. */
   readonly notifiedAgain: number;
 }
@@ -37,8 +47,8 @@ export interface Report {
 const leastOutageMs = 100;
 
 /**
- * Loads two instances through the balancer, kills one, starts it again, and crashes the database.
- * Throws what is wrong: something acknowledged that is lost, made twice or was not notified of, a seat
+ * Loads two instances through the balancer, kills one, starts it again, crashes the database,
+ * and has a standby take over from it. Throws what is wrong: something acknowledged that is lost, made twice or was not notified of, a seat
  * sold twice, or an instance that does not serve on.
  */
 export async function playOutages({ acknowledgements, waitsForLeases }: Plan): Promise<Report> {
@@ -52,7 +62,7 @@ export async function playOutages({ acknowledgements, waitsForLeases }: Plan): P
       const enough = ledger.acknowledged + acknowledgements;
       await until(() => ledger.acknowledged >= enough, patienceMs);
     };
-    const during = async (outage: () => Promise<void>) => {
+    const during = async (outage: () => Promise<void>): Promise<Outage> => {
       const before = ledger.unanswered;
       gaps.reset();
       await outage();
@@ -65,24 +75,22 @@ export async function playOutages({ acknowledgements, waitsForLeases }: Plan): P
       await instances.startOne();
       await more();
       const restarted = await during(() => instances.restartDatabase());
-      return { killed, restarted };
+      await more();
+      const failedOver = await during(() => instances.failOver());
+      return { killed, restarted, failedOver };
     };
     const loading = ledger.loadUntil(balancer, () => isOver);
     const stopLoad = () => {
       isOver = true;
     };
-    const [{ killed, restarted }] = await Promise.all([outages().finally(stopLoad), loading]);
+    const [seen] = await Promise.all([outages().finally(stopLoad), loading]);
     if (!waitsForLeases) await instances.endLeases();
     const notifiedAgain = await endRounds(instances, ledger);
     // A start that is quick enough is only waited for: what arrived meanwhile is tried again.
-    const wasNoticed = restarted.unanswered > 0 || restarted.gapMs >= leastOutageMs;
-    ok(wasNoticed, "The database was down, and nobody noticed");
-    return {
-      acknowledged: ledger.acknowledged,
-      unanswered: { killed: killed.unanswered, restarted: restarted.unanswered },
-      longestGapMs: { killed: killed.gapMs, restarted: restarted.gapMs },
-      notifiedAgain,
-    };
+    for (const { unanswered, gapMs } of [seen.restarted, seen.failedOver]) {
+      ok(unanswered > 0 || gapMs >= leastOutageMs, "The database was down, and nobody noticed");
+    }
+    return { acknowledged: ledger.acknowledged, ...seen, notifiedAgain };
   } finally {
     isOver = true;
     await instances.end();

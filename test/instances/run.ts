@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
-import { noOutages, playOutages } from "./outages.ts";
+import { noOutages, playOutages, type Report } from "./outages.ts";
 
 const usage = `Usage: bun run outages [options]
 
 Two instances behind HAProxy on a PostgreSQL server of their own, under load: one instance is killed with
-SIGKILL and started again, then the database server crashes and is started again. Afterwards the database
-and the operator gateway are compared with what was acknowledged.
+SIGKILL and started again, then the database server crashes and is started again, then it crashes and a
+synchronous standby takes over. Afterwards the database and the operator gateway are compared with what was acknowledged.
 
 Options
   --acknowledgements N   between one outage and the next (2000)
@@ -29,11 +29,14 @@ try {
   } else if (noOutages !== null) throw new Error(noOutages);
   else {
     const report = await playOutages({ acknowledgements, waitsForLeases: true });
-    const { acknowledged, unanswered, longestGapMs, notifiedAgain } = report;
+    const { acknowledged, notifiedAgain } = report;
+    const told = ({ unanswered, gapMs }: Report["killed"]) =>
+      `${unanswered} requests without a good answer, ${gapMs} ms at most without any acknowledgement.`;
     console.log(
       `No fault found. Acknowledged: ${acknowledged.toLocaleString("en")}, each there once and notified of.
-One instance killed: ${unanswered.killed} requests without a good answer, ${longestGapMs.killed} ms at most without any acknowledgement.
-Database crashed and started again: ${unanswered.restarted} requests without a good answer, ${longestGapMs.restarted} ms at most without any acknowledgement.
+One instance killed: ${told(report.killed)}
+Database crashed and started again: ${told(report.restarted)}
+Database crashed and a standby promoted: ${told(report.failedOver)}
 All of those were asked again and are there once. Notified more than once: ${notifiedAgain}, each under one id.`,
     );
   }

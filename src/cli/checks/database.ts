@@ -4,7 +4,7 @@ import type { Config } from "../../config.ts";
 import { AppError } from "../../errors.ts";
 import { countDuplicate, lastEventOf } from "../../storage/events.ts";
 import { step } from "../../storage/sql.ts";
-import { pendingMigrations as pendingOnServer } from "../../storage/postgres/inspect.ts";
+import { inspectServer } from "../../storage/postgres/inspect.ts";
 import { pendingMigrations } from "../../storage/sqlite/inspect.ts";
 import { databaseFile, type Storage } from "../../storage/storage.ts";
 import { insertUser } from "../../storage/users.ts";
@@ -34,10 +34,10 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
       const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
       return [odd(about, detail), clock([])];
     }
-    const pending =
+    const { pending, oddities } =
       file === null
-        ? await pendingOnServer(config.databaseUrl, config.databaseLimits)
-        : pendingMigrations(file);
+        ? await inspectServer(config.databaseUrl, config.databaseLimits)
+        : { pending: pendingMigrations(file), oddities: [] };
     if (pending.length > 0) {
       const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
       return [odd(about, detail), clock([])];
@@ -46,6 +46,7 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
     try {
       return [
         ...(await checkOpen(storage, config, name)),
+        ...oddities.map((line) => odd("database server", line)),
         ...(await checkPersonalData(storage, config, env)),
         ...(await checkRotation(storage, config, env)),
         await checkOutbox(storage),

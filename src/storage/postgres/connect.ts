@@ -2,9 +2,6 @@ import { SQL } from "bun";
 
 import type { ServerLimits } from "../storage.ts";
 
-/** The oldest server that is tested. */
-const leastVersion = 15;
-
 /** A pool of connections, none of them open yet. */
 export function connect(
   url: string,
@@ -15,35 +12,18 @@ export function connect(
     connectionTimeout: connectTimeoutMs / 1_000,
     connection: {
       application_name: new URL(url).searchParams.get("application_name") ?? "skyhook",
-      statement_timeout: String(statementTimeoutMs),
-      // Ends what an instance that hangs or is cut off holds.
-      idle_in_transaction_session_timeout: String(statementTimeoutMs),
-      // The connection that listens is idle all its life.
-      idle_session_timeout: "0",
+      ...timeouts(statementTimeoutMs),
     },
   });
 }
 
-/**
- * The schema that unqualified names mean. Throws when the server is too old, has no such schema, or would
- * say that it has committed what a crash can still undo.
- */
-export async function checkServer(pool: SQL): Promise<string> {
-  const [row]: [string, string | null, string][] = await pool
-    .unsafe(
-      "select current_setting('server_version_num'), current_schema(), current_setting('synchronous_commit')",
-    )
-    .values();
-  const version = Math.floor(Number(row?.[0]) / 10_000);
-  if (version < leastVersion) {
-    throw new Error(`it is PostgreSQL ${version}: take ${leastVersion} or newer`);
-  }
-  if (row?.[2] === "off") {
-    throw new Error(
-      "its synchronous_commit is off, so a crash would lose what was acknowledged: turn it on for this database",
-    );
-  }
-  const schema = row?.[1] ?? null;
-  if (schema === null) throw new Error("search_path names no schema that is there: make it first");
-  return schema;
+/** What every session is told of time, in milliseconds. A pooler may not pass it on. */
+export function timeouts(statementTimeoutMs: number) {
+  return {
+    statement_timeout: String(statementTimeoutMs),
+    // Ends what an instance that hangs or is cut off holds.
+    idle_in_transaction_session_timeout: String(statementTimeoutMs),
+    // The connection that listens is idle all its life.
+    idle_session_timeout: "0",
+  };
 }

@@ -11,6 +11,7 @@ const unusable = [
   "25006", // read only: a standby, or a server that is being changed over
   "28", // refused: the role or its password was changed
   "3D000", // the database is gone
+  "42501", // the role lacks a right
   "53", // out of disk, memory or connections
   "55P03", // lock not available
   "57", // cancelled, shutting down, starting up, or a statement that took too long
@@ -30,10 +31,20 @@ export function sqlStateOf(error: unknown): string | null {
 /** True when no answer came: nothing listens, or the connection broke. */
 export function isConnectionFault(error: unknown): boolean {
   return (
-    sqlStateOf(error) === null &&
-    error instanceof SQL.PostgresError &&
-    /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT|TLS)/.test(error.code)
+    isTlsFault(error) ||
+    (sqlStateOf(error) === null &&
+      error instanceof SQL.PostgresError &&
+      /^ERR_POSTGRES_(CONNECTION|IDLE_TIMEOUT|LIFETIME_TIMEOUT|TLS)/.test(error.code))
   );
+}
+
+/**
+ * True when no connection by TLS came about: the handshake broke off, or the certificate is not trusted.
+ * The driver throws these as plain errors, with a code of the TLS library and 0 as `errno`.
+ */
+export function isTlsFault(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof SQL.PostgresError) return false;
+  return "errno" in error && error.errno === 0 && "code" in error && typeof error.code === "string";
 }
 
 /** True for a fault of server or connection; false for one of the statement (a constraint, a bug). */
@@ -45,6 +56,11 @@ export function isStorageFault(error: unknown): boolean {
 /** True when the same work may succeed a moment later. */
 export function isPassing(error: unknown): boolean {
   return isConnectionFault(error) || begins(error, passing) || isCollision(error);
+}
+
+/** True for a fault that only real writes meet: room for rows is lacking, or the right to write them. */
+export function isOfRows(error: unknown): boolean {
+  return begins(error, ["42501", "53100", "53200", "53400", "58"]);
 }
 
 function isCollision(error: unknown): boolean {

@@ -4,7 +4,7 @@ import type { Step } from "../sql.ts";
 import type { StorageObserver, StepResult, Storage } from "../storage.ts";
 import { maxUnitsPerCommit, refusal, type Unit } from "../unit.ts";
 
-import { answered, Silence, unavailable } from "./faults.ts";
+import { answered, isOfRows, Silence, unavailable } from "./faults.ts";
 import type { Compile } from "./open.ts";
 import { whilePassing } from "./retry.ts";
 import { maxStepsPerWave, type Progress, Refused, runGroup } from "./transaction.ts";
@@ -17,6 +17,9 @@ export interface GroupCommitLimits {
   /** How long the server may give no answer before the connection is given up. */
   readonly silenceMs: number;
 }
+
+/** For this long after rows could not be written, units without steps fail too. */
+const faultMemoryMs = 5_000;
 
 /**
  * Commits units of work in groups. Units that wait share one transaction, and their statements are sent
@@ -34,10 +37,16 @@ export function groupCommit(
   let underWay = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();
+  /** Why and when rows could not be written; null when they could since. */
+  let lastFault: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
     const refused = refusal(closed, waiting.length);
     if (refused !== null) return Promise.reject(refused);
+    // Without steps it asks whether units succeed, and with a full disk only real ones can tell.
+    if (steps.length === 0 && lastFault && performance.now() - lastFault.atMs < faultMemoryMs) {
+      return Promise.reject(unavailable(lastFault.error));
+    }
     return new Promise((resolve, reject) => {
       waiting.push({ steps, resolve, reject, ended: observer.unitWaits() });
       if (scheduled) return;
@@ -74,6 +83,7 @@ export function groupCommit(
         for (const { unit } of failed) await settle([unit]);
         return;
       }
+      if (tried.some(({ next }) => next > 0)) lastFault = null;
       observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
       for (const { unit, results, error } of tried) {
         unit.ended?.(group.length, error);
@@ -86,7 +96,9 @@ export function groupCommit(
         await settle([error.unit]);
         return;
       }
-      const reason = unavailable(error instanceof Refused ? error.cause : error);
+      const fault = error instanceof Refused ? error.cause : error;
+      if (isOfRows(fault)) lastFault = { error: fault, atMs: performance.now() };
+      const reason = unavailable(fault);
       observer.groupCommitted((performance.now() - startedMs) / 1_000, group.length);
       for (const unit of group) {
         unit.ended?.(group.length, reason);

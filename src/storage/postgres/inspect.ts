@@ -2,28 +2,36 @@ import type { SQL } from "bun";
 
 import type { ServerLimits } from "../storage.ts";
 
-import { checkServer, connect } from "./connect.ts";
-import { migrations } from "./migrate.ts";
+import { checkServer, type ServerFound } from "./check-server.ts";
+import { connect } from "./connect.ts";
+import { migrations, migrationsTable } from "./migrate.ts";
 import { listeningInstances } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
 
+export interface Inspected {
+  /** The steps that a start would apply; none when the schema is current. */
+  readonly pending: readonly string[];
+  /** What is odd about the server, each with what to do, on one line. */
+  readonly oddities: readonly string[];
+}
+
 /**
- * The steps that a start would apply to the database at `url`; none when its schema is current. Reads
- * only. Throws an `Error` that says in one line what to do when it cannot be used.
+ * Looks at the database at `url`. Reads only. Throws an `Error` that says in one line what to do when it
+ * cannot be used.
  */
-export function pendingMigrations(url: string, limits: ServerLimits): Promise<readonly string[]> {
-  return inspected(url, limits, async (pool) => {
-    const table: unknown[] = await pool.unsafe(
-      "select from pg_tables where schemaname = current_schema() and tablename = 'migrations'",
-    );
+export function inspectServer(url: string, limits: ServerLimits): Promise<Inspected> {
+  return inspected(url, limits, async (pool, { oddities }) => {
+    const table: unknown[] = await pool.unsafe(migrationsTable);
     const rows: { name: string }[] =
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
     const applied = rows.map(({ name }) => name);
-    return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+    const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+    if (pending.length > 0) await requireRightToMake(pool);
+    return { pending, oddities };
   });
 }
 
-/** Whether an instance serves the database at `url` now. Throws as `pendingMigrations` does. */
+/** Whether an instance serves the database at `url` now. Throws as `inspectServer` does. */
 export function isServed(url: string, limits: ServerLimits): Promise<boolean> {
   return inspected(url, limits, async (pool) => {
     const instances: unknown[] = await pool.unsafe(listeningInstances);
@@ -31,15 +39,26 @@ export function isServed(url: string, limits: ServerLimits): Promise<boolean> {
   });
 }
 
+async function requireRightToMake(pool: SQL): Promise<void> {
+  const may: unknown[] = await pool.unsafe(
+    "select where has_schema_privilege(current_schema(), 'create')",
+  );
+  if (may.length > 0) return;
+  throw new Error(
+    "its role may make no tables in the schema: grant it create on it, or have the schema's owner start this skyhook once",
+  );
+}
+
 async function inspected<Found>(
   url: string,
   limits: ServerLimits,
-  look: (pool: SQL) => Promise<Found>,
+  look: (pool: SQL, found: ServerFound) => Promise<Found>,
 ): Promise<Found> {
-  const pool = connect(url, { ...limits, poolSize: 1 });
+  // Two tell whether each has a session of its own.
+  const few = { ...limits, poolSize: Math.min(2, limits.poolSize) };
+  const pool = connect(url, few);
   try {
-    await checkServer(pool);
-    return await look(pool);
+    return await look(pool, await checkServer(pool, few));
   } catch (error) {
     throw startFault(error, url);
   } finally {

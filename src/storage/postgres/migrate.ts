@@ -11,6 +11,10 @@ export const migrations: readonly Migration[] = [
   { name: "0002_statistics", sql: statistics },
 ];
 
+/** Finds the table of applied steps, if it is there. */
+export const migrationsTable =
+  "select from pg_tables where schemaname = current_schema() and tablename = 'migrations'";
+
 /** Of all locks in the database, the one of instances that start; the letters "sky". */
 const lockId = 0x73_6b_79;
 
@@ -24,9 +28,13 @@ export function migrate(pool: SQL, isForCopy: boolean): Promise<readonly string[
     // Waits for as long as the others take.
     await transaction.unsafe("set local statement_timeout = 0");
     await transaction.unsafe("select pg_advisory_xact_lock($1)", [lockId]);
-    await transaction.unsafe(
-      'create table if not exists migrations (name text collate "C" not null primary key)',
-    );
+    // Where there is nothing to do, no right to make tables is asked for.
+    const made: unknown[] = await transaction.unsafe(migrationsTable);
+    if (made.length === 0) {
+      await transaction.unsafe(
+        'create table migrations (name text collate "C" not null primary key)',
+      );
+    }
     const rows: string[][] = await transaction.unsafe("select name from migrations").values();
     const due = dueMigrations(migrations, rows.flat(), isForCopy);
     for (const { name, sql } of due) {

@@ -7,7 +7,8 @@ import type { Sql, Statement } from "../sql.ts";
 import type { StorageObserver, ServerLimits, Storage } from "../storage.ts";
 
 import { claimDue } from "./claim.ts";
-import { checkServer, connect } from "./connect.ts";
+import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
+import { connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
@@ -24,7 +25,6 @@ export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
-const graceMs = 2_000;
 
 /**
  * Opens the database at `url` (`postgres://user:password@host:port/database`, with what the driver takes
@@ -38,17 +38,17 @@ export async function openPostgres(
 ): Promise<Storage> {
   const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
   const writing = connect(url, { ...limits, poolSize: writers });
-  let schema: string;
+  let found: ServerFound;
   try {
-    schema = await checkServer(writing);
+    found = await checkServer(writing, { ...limits, poolSize: writers });
     const steps = await migrate(writing, isForCopy);
     if (steps.length > 0) observer.migrated(steps);
+    for (const oddity of found.oddities) observer.odd(oddity);
   } catch (error) {
     await writing.close({ timeout: 0 });
     throw startFault(error, url);
   }
-  // The server says so itself when a statement takes too long. Longer than that, nobody is there.
-  const silenceMs = limits.statementTimeoutMs + graceMs;
+  const silenceMs = silenceOf(limits);
   const readers = limits.poolSize - writers;
   const reading =
     readers > 0
@@ -60,7 +60,7 @@ export async function openPostgres(
     retryMs: limits.retryMs,
     silenceMs,
   });
-  const telling = signals(writing, reading, schema);
+  const telling = signals(writing, reading, found.schema);
   let closed = false;
   let held: Hold | null = null;
   return {

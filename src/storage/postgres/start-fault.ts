@@ -1,6 +1,13 @@
+import { SQL } from "bun";
+
 import { UnfitDatabase } from "../applied.ts";
 
-import { isConnectionFault, sqlStateOf } from "./faults.ts";
+import { LentSession, ReadOnlyServer } from "./check-server.ts";
+import { timeouts } from "./connect.ts";
+import { isConnectionFault, isTlsFault, Silence, sqlStateOf } from "./faults.ts";
+
+/** What PgBouncer passes on to no server, and refuses unless it is told to ignore it. */
+const poolerIgnores = Object.keys(timeouts(0)).join();
 
 /** Why the database cannot be opened, with what to do about it, on one line and without the password. */
 export function startFault(error: unknown, url: string): Error {
@@ -12,8 +19,26 @@ export function startFault(error: unknown, url: string): Error {
   const role = `the role "${decodeURIComponent(username) || "postgres"}"`;
   const why = error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " ") : String(error);
   const line = () => {
+    if (isTlsFault(error)) {
+      return `${server} is not trusted by TLS (${why}): name its CA by sslrootcert=<file> in DATABASE_URL, and the host as its certificate does`;
+    }
+    if (error instanceof SQL.PostgresError && error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") {
+      return `${server} offers no TLS: turn its ssl on, or take sslmode out of DATABASE_URL`;
+    }
     if (isConnectionFault(error)) {
       return `${server} does not answer (${why}): start it, or check host and port in DATABASE_URL`;
+    }
+    if (error instanceof Silence) {
+      return `${server} lets us connect and then gives no answer: if a pooler stands before it, raise its pool size`;
+    }
+    if (error instanceof LentSession) {
+      return `${server} is reached through a pooler that lends sessions (as pool_mode = transaction does): take session mode for this database, or name the server itself in DATABASE_URL`;
+    }
+    if (error instanceof ReadOnlyServer || sqlStateOf(error) === "25006") {
+      return `${server} takes no writes, as a standby or one with default_transaction_read_only: name the primary in DATABASE_URL`;
+    }
+    if (why.startsWith("unsupported startup parameter")) {
+      return `${server} is a pooler that refuses what we tell a session (${why}): set ignore_startup_parameters = ${poolerIgnores} there, and search_path for the role`;
     }
     switch (sqlStateOf(error)) {
       case "28P01":
@@ -22,11 +47,9 @@ export function startFault(error: unknown, url: string): Error {
       case "3D000":
         return `${server} has no ${database.slice(4)}: make it with createdb, or name another in DATABASE_URL`;
       case "42501":
-        return `${server} does not let ${role} use ${database} (${why}): grant it create on the schema`;
+        return `${server} does not let ${role} use ${database} (${why}): grant it connect on the database, and usage and create on its schema`;
       case "53300":
         return `${server} has no connection left (${why}): lower DATABASE_POOL_SIZE, or raise its max_connections`;
-      case "25006":
-        return `${server} is a standby, which takes no writes: name the primary in DATABASE_URL`;
       default:
         return `${server} cannot be used (${why}): check DATABASE_URL`;
     }

@@ -30,6 +30,12 @@ export class Refused extends Error {
 /** Statements of one unit that are sent before their answers are awaited. */
 export const maxStepsPerWave = 500;
 
+/**
+ * Writes nothing but a line of the server's log: fails where writes fail, and is waited for like them
+ * (until it is on disk, and at a standby where commits wait for one). An empty transaction is not.
+ */
+const probeText = "select pg_logical_emit_message(true, 'skyhook', '')";
+
 /** Runs a group in one transaction, and commits it unless a unit failed half-way. */
 export async function runGroup(
   connection: ReservedSQL,
@@ -42,8 +48,9 @@ export async function runGroup(
     next: 0,
     error: null,
   }));
-  // A standby takes no writes: it is found out here, also by a unit without steps.
-  const sent: Sent[] = [send(connection, "begin read write"), ...lockContended(connection, group)];
+  // Plain, as it must not fail: what is sent behind it would be committed one by one.
+  const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
+  if (all.every(isOver)) sent.push(send(connection, probeText));
   for (;;) {
     const checks = all.flatMap((progress) => sendWave(connection, compile, progress, sent));
     const isLast = all.every(isOver) && checks.length === 0;

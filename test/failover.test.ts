@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+
+import { until } from "./support/app.ts";
+import { deliverTo, keyOf } from "./support/load.ts";
+import { movableAddress } from "./support/movable-address.ts";
+import { noOwnPostgres, ownPostgres } from "./support/own-postgres.ts";
+import { resources } from "./support/resources.ts";
+
+const taken = resources();
+
+if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
+
+test.skipIf(noOwnPostgres !== null)(
+  "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const standby = await primary.addStandby();
+    const address = await movableAddress(primary.url);
+    taken.ends.push(() => address.stop());
+    const env = { DATABASE_URL: address.url, DATABASE_RETRY_MS: "200" };
+    const server = await taken.start(taken.newFolder(), env);
+    const acknowledged = new Set<number>();
+    const open = new Set<number>();
+    const answers = new Set<number>();
+    let isOver = false;
+    let last = 0;
+    const work = async () => {
+      while (!isOver) {
+        const number = ++last;
+        const status = await deliverTo(server, number);
+        answers.add(status);
+        (status === 200 ? acknowledged : open).add(number);
+      }
+    };
+    const loading = Promise.all(Array.from({ length: 4 }, work));
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    await until(() => acknowledged.size > 50, 10_000);
+
+    await primary.crash();
+    address.moveTo(standby.url);
+    await until(() => server.log().includes("read-only transaction"), 10_000);
+    const atStandby = acknowledged.size;
+    expect(await ready()).toBe(503);
+    await until(() => open.size > 5, 10_000);
+    expect(acknowledged.size).toBe(atStandby);
+
+    const promotedMs = performance.now();
+    await standby.promote();
+    await until(() => acknowledged.size > atStandby, 15_000);
+    console.log(`${Math.round(performance.now() - promotedMs)} ms after the promotion began`);
+    await until(() => acknowledged.size > atStandby + 50, 15_000);
+    expect(await ready()).toBe(200);
+    isOver = true;
+    await loading;
+    expect(answers).toEqual(new Set([200, 503]));
+    for (const number of open) expect(await deliverTo(server, number)).toBe(200);
+
+    await using sql = new Bun.SQL(standby.url, { max: 1 });
+    const rows: { key: string }[] = await sql.unsafe("select idempotency_key as key from events");
+    const stored = rows.map(({ key }) => key).toSorted();
+    expect(stored).toEqual(Array.from({ length: last }, (_, n) => keyOf(n + 1)).toSorted());
+    expect(await server.stop()).toBe(0);
+  },
+  90_000,
+);
+
+test.skipIf(noOwnPostgres !== null)(
+  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const standby = await primary.addStandby();
+    const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
+    const server = await taken.start(taken.newFolder(), env);
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    expect(await deliverTo(server, 1)).toBe(200);
+    expect(await ready()).toBe(200);
+
+    await standby.crash();
+    // In this order: an instance that nobody writes to finds out by itself.
+    expect(await ready()).toBe(503);
+    expect(await deliverTo(server, 2)).toBe(503);
+
+    await standby.start();
+    await until(async () => (await ready()) === 200, 30_000);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect(await server.stop()).toBe(0);
+  },
+  90_000,
+);
