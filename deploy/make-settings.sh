@@ -5,20 +5,32 @@ set -eu
 folder=${1:-$(dirname "$0")}
 umask 077
 
+command -v openssl >/dev/null || {
+  echo "make-settings.sh: openssl is not there, and makes the secrets: install it (apt-get install openssl)" >&2
+  exit 1
+}
+
+# Each secret is made before a file is: a failure of openssl ends the script here, and in no empty secret.
 if [ ! -e "$folder/skyhook.env" ]; then
-  {
-    echo "# The same for all instances. Keep PERSONAL_DATA_KEY: without it no passport can be read again."
-    echo "JWT_SECRET=$(openssl rand -hex 32)"
-    echo "PERSONAL_DATA_KEY=$(openssl rand -base64 32)"
-    echo "# What providers sign with: put in what each of them gave you or was given."
-    for provider in TASK_TRACKER SHARED_INBOX DEPLOY_PLATFORM CODE_HOST; do
-      echo "${provider}_WEBHOOK_SECRET=$(openssl rand -hex 32)"
-    done
-    echo "# OPERATOR_GATEWAY_URL=https://…"
-    echo "# OPERATOR_GATEWAY_SECRET=whsec_…"
-  } >"$folder/skyhook.env"
+  jwt_secret=$(openssl rand -hex 32)
+  personal_data_key=$(openssl rand -base64 32)
+  webhook_secrets=
+  for provider in TASK_TRACKER SHARED_INBOX DEPLOY_PLATFORM CODE_HOST; do
+    secret=$(openssl rand -hex 32)
+    webhook_secrets="$webhook_secrets${provider}_WEBHOOK_SECRET=$secret
+"
+  done
+  cat >"$folder/skyhook.env" <<EOF
+# The same for all instances. Keep PERSONAL_DATA_KEY: without it no passport can be read again.
+JWT_SECRET=$jwt_secret
+PERSONAL_DATA_KEY=$personal_data_key
+# What providers sign with: put in what each of them gave you or was given.
+$webhook_secrets# OPERATOR_GATEWAY_URL=https://…
+# OPERATOR_GATEWAY_SECRET=whsec_…
+EOF
 fi
 
 if [ ! -e "$folder/.env" ]; then
-  echo "POSTGRES_PASSWORD=$(openssl rand -hex 24)" >"$folder/.env"
+  password=$(openssl rand -hex 24)
+  echo "POSTGRES_PASSWORD=$password" >"$folder/.env"
 fi

@@ -43,9 +43,15 @@ export async function compile(
     format: "esm",
     bytecode: true,
     minify: true,
-    define: { SKYHOOK_COMMIT: JSON.stringify(sourceCommit()) },
+    define: { SKYHOOK_COMMIT: JSON.stringify(builtCommit()) },
   });
   return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
+}
+
+/** Where the source comes without its git, as into an image, whoever builds says of which commit it is. */
+function builtCommit(): string {
+  const said = process.env["SKYHOOK_COMMIT"] ?? "unknown";
+  return said === "unknown" ? sourceCommit() : said;
 }
 
 function targetOf(text: string | undefined): Target | undefined {

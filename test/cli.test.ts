@@ -748,6 +748,23 @@ describe("skyhook doctor", () => {
     expect([...new Bun.Glob("**").scanSync({ cwd, onlyFiles: false, dot: true })]).toEqual([]);
   });
 
+  test("asks for no data folder where nothing would be kept in it", async () => {
+    const cwd = newFolder();
+    await Bun.write(join(cwd, "no-folder"), "");
+    const elsewhere = {
+      DATA_DIR: "no-folder",
+      DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",
+      JWT_SECRET: "0123456789abcdef0123456789abcdef",
+    };
+    const run = (env: Record<string, string>) => skyhook(["doctor"], { cwd, env });
+    const [given, made] = await Promise.all([
+      run({ ...elsewhere, PERSONAL_DATA_KEY: Buffer.alloc(32, 1).toString("base64") }),
+      run(elsewhere),
+    ]);
+    expect(given.out).toMatch(/✓ +data folder +no-folder is not needed/);
+    expect(marks(made.out)).toContain("✗ data folder");
+  });
+
   test("leaves the database as it was", async () => {
     const cwd = newFolder();
     await skyhook(["token", "--email", "a@b.c"], { cwd });

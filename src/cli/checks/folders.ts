@@ -3,6 +3,8 @@ import { dirname, resolve } from "node:path";
 
 import type { Config } from "../../config.ts";
 import { tokenKey, tokenKeyFile } from "../../secrets.ts";
+import { databaseFile } from "../../storage/storage.ts";
+import { isInMemory } from "../database.ts";
 import { codeOf, messageOf } from "../failures.ts";
 import { ownKeys } from "../keys.ts";
 
@@ -13,8 +15,11 @@ export function checkFolders(config: Config): readonly Finding[] {
   return [checkDataFolder(config), checkTokenKey(config)];
 }
 
-function checkDataFolder({ dataDir }: Config): Finding {
+function checkDataFolder(config: Config): Finding {
   const about = "data folder";
+  const { dataDir } = config;
+  if (!isUsed(config))
+    return good(about, `${dataDir} is not needed: database and keys are elsewhere`);
   let isThere: boolean;
   try {
     isThere = isPresent(dataDir);
@@ -25,6 +30,12 @@ function checkDataFolder({ dataDir }: Config): Finding {
   }
   if (!isThere) return odd(about, `${dataDir} is not made yet: the first start makes it`);
   return good(about, `${dataDir} can be written`);
+}
+
+/** Nothing is kept in it where the database is a server and all keys are given. */
+function isUsed(config: Config): boolean {
+  const isServer = databaseFile(config.databaseUrl) === null && !isInMemory(config);
+  return !isServer || ownKeys(config).length > 0;
 }
 
 /** Whether there is something of that name. Throws when this user cannot know. */
