@@ -213,6 +213,19 @@ describe("skyhook demo", () => {
     await server.stop();
   }, 60_000);
 
+  test("takes no secret and no key of the folder that it is started in", async () => {
+    const file = "secrets/code_host_webhook_secret";
+    await Bun.write(join(cwd, file), "the secret of another server");
+    // Whoever read it would find no key, and not start.
+    await Bun.write(join(cwd, "data/personal_data_key_previous"), "no key");
+    const server = await startServer({ cwd }, "demo");
+    await until(() => server.log().includes("/v1/feed\n"), 20_000);
+    expect(server.log()).not.toContain(file);
+    expect(await server.stop()).toBe(0);
+    expect(readdirSync(join(cwd, "data"))).toEqual(["personal_data_key_previous"]);
+    for (const folder of ["data", "secrets"]) rmSync(join(cwd, folder), { recursive: true });
+  }, 60_000);
+
   test("--keep leaves all of it in a folder that `serve` goes on with", async () => {
     const env = { DATA_DIR: join(cwd, "kept"), SECRETS_DIR: join(cwd, "kept/secrets") };
     const child = spawnSkyhook(["demo", "--keep", "kept"], { cwd, env: { PORT: "0" } });

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { devNull } from "node:os";
 import { join, resolve } from "node:path";
 
 import { systemClock } from "../clock.ts";
@@ -52,6 +53,9 @@ function withMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     DATABASE_URL: "sqlite::memory:",
     JWT_SECRET: random("hex"),
     PERSONAL_DATA_KEY: random("base64"),
+    // What a server keeps in the folder that this is started in is not the demo's: there is nothing in this one.
+    DATA_DIR: devNull,
+    SECRETS_DIR: devNull,
   };
   for (const id of readConfig({ ...defaults, ...env }).providers) {
     defaults[`${id.toUpperCase()}_WEBHOOK_SECRET`] = random("hex");

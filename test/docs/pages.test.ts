@@ -81,6 +81,7 @@ const elsewhere = [
   "ADMIN_TOKEN",
   "STATUS_PAGE_WEBHOOK_SECRET",
   "SKYHOOK_PROGRAM",
+  "SKYHOOK_COMMIT",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([
