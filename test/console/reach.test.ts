@@ -84,6 +84,18 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(`document.title.startsWith('Refused') && ${isFocused("main")}`);
   });
 
+  test("keys: where the clipboard is kept from the page, copying still leaves the focus where it was", async () => {
+    await browser.read("void Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await browser.press("j");
+    await browser.press("Enter");
+    const copy = ".detail .actions button:last-child";
+    await browser.shows(copy, "Copy id");
+    await browser.read(`void document.querySelector("${copy}").focus()`);
+    await browser.press("Enter");
+    await browser.shows(".notice", "Copy id: done");
+    expect(await browser.read(isFocused(copy))).toBe(true);
+  });
+
   test("keys: who is signed out can sign in at once", async () => {
     await browser.click(".tools button:last-child");
     await browser.until(isFocused("input[name=token]"));
