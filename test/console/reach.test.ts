@@ -55,6 +55,10 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(isFocused("[data-close]"));
     await browser.press("Tab");
     await browser.until(isFocused(".detail .primary"));
+    await browser.press("Enter");
+    await browser.shows(".notice", "Replayed");
+    await browser.until("document.querySelector('.detail .primary').ariaDisabled === 'false'");
+    expect(await browser.read(isFocused(".detail .primary"))).toBe(true);
     await browser.press("j");
     await browser.until(isFocused("li:nth-child(3) > [data-row][aria-current]"));
     await browser.press("Enter");
