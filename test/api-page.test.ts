@@ -109,6 +109,7 @@ test.skipIf(chromium === null)(
       expect(Number(await view.evaluate(count))).toBeGreaterThanOrEqual(20);
       const title = await view.evaluate("document.querySelector('.info .title').textContent");
       expect(String(title)).toContain("Skyhook");
+      expect(await view.evaluate("document.querySelectorAll('main, [role=main]').length")).toBe(1);
       // Opening an operation draws what most of the page's code is for: its parameters and examples.
       await view.evaluate("document.querySelector('.opblock-summary-control').click()");
       const isOpen = "document.querySelectorAll('.opblock-body .parameters').length > 0";

@@ -101,11 +101,24 @@ describe("problems", () => {
     async (code, problem) => {
       const page = await app.fetch(`/problems/${code}`);
       expect(page.status).toBe(200);
+      expect(page.headers.get("content-type")).toBe("text/plain; charset=utf-8");
       const text = await page.text();
       expect(text).toContain(problem.title);
       expect(text).toContain(String(problem.status));
     },
   );
+
+  test("have a page of markup for browsers, in which a text is no markup", async () => {
+    const page = await app.fetch("/problems/authentication-required", {
+      headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+    });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("vary")).toBe("Accept, Origin");
+    const text = await page.text();
+    expect(text).toContain("<code>Authorization: Bearer &lt;token&gt;</code>");
+    expect(text).not.toContain("<token>");
+    expect(text).not.toMatch(/<script|<style|style=/);
+  });
 
   test("of no such code have none", async () => {
     for (const code of ["nonsense", "toString", "__proto__"]) {

@@ -98,7 +98,7 @@ const page = `<!doctype html>
 </head>
 <body class="no-focus-outline">
 <noscript>The playground needs JavaScript.</noscript>
-<div id="root"></div>
+<main id="root"></main>
 <script src="/graphql/playground/graphiql.js"></script>
 <script src="/graphql/playground/start.js"></script>
 </body>

@@ -16,7 +16,7 @@ const page = `<!doctype html>
     <script defer src="swagger/start.js"></script>
   </head>
   <body>
-    <main id="ui"></main>
+    <div id="ui"></div>
     <noscript>The document itself is at <a href="openapi.json">openapi.json</a>.</noscript>
   </body>
 </html>

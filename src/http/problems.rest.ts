@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 
-import { AppError } from "../errors.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
 
+import { pageHeaders } from "./asset.ts";
 import { isErrorCode, problems } from "./errors.ts";
 import { failureReferences } from "./problem.schema.ts";
 
@@ -9,13 +10,18 @@ import { failureReferences } from "./problem.schema.ts";
 export const problemsRest = () =>
   new Elysia({ name: "problems" }).get(
     "/problems/:code",
-    ({ params }) => {
+    ({ params, request }) => {
       if (!isErrorCode(params.code))
         throw new AppError("not-found", "There is no error code of this name");
-      const { status, title, explanation } = problems[params.code];
-      return new Response(`${title} (${params.code}, HTTP ${status})\n\n${explanation}\n`, {
-        headers: { "content-type": "text/plain; charset=utf-8" },
-      });
+      // Browsers name it. Who takes anything is given text.
+      const isHtml = (request.headers.get("accept") ?? "").includes("text/html");
+      const headers = {
+        "content-type": `text/${isHtml ? "html" : "plain"}; charset=utf-8`,
+        // This one replaces what `cors` says, so it says that too.
+        vary: "Accept, Origin",
+        ...(isHtml && pageHeaders),
+      };
+      return new Response(isHtml ? pageOf(params.code) : textOf(params.code), { headers });
     },
     {
       detail: {
@@ -35,10 +41,40 @@ export const problemsRest = () =>
         responses: {
           200: {
             description: "A few lines.",
-            content: { "text/plain": { schema: { type: "string" } } },
+            content: {
+              "text/plain": { schema: { type: "string" } },
+              "text/html": { schema: { type: "string" } },
+            },
           },
           ...failureReferences(404),
         },
       },
     },
   );
+
+function headingOf(code: ErrorCode): string {
+  const { status, title } = problems[code];
+  return `${title} (${code}, HTTP ${status})`;
+}
+
+const textOf = (code: ErrorCode): string => `${headingOf(code)}\n\n${problems[code].explanation}\n`;
+
+/** The same for a browser, which would look for an icon beside a text, against the policy of texts. */
+const pageOf = (code: ErrorCode): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${headingOf(code)}</title>
+    <link rel="icon" href="data:," />
+  </head>
+  <body>
+    <main>
+      <h1>${headingOf(code)}</h1>
+      <p>${Bun.escapeHTML(problems[code].explanation).replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>
+      <p><a href="../swagger">All of the API</a></p>
+    </main>
+  </body>
+</html>
+`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
-import { json } from "../support/app.ts";
+import { json, until } from "../support/app.ts";
 import { type Browser, chromium, openBrowser } from "../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
@@ -55,6 +55,10 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(isFocused("[data-close]"));
     await browser.press("Tab");
     await browser.until(isFocused(".detail .primary"));
+    await browser.press("Enter");
+    await browser.shows(".notice", "Replayed");
+    await browser.until("document.querySelector('.detail .primary').ariaDisabled === 'false'");
+    expect(await browser.read(isFocused(".detail .primary"))).toBe(true);
     await browser.press("j");
     await browser.until(isFocused("li:nth-child(3) > [data-row][aria-current]"));
     await browser.press("Enter");
@@ -82,6 +86,18 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.press("j");
     await browser.press("2");
     await browser.until(`document.title.startsWith('Refused') && ${isFocused("main")}`);
+  });
+
+  test("keys: where the clipboard is kept from the page, copying still leaves the focus where it was", async () => {
+    await browser.read("void Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+    await browser.press("j");
+    await browser.press("Enter");
+    const copy = ".detail .actions button:last-child";
+    await browser.shows(copy, "Copy id");
+    await browser.read(`void document.querySelector("${copy}").focus()`);
+    await browser.press("Enter");
+    await browser.shows(".notice", "Copy id: done");
+    expect(await browser.read(isFocused(copy))).toBe(true);
   });
 
   test("keys: who is signed out can sign in at once", async () => {
@@ -168,6 +184,29 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.shows("[role=alert]", "The server cannot be reached");
     server.restore();
     await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
+  });
+
+  test("a page that nobody looks at holds no connection, and has what came meanwhile when it is", async () => {
+    await browser.read(`void (() => {
+      window.seen = "visible";
+      Object.defineProperty(document, "visibilityState", { get: () => seen, configurable: true });
+      window.show = (state) => (seen = state, document.dispatchEvent(new Event("visibilitychange")));
+      // How long it waits for somebody who comes back at once.
+      const later = setTimeout;
+      window.setTimeout = (action, ms) => later(action, ms === 5_000 ? 0 : ms);
+    })()`);
+    const followers = async (count: number) => {
+      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      return metrics.includes(`\nskyhook_feed_subscribers ${count}\n`);
+    };
+    await until(() => followers(1));
+    await browser.read("void show('hidden')");
+    await until(() => followers(0), 20_000);
+    const id = await deliver();
+    await browser.read("void show('visible')");
+    await until(() => followers(1), 20_000);
+    await browser.until(`document.querySelector('[data-row]').hash === '#/events/${id}'`);
+    await browser.shows(".connection.live", "Live");
   });
 
   test("with colours of the reader's own, what is open and the parts of a chart are told apart", async () => {

@@ -121,6 +121,9 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     await deliver("code_host", "package.published");
     await browser.shows("[data-row] .badge.good", "success");
     await browser.shows(".end", "That is all: 3 events");
+    await browser.click("li:nth-child(2) > [data-row]");
+    await browser.shows(".detail .under .badge.bad", "error");
+    await browser.shows(".detail .under .badge.quiet", "accepted");
   });
 
   test("events: a part of a type leads to the whole one", async () => {

@@ -44,7 +44,8 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
               <Text of={event.title} />
             </h2>
             <p class="under">
-              <Status of={event.status} /> <span class="mono">{event.provider}</span>{" "}
+              <Severity of={event} /> <Status of={event.status} />{" "}
+              <span class="mono">{event.provider}</span>{" "}
               <span class="mono">
                 <Text of={event.type} />
               </span>{" "}
@@ -65,6 +66,15 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
       )}
     </Detail>
   );
+}
+
+/** From the gravest on. */
+const severities = ["error", "warning", "success", "info"] as const;
+
+/** The gravest of what operators were told, as the list of events has it. */
+function Severity({ of: { notifications } }: { readonly of: EventDetail }) {
+  const found = severities.find((one) => notifications.some(({ severity }) => severity === one));
+  return found === undefined ? null : <Status of={found} />;
 }
 
 /** What a replay sent; a new object for every replay, also where it is the same notification again. */

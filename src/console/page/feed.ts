@@ -17,6 +17,11 @@ interface Follower {
 const retryDelaysMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
 /** The server says something every 15 s; when it has been silent for this long, the line is dead. */
 const silenceMs = 40_000;
+/**
+ * A page that nobody looks at gives its connection back after this long: by HTTP/1.1 browsers have six
+ * for a server, over all their tabs, and a seventh tab would wait for ever.
+ */
+const hiddenMs = 5_000;
 
 /**
  * Follows `GET /v1/feed` until `signal` aborts, and comes back after every break, from the last message
@@ -41,6 +46,11 @@ export async function followFeed(
       // Lost or refused: try again below.
     }
     if (signal.aborted) return;
+    if (isHidden()) {
+      follower.onState({ name: "connecting" });
+      await shown(signal);
+      continue;
+    }
     const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)] ?? 30_000;
     failures += 1;
     const jitteredMs = delayMs * (0.8 + Math.random() * 0.4);
@@ -64,6 +74,13 @@ async function* messages(
 ): AsyncGenerator<string | null, void> {
   const silent = new AbortController();
   let timer = setTimeout(() => silent.abort(), silenceMs);
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  const onVisibility = () => {
+    clearTimeout(hiding);
+    if (isHidden()) hiding = setTimeout(() => silent.abort(), hiddenMs);
+  };
+  onVisibility();
+  document.addEventListener("visibilitychange", onVisibility);
   const headers = new Headers({ authorization: `Bearer ${token}`, accept: "text/event-stream" });
   if (lastEventId !== null) headers.set("last-event-id", lastEventId);
   try {
@@ -86,7 +103,26 @@ async function* messages(
     }
   } finally {
     clearTimeout(timer);
+    clearTimeout(hiding);
+    document.removeEventListener("visibilitychange", onVisibility);
   }
+}
+
+const isHidden = (): boolean => document.visibilityState === "hidden";
+
+/** Waits until the page is looked at again. */
+function shown(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = () => {
+      if (isHidden() && !signal.aborted) return;
+      document.removeEventListener("visibilitychange", look);
+      signal.removeEventListener("abort", look);
+      resolve();
+    };
+    document.addEventListener("visibilitychange", look);
+    signal.addEventListener("abort", look);
+    look();
+  });
 }
 
 /** Waits; shorter when the network comes back or somebody looks again. */

@@ -64,7 +64,7 @@ function move(by: 1 | -1, target: HTMLElement): boolean {
 /** Opens a row and moves into what is open, which the keyboard then reads and scrolls. */
 function open(row: HTMLAnchorElement): boolean {
   const enter = () => document.querySelector<HTMLElement>("[data-pane]")?.focus();
-  if (location.hash === row.hash) {
+  if (row.matches("[aria-current]")) {
     enter();
   } else {
     // The address changes first, then what is open is drawn.

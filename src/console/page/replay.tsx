@@ -34,9 +34,12 @@ export function Replay({ id, isMain = false, replayed }: Parts) {
     <button
       type="button"
       class={isMain ? "primary" : ""}
-      disabled={isBusy}
+      // Not `disabled`, which would take the focus from who pressed it.
+      aria-disabled={isBusy}
       title="Reads the stored bytes anew and sends its notifications again"
-      onClick={() => void replay()}
+      onClick={() => {
+        if (!isBusy) void replay();
+      }}
     >
       {isBusy ? "Replaying…" : "Replay and resend"}
     </button>

@@ -53,6 +53,7 @@ export function SignIn() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
+          if (isBusy) return;
           const token = new FormData(event.currentTarget).get("token");
           if (typeof token === "string") void enter(async () => cleaned(token));
         }}
@@ -76,7 +77,7 @@ export function SignIn() {
             ref={field}
           />
         </label>
-        <button type="submit" class="primary" disabled={isBusy}>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p class="quiet">

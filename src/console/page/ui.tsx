@@ -174,11 +174,13 @@ async function copy(label: string, text: string): Promise<void> {
 }
 
 function copyBySelection(text: string): boolean {
+  const { activeElement } = document;
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
   const done = document.execCommand("copy");
   area.remove();
+  if (activeElement instanceof HTMLElement) activeElement.focus();
   return done;
 }
