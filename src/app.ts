@@ -98,7 +98,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
         verbs: services,
         verify: services.verify,
         clock,
-        log,
+        logFailure,
         playground: config.graphiql === "on",
         ...graphql,
       }),

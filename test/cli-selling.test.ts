@@ -153,6 +153,11 @@ describe("skyhook booking reveal", () => {
       { booking_id: id, reason: "visa check" },
     ]);
     expect((await skyhook("booking", "reveal", id)).code).toBe(2);
+    for (const reason of ["", " ", "visa\nanother line", "x".repeat(501)]) {
+      const refused = await skyhook("booking", "reveal", id, "--reason", reason);
+      expect([refused.out, refused.code]).toEqual(["", 2]);
+      expect(refused.err).toContain("Say why");
+    }
     const none = await skyhook("booking", "reveal", "bk_0", "--reason", "x");
     expect([none.code, none.err]).toEqual([1, "skyhook: There is no such booking\n"]);
     expect(server.log()).not.toContain("X1234567");

@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { manualClock } from "./support/clock.ts";
@@ -8,6 +9,7 @@ import {
   removeFolder,
   type RunningServer,
   runSkyhook,
+  spawnSkyhook,
   startServer,
   temporaryFolder,
 } from "./support/program.ts";
@@ -99,3 +101,29 @@ describe("SIGHUP", () => {
     expect(await deliver("code_host", second)).toBe(200);
   });
 });
+
+test("SIGHUP during a start is heeded after it, and does not end it", async () => {
+  const folder = temporaryFolder();
+  using other = new Database(join(folder, "skyhook.db"));
+  other.run("begin exclusive");
+  const child = spawnSkyhook(["serve"], {
+    cwd: folder,
+    env: { DATA_DIR: folder, PORT: "0", LOG_FORMAT: "json" },
+  });
+  try {
+    // It is made just before the database is opened, for which the start has to wait.
+    await until(() => existsSync(join(folder, "jwt_secret")), 20_000);
+    child.kill("SIGHUP");
+    other.run("rollback");
+    let log = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (log.includes("SIGHUP: webhook secrets read again")) break;
+    }
+    expect(log).toContain("skyhook serves on");
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+    removeFolder(folder);
+  }
+}, 30_000);

@@ -1,13 +1,18 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
+import { SQL } from "bun";
+
 import { insertEvent } from "../src/storage/events.ts";
 import { insertAttempt, insertNotification } from "../src/storage/notifications.ts";
 import { step } from "../src/storage/sql.ts";
 
 import { json, startApp, type TestApp, until } from "./support/app.ts";
+import { noManyConnections, postgresDatabase } from "./support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "./support/flights.ts";
 import { listed } from "./support/operator.ts";
 import { eventRow, notificationRow } from "./support/rows.ts";
+
+if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
 
 let app: TestApp;
 afterEach(() => app.stop());
@@ -109,3 +114,31 @@ describe("retention", () => {
     expect(await seatsLeft(app, id)).toBe(8);
   });
 });
+
+test.skipIf(noManyConnections !== null)(
+  "an event that is replayed in the moment of its deletion stays, with what is told anew",
+  async () => {
+    await using database = await postgresDatabase();
+    app = await startApp({ DATABASE_URL: database.url });
+    const id = await store(1, 91, "delivered");
+    // A replay between its last statement and its commit.
+    await using other = new SQL(database.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("update events set title = title");
+    await other.unsafe(
+      "insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count) select 'ntf_2', event_id, created_at, title, text, severity, 'pending', 0 from notifications",
+    );
+    app.clock.advance(minuteMs);
+    await until(async () => {
+      const waiting = await database.run(
+        "select from pg_stat_activity where application_name = current_setting('application_name') and wait_event_type = 'Lock'",
+      );
+      return waiting.length > 0;
+    });
+    await other.unsafe("commit");
+    await app.stop();
+    expect(await database.run("select id from events")).toEqual([{ id }]);
+    expect(await database.run("select from notifications")).toHaveLength(2);
+  },
+  30_000,
+);

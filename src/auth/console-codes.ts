@@ -15,6 +15,8 @@ import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./tok
 export const codeTtlSeconds = 120;
 /** A working day: then the console asks to sign in again. */
 const tokenTtlSeconds = 8 * 3_600;
+/** Where the clocks of instances differ, one must not forget a code that another still takes. */
+const keptSpentMs = 600_000;
 /** Whoever signs in by a link of the command line: the machine's operator, no user of ours. */
 const consoleActorId = "skyhook-console";
 
@@ -73,7 +75,7 @@ export function consoleCodes(
         requestHash: new Uint8Array(),
         resourceId: "",
         createdAt: new Date(clock.now()),
-        expiresAt,
+        expiresAt: new Date(expiresAt.getTime() + keptSpentMs),
       };
       await storage.atomically(step(insertIdempotency, spent, invalidCode()));
       const token = await tokens.mint(actor, tokenTtlSeconds);

@@ -35,6 +35,11 @@ export async function serve(
   surroundings?: Surroundings,
 ): Promise<Serving> {
   const { logLevel: level, logFormat: format } = config;
+  // A start may have to wait for its database, and would end at once by a signal that nobody hears.
+  const isOnTerminal = hasTerminal();
+  let isHungUp = false;
+  const remember = () => void (isHungUp = true);
+  process.on("SIGHUP", remember);
   const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
   const secrets = secretStore(env, config.secretsDir);
   const services = await withDatabase(config, () =>
@@ -81,12 +86,12 @@ export async function serve(
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
-  const isOnTerminal = hasTerminal();
-  process.on("SIGHUP", (signal) => {
+  const hangUp = () => {
     // A terminal that closes says so by the same signal.
-    if (isOnTerminal && !hasTerminal()) void stop(signal);
+    if (isOnTerminal && !hasTerminal()) void stop("SIGHUP");
     else reloadSecrets(services, log, () => warnOfSecrets(secrets, config, log));
-  });
+  };
+  process.on("SIGHUP", hangUp).off("SIGHUP", remember);
 
   log.info(
     { database: withoutPassword(config.databaseUrl), pid: process.pid },
@@ -95,6 +100,7 @@ export async function serve(
   log.info(
     "to look at: /console, /swagger, /graphql; `skyhook console` prints a link that signs in",
   );
+  if (isHungUp) hangUp();
   warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };

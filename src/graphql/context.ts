@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import type { Events } from "../events/events.ts";
 import type { Flights } from "../flights/flights.ts";
 import type { Seats } from "../flights/seats.ts";
-import type { Log } from "../log.ts";
+import type { FailureLog } from "../http/failure-log.ts";
 import type { Feed } from "../notifications/channels/feed.ts";
 import type { Notifications } from "../notifications/notifications.ts";
 import type { Users } from "../users/users.ts";
@@ -36,7 +36,7 @@ export interface GraphqlParts extends GraphqlWay {
   readonly verbs: Verbs;
   readonly verify: Verify;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly logFailure: FailureLog;
   /** Whether the playground is served and the schema told. */
   readonly playground: boolean;
 }

@@ -12,7 +12,7 @@ import {
   validate,
 } from "graphql";
 
-import type { Log } from "../log.ts";
+import type { FailureLog } from "../http/failure-log.ts";
 
 import type { GraphqlContext } from "./context.ts";
 import { type Cost, costOf } from "./cost.ts";
@@ -56,7 +56,10 @@ export interface EngineOptions {
 const longestRemembered = 8_192;
 const mostRemembered = 500;
 
-export function createEngine(log: Log, { introspection, compileAfterRuns }: EngineOptions): Engine {
+export function createEngine(
+  logFailure: FailureLog,
+  { introspection, compileAfterRuns }: EngineOptions,
+): Engine {
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
@@ -87,15 +90,15 @@ export function createEngine(log: Log, { introspection, compileAfterRuns }: Engi
         const refusal = tooComplex(cost, variables);
         if (refusal !== null) return refusal;
         const result = await compiled?.(ctx, variables);
-        return result ?? clean(await execute(argsFor(ctx, variables)), ctx, log);
+        return result ?? clean(await execute(argsFor(ctx, variables)), ctx, logFailure);
       },
       async follow(ctx, variables) {
         const refusal = tooComplex(cost, variables);
         if (refusal !== null) return refusal;
         const result = await subscribe(argsFor(ctx, variables));
         return Symbol.asyncIterator in result
-          ? mapped(result, (item) => clean(item, ctx, log))
-          : clean(result, ctx, log);
+          ? mapped(result, (item) => clean(item, ctx, logFailure))
+          : clean(result, ctx, logFailure);
       },
     };
   }
@@ -147,10 +150,14 @@ function tooComplex(cost: Cost, variables: Variables): ExecutionResult | null {
 }
 
 /** A result whose errors are as the client may see them. */
-function clean(result: ExecutionResult, { requestId }: GraphqlContext, log: Log): ExecutionResult {
+function clean(
+  result: ExecutionResult,
+  { requestId }: GraphqlContext,
+  logFailure: FailureLog,
+): ExecutionResult {
   if (result.errors === undefined) return result;
   const errors = result.errors.map((error) =>
-    shown(error, (cause) => log.error({ requestId, err: cause }, `graphql: ${error.message}`)),
+    shown(error, (failure) => logFailure(failure, requestId)),
   );
   // Without data nothing was begun: the request itself is at fault, in its variables mostly.
   return "data" in result

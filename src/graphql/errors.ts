@@ -47,14 +47,12 @@ export function extensionsOf({ code, extras }: AppError): GraphQLErrorExtensions
 
 /**
  * An error as its client may see it. Expected failures keep their code; of anything else nothing is
- * told but the code `internal`, and `report` is given the cause, for the log.
+ * told but the code `internal`. `report` is given the failures that are ours, for the log.
  */
-export function shown(error: GraphQLError, report: (cause: unknown) => void): GraphQLError {
+export function shown(error: GraphQLError, report: (failure: AppError) => void): GraphQLError {
   const failure = failureOf(error);
   if (failure === null) return error;
-  if (failure.code === "internal" || failure.code === "unavailable") {
-    report(failure.extras.cause ?? failure);
-  }
+  if (isOurs(failure)) report(failure);
   return new GraphQLError(failure.detail, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,
@@ -74,6 +72,11 @@ function failureOf(error: GraphQLError): AppError | null {
   }
   if (originalError instanceof GraphQLError) return failureOf(originalError);
   return appErrorOf(originalError);
+}
+
+/** Whether it is no fault of the client's. */
+export function isOurs({ code }: AppError): boolean {
+  return code === "internal" || code === "unavailable";
 }
 
 export function appErrorOf(error: unknown): AppError {

@@ -8,7 +8,7 @@ import type { Context, Session } from "../context.ts";
 import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
 import type { GraphqlContext, GraphqlParts } from "./context.ts";
 import { createEngine } from "./engine.ts";
-import { extensionsOf, notAcceptable } from "./errors.ts";
+import { extensionsOf, isOurs, notAcceptable } from "./errors.ts";
 import { fastPath } from "./fast-path.ts";
 import { limits } from "./limits.ts";
 import { loaders } from "./loaders.ts";
@@ -23,8 +23,8 @@ export type Handler = (request: Request, requestId: string) => Promise<Response>
  */
 export function createHandler(parts: GraphqlParts): Handler {
   const { playground: introspection, compileAfterRuns } = parts;
-  const engine = createEngine(parts.log, { introspection, compileAfterRuns });
-  const server = createServer(engine, parts.log);
+  const engine = createEngine(parts.logFailure, { introspection, compileAfterRuns });
+  const server = createServer(engine, parts.logFailure);
   const fast = parts.fastPath ? fastPath(engine) : null;
 
   return async (request, requestId) => {
@@ -40,8 +40,9 @@ export function createHandler(parts: GraphqlParts): Handler {
       const answer = fast?.(parameters, accepted, graphql) ?? null;
       return (await answer) ?? (await server.fetch(ordered(request, body), { graphql }));
     } catch (error) {
-      if (error instanceof AppError) return refusal(error, jsonTypeFor(accepted));
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      if (isOurs(error)) parts.logFailure(error, requestId);
+      return refusal(error, jsonTypeFor(accepted));
     }
   };
 

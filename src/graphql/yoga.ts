@@ -1,14 +1,14 @@
 import { type DocumentNode, GraphQLError } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 
-import type { ErrorCode } from "../errors.ts";
+import type { AppError, ErrorCode } from "../errors.ts";
 import { problems } from "../http/errors.ts";
-import type { Log } from "../log.ts";
+import type { FailureLog } from "../http/failure-log.ts";
 
 import { acceptedTypes } from "./accept.ts";
 import type { GraphqlContext } from "./context.ts";
 import type { Engine } from "./engine.ts";
-import { appErrorOf, extensionsOf, notAcceptable, shown } from "./errors.ts";
+import { appErrorOf, extensionsOf, isOurs, notAcceptable, shown } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 /** What the door hands over with a request. */
@@ -20,7 +20,7 @@ export interface ServerContext {
  * GraphQL over HTTP by graphql-yoga: parameters, media types, status codes, server-sent events. What
  * a query may do and what it does is the engine's.
  */
-export function createServer(engine: Engine, log: Log) {
+export function createServer(engine: Engine, logFailure: FailureLog) {
   return createYoga<ServerContext>({
     plugins: [engineOf(engine)],
     graphqlEndpoint: "/graphql",
@@ -33,18 +33,18 @@ export function createServer(engine: Engine, log: Log) {
     multipart: false,
     maxRequestBodySize: limits.maxBodyBytes,
     parserAndValidationCache: false,
-    // Errors are logged by us, with the request's id.
+    // Errors are logged by us: those of a query by the engine, with the request's id.
     logging: false,
     maskedErrors: {
       maskError(error) {
-        const report = (cause: unknown) => log.error({ err: cause }, "graphql: request failed");
+        const report = (failure: AppError) => logFailure(failure, null);
         if (error instanceof GraphQLError) {
           const cleaned = shown(error, report);
           if (cleaned.path === undefined) asRefusal(cleaned);
           return cleaned;
         }
         const failure = appErrorOf(error);
-        if (failure.code === "internal") report(failure.extras.cause);
+        if (isOurs(failure)) report(failure);
         const extensions = extensionsOf(failure);
         return new GraphQLError(failure.detail, {
           extensions: { ...extensions, http: { status: problems[failure.code].status } },

@@ -9,6 +9,7 @@ import {
   deleteSettledEvent,
   eventsUntil,
   forgetBody,
+  holdSettledEvent,
 } from "../storage/retention.ts";
 import { forgetRefusedBodies } from "../storage/rejections.ts";
 import { deleteOldCounts } from "../storage/statistics.ts";
@@ -95,6 +96,7 @@ export function pruner(
   async function deleteEvents(now: number): Promise<void> {
     await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
       storage.atomically(
+        step(holdSettledEvent, { id: eventId }, "stop"),
         step(deleteSettledEvent, { id: eventId }, "stop"),
         step(deleteAttemptsOf, { eventId }),
         step(deleteNotificationsOf, { eventId }),

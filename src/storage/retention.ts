@@ -1,8 +1,9 @@
-import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
+import { and, asc, eq, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
 
 import type { Event } from "../events/event.ts";
 
 import { encoded, statement } from "./sql.ts";
+import type { Tables } from "./tables.ts";
 
 /** The oldest events after a place, up to a time: what a round of pruning looks at next. */
 export const eventsUntil = statement<{
@@ -32,18 +33,28 @@ export const forgetBody = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .where(and(eq(events.id, p.id), isNotNull(events.body))),
 );
 
-/** Deletes an event; touches no row while a notification of it waits or was given up. */
-export const deleteSettledEvent = statement<Pick<Event, "id">>()(
-  (db, { events, notifications }, p) =>
-    db
-      .delete(events)
-      .where(
-        and(
-          eq(events.id, p.id),
-          sql`not exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id} and ${notifications.status} <> 'delivered')`,
-        ),
-      ),
+/**
+ * Waits for whoever changes an event that is to be deleted, and has others wait. PostgreSQL's statements
+ * see what was committed when they began: one that waited for a replay does not see its notification.
+ */
+export const holdSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
+  db
+    .update(tables.events)
+    .set({ duplicates: sql`${tables.events.duplicates}` })
+    .where(isSettled(tables, p.id)),
 );
+
+/** Deletes an event; touches no row while a notification of it waits or was given up. */
+export const deleteSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
+  db.delete(tables.events).where(isSettled(tables, p.id)),
+);
+
+function isSettled({ events, notifications }: Tables, id: Placeholder) {
+  return and(
+    eq(events.id, id),
+    sql`not exists (select 1 from ${notifications} where ${notifications.eventId} = ${events.id} and ${notifications.status} <> 'delivered')`,
+  );
+}
 
 export const deleteAttemptsOf = statement<{ eventId: string }>()(
   (db, { attempts, notifications }, p) =>

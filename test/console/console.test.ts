@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { mintConsoleCode } from "../../src/auth/console-codes.ts";
-import { json, startApp, type TestApp } from "../support/app.ts";
+import { idempotencyByKey, insertIdempotency } from "../../src/storage/idempotency.ts";
+import { step } from "../../src/storage/sql.ts";
+import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";
 import {
@@ -112,6 +114,25 @@ describe("a one-time code", () => {
     expect((await exchange(early)).status).toBe(200);
     clock.advance(2_000);
     expect((await exchange(late)).status).toBe(401);
+  });
+
+  test("stays spent for an instance whose clock is behind that of one that deletes what is over", async () => {
+    const { storage } = app.services;
+    const code = await mintConsoleCode(issuing, "operator", clock);
+    expect((await exchange(code)).status).toBe(200);
+    const createdAt = new Date(clock.now());
+    const expiresAt = new Date(clock.now() + 120_000);
+    const place = { scope: "test", key: "as old as the code" };
+    const other = { ...place, requestHash: new Uint8Array(), resourceId: "", createdAt, expiresAt };
+    await storage.atomically(step(insertIdempotency, other));
+    await until(async () => {
+      clock.advance(1_000);
+      return (await storage.all(idempotencyByKey, place)).length === 0;
+    });
+    const behindMs = clock.now() - expiresAt.getTime() + 10_000;
+    clock.jump(-behindMs);
+    expect((await exchange(code)).status).toBe(401);
+    clock.jump(behindMs);
   });
 
   test("is no access token, and an access token is no code", async () => {

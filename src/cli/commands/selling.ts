@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import { type Role, roles } from "../../context.ts";
 import type { ImportOptions } from "../import.ts";
 
-import { example } from "./declare.ts";
+import { argument, example } from "./declare.ts";
 
 // Guarantee of the actions: see `declare` in ../cli.ts.
 
@@ -63,10 +63,17 @@ export function declareSelling(program: Command, env: NodeJS.ProcessEnv): void {
       .command("reveal")
       .description("show birth dates and passports of a booking; that it was shown is recorded")
       .argument("<booking id>", "as bk_0193…")
-      .requiredOption("--reason <text>", "why; recorded with your name"),
+      .requiredOption("--reason <text>", "why; recorded with your name", argument(parseReason)),
     "skyhook booking reveal bk_019a9f0c5d7b7c3a8e21d4f60b7a9c55 --reason 'visa check, case 77'",
   ).action(async (id: string, options: { reason: string }) => {
     const { reveal } = await import("../reveal.ts");
     await reveal(id, options, env);
   });
+}
+
+/** What a record is for is not left empty, nor does it break the line that it is read in. */
+function parseReason(text: string): string {
+  const reason = text.trim();
+  if (/^\P{Cc}{1,500}$/u.test(reason)) return reason;
+  throw new Error("Say why, in 1 to 500 characters on one line.");
 }
