@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 
+import { book, cancel } from "./crash/requests.ts";
+import { addFlights } from "./crash/service.ts";
 import { until } from "./support/app.ts";
 import { deliverTo, keyOf } from "./support/load.ts";
 import { movableAddress } from "./support/movable-address.ts";
@@ -72,19 +74,30 @@ test.skipIf(noOwnPostgres !== null)(
     taken.ends.push(() => primary.end());
     const standby = await primary.addStandby();
     const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
+    await addFlights(taken.newFolder(), primary.url, [10]);
     const server = await taken.start(taken.newFolder(), env);
     const ready = async () => (await fetch(`${server.url}/readyz`)).status;
     expect(await deliverTo(server, 1)).toBe(200);
     expect(await ready()).toBe(200);
+    const bookingOf = (key: string) => book(server, { key, flightId: 1, passengers: 1 });
+    const earlier = await bookingOf("key-1");
+    const cancelling = () => cancel(server, String(earlier?.body["bookingId"]));
 
     await standby.crash();
     // In this order: an instance that nobody writes to finds out by itself.
     expect(await ready()).toBe(503);
     expect(await deliverTo(server, 2)).toBe(503);
+    // Giving up breaks off the wait for the standby: the server commits, and shows it to who reads.
+    for (const ask of [() => bookingOf("key-2"), cancelling]) {
+      expect((await ask())?.status).toBe(503);
+      expect((await ask())?.status).toBe(503);
+    }
 
     await standby.start();
     await until(async () => (await ready()) === 200, 30_000);
     expect(await deliverTo(server, 2)).toBe(200);
+    expect((await bookingOf("key-2"))?.headers.get("idempotent-replayed")).toBe("true");
+    expect((await cancelling())?.status).toBe(200);
     expect(await server.stop()).toBe(0);
   },
   90_000,

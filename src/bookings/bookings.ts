@@ -163,11 +163,13 @@ export function bookings(parts: Parts): Bookings {
     },
     async cancel(ctx, id) {
       const booking = await findOwn(ctx, id);
-      if (booking.status === "confirmed") {
-        await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking));
+      const isFirst =
+        booking.status === "confirmed" &&
+        (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
+      if (isFirst) {
         outbox.committed();
         parts.seatsChanged(booking.flightId);
-      }
+      } else await storage.settled();
       return cancellationOf(await find(booking.id));
     },
   };

@@ -30,18 +30,18 @@ export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, 
 }
 
 /**
- * Cancels a confirmed booking and gives its seats back, in one unit of work. Does nothing when somebody
- * else was first. Throws `not-cancellable`.
+ * Cancels a confirmed booking and gives its seats back, in one unit of work. False, and nothing done, when
+ * somebody else was first. Throws `not-cancellable`.
  */
 export async function cancelNow(
   { storage, outbox, refundPolicy, clock, makeId }: CancellationParts,
   ctx: Context,
   booking: BookingOnFlight,
-): Promise<void> {
+): Promise<boolean> {
   const now = new Date(clock.now());
   const { minor, percent, reason } = refundNow(refundPolicy, booking, now);
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
-  await storage.atomically(
+  const [cancelled] = await storage.atomically(
     step(
       cancelBooking,
       {
@@ -59,4 +59,5 @@ export async function cancelNow(
     step(insertEvent, event),
     ...outbox.stepsFor(event, [bookingMessage(event)]),
   );
+  return cancelled.touched > 0;
 }

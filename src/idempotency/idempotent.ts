@@ -44,14 +44,19 @@ export async function once<Made>(
   make: () => Promise<Made>,
   find: (id: string) => Promise<Made>,
 ): Promise<Creation<Made>> {
+  const replay = async (id: string) => {
+    const made = await find(id);
+    await storage.settled();
+    return { made, replayed: true };
+  };
   const earlier = request && (await madeBefore(storage, request));
-  if (earlier !== null) return { made: await find(earlier), replayed: true };
+  if (earlier !== null) return replay(earlier);
   try {
     return { made: await make(), replayed: false };
   } catch (error) {
     // Of equal requests at once, those behind may find the key taken, or no seat or address by now.
     const first = request && (await madeBefore(storage, request));
-    if (first !== null) return { made: await find(first), replayed: true };
+    if (first !== null) return replay(first);
     throw error;
   }
 }

@@ -28,6 +28,11 @@ export interface Storage {
   atomically<const Steps extends readonly Step<unknown>[]>(
     ...steps: Steps
   ): Promise<ResultsOf<Steps>>;
+  /**
+   * Resolves when what was read before is as safe as a commit: to be asked before an answer acknowledges
+   * what only a read has found. A commit whose wait for a standby was broken off can be read before.
+   */
+  settled(): Promise<void>;
   /** Leases due notifications; a statement of its own in each dialect. */
   readonly claimDue: typeof claimDue;
   /** What other processes on the same database are told, and tell us; none where there are no others. */

@@ -32,7 +32,7 @@ export interface Standby {
 
 const tools = toolsFolder();
 /** The server refuses to run as root. */
-const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
+export const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
 
 /** Why there can be no server of our own; null when there can. */
 export const noOwnPostgres =

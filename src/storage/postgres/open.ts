@@ -77,6 +77,10 @@ export async function openPostgres(
       }
     },
     atomically: commits.atomically,
+    async settled() {
+      // Commits are safe in their order, and without steps one is made too.
+      await commits.atomically();
+    },
     claimDue,
     signals: telling,
     async lastSeq() {

@@ -47,7 +47,7 @@ export function startFault(error: unknown, url: string): Error {
       case "3D000":
         return `${server} has no ${database.slice(4)}: make it with createdb, or name another in DATABASE_URL`;
       case "42501":
-        return `${server} does not let ${role} use ${database} (${why}): grant it connect on the database, and usage and create on its schema`;
+        return `${server} does not let ${role} use ${database} (${why}): grant it connect on the database and usage and create on its schema, or what docs/operations.md lists for a role that makes no tables`;
       case "53300":
         return `${server} has no connection left (${why}): lower DATABASE_POOL_SIZE, or raise its max_connections`;
       default:

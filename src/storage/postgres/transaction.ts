@@ -31,10 +31,14 @@ export class Refused extends Error {
 export const maxStepsPerWave = 500;
 
 /**
- * Writes nothing but a line of the server's log: fails where writes fail, and is waited for like them
- * (until it is on disk, and at a standby where commits wait for one). An empty transaction is not.
+ * What fails where writes fail, and changes nothing: the first where they are not allowed; the second, a
+ * line in the server's log, is waited for like them (until it is on disk, and at a standby where commits
+ * wait for one). An empty transaction is not.
  */
-const probeText = "select pg_logical_emit_message(true, 'skyhook', '')";
+const probeTexts = [
+  "delete from idempotency where false",
+  "select pg_logical_emit_message(true, 'skyhook', '')",
+];
 
 /** Runs a group in one transaction, and commits it unless a unit failed half-way. */
 export async function runGroup(
@@ -50,7 +54,7 @@ export async function runGroup(
   }));
   // Plain, as it must not fail: what is sent behind it would be committed one by one.
   const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
-  if (all.every(isOver)) sent.push(send(connection, probeText));
+  if (all.every(isOver)) sent.push(...probeTexts.map((text) => send(connection, text)));
   for (;;) {
     const checks = all.flatMap((progress) => sendWave(connection, compile, progress, sent));
     const isLast = all.every(isOver) && checks.length === 0;

@@ -41,6 +41,8 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
       }
     },
     atomically: commits.atomically,
+    // Nothing can be read before it is on disk.
+    async settled() {},
     claimDue,
     signals: null,
     async lastSeq() {

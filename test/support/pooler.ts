@@ -1,0 +1,62 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { SQL } from "bun";
+
+import { until } from "./app.ts";
+import { freeAddress } from "./load-balancer.ts";
+import { asOther } from "./own-postgres.ts";
+import { removeFolder, temporaryFolder } from "./program.ts";
+
+/** Where Debian puts it is not on everyone's path. */
+const pgbouncer = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
+
+/** Why there is no pooler here; null when there is one. */
+export const noPooler =
+  pgbouncer === null ? "pgbouncer is not installed: apt-get install pgbouncer" : null;
+
+/** PgBouncer before the server at `url`, with lines of its configuration. */
+export async function pooler(url: string, ...lines: string[]) {
+  const folder = temporaryFolder();
+  // It refuses to run as root, as the server does.
+  chmodSync(folder, 0o755);
+  const server = new URL(url);
+  const [, port = ""] = freeAddress().split(":");
+  const config = join(folder, "pgbouncer.ini");
+  writeFileSync(
+    config,
+    [
+      "[databases]",
+      `* = host=${server.hostname} port=${server.port} user=${server.username}`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      "unix_socket_dir =",
+      "auth_type = any",
+      ...lines,
+    ].join("\n"),
+  );
+  const child = Bun.spawn([...asOther, pgbouncer ?? "pgbouncer", "-q", config], {
+    cwd: "/",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const through = new URL(url);
+  through.port = port;
+  const answers = async () => {
+    await using sql = new SQL(through.href, { max: 1 });
+    return sql.unsafe("select 1").then(
+      () => true,
+      () => false,
+    );
+  };
+  await until(answers, 10_000);
+  return {
+    url: through.href,
+    async stop() {
+      child.kill();
+      await child.exited;
+      removeFolder(folder);
+    },
+  };
+}
