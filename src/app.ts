@@ -121,7 +121,12 @@ function failureOf(code: unknown, error: unknown, request: Request, app: AnyElys
   if (error instanceof AppError) return error;
   if (code === "NOT_FOUND") {
     const allow = allowedMethods(app.routes, urlOf(request).pathname);
-    if (allow.length === 0) return new AppError("not-found", "There is nothing at this address");
+    // Routes are found by the path as it was sent; in `request.url` its dots are resolved. A route that
+    // takes the method there was not meant: "/a/../b" is not "/b".
+    const isElsewhere = [request.method, "ALL"].some((method) => allow.includes(method));
+    if (allow.length === 0 || isElsewhere) {
+      return new AppError("not-found", "There is nothing at this address");
+    }
     const detail = `This address takes ${allow.join(", ")}`;
     return new AppError("method-not-allowed", detail, { allow });
   }

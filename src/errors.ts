@@ -45,8 +45,10 @@ interface ErrorExtras {
   readonly retryAfterSeconds?: number;
   /** Methods the path does answer; for `method-not-allowed`. */
   readonly allow?: readonly string[];
-  /** Media types or codings that would be taken; for `unsupported-media-type`. */
+  /** Media types that would be taken; for `unsupported-media-type`. */
   readonly accept?: string;
+  /** Codings that would be taken, where it is the coding that is not (RFC 9110 section 12.5.3). */
+  readonly acceptCoding?: string;
   /** The error's name in OAuth 2.0 (RFC 6749 section 5.2), for its libraries. */
   readonly oauthError?: "invalid_client" | "invalid_request" | "unsupported_grant_type";
   /** The quota that was used up; for `too-many-auth-failures`. */

@@ -517,6 +517,25 @@ describe("bad input", () => {
     expect(await seatsLeft(app, 1)).toBe(10);
   });
 
+  test("a birth is past, and under 120 years ago, by the day in UTC at any hour", async () => {
+    await addFlight(app);
+    const born = async (years: number, days: number) => {
+      const now = new Date(app.clock.now());
+      const date = Date.UTC(
+        now.getUTCFullYear() - years,
+        now.getUTCMonth(),
+        now.getUTCDate() + days,
+      );
+      const dateOfBirth = new Date(date).toISOString().slice(0, 10);
+      return (await send(withPassenger({ dateOfBirth }))).status;
+    };
+    for (let hour = 0; hour < 24; hour += 6) {
+      expect([await born(0, 0), await born(0, -1)]).toEqual([422, 201]);
+      expect([await born(120, 0), await born(120, 1)]).toEqual([422, 201]);
+      app.clock.advance(6 * hourMs);
+    }
+  });
+
   test("emoji, long scripts and unknown fields are fine", async () => {
     await addFlight(app);
     const body = {

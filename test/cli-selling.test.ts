@@ -70,6 +70,25 @@ describe("skyhook import", () => {
     ]);
   });
 
+  test("knows NDJSON by its first character where no name tells, as on standard input", async () => {
+    const values = line().split(",");
+    const record = Object.fromEntries(header.split(",").map((key, index) => [key, values[index]]));
+    const json = JSON.stringify({ ...record, seats: 20 });
+    for (const text of [
+      `${json}\n`,
+      `\ufeff\n  ${json}`,
+      `${header}\n${line()}\n`,
+      `\ufeff${header}\n${line()}`,
+    ]) {
+      const result = await runSkyhook(["import", "-"], { cwd, input: text });
+      expect(result).toEqual({ out: "1 flight imported\n", err: "", code: 0 });
+    }
+    const broken = await runSkyhook(["import", "-"], { cwd, input: `${json}\n{\n` });
+    expect(broken.err).toMatch(/^line 2: .*JSON/m);
+    const said = await runSkyhook(["import", "-", "--format", "csv"], { cwd, input: json });
+    expect(said.err).toMatch(/^line 1: /m);
+  });
+
   test("names a bad line and brings in nothing, or all but it with --skip-bad", async () => {
     const file = write("flights.csv", header, line(), line({ cabin: "roof" }), line({ seats: -1 }));
     const refused = await skyhook("import", file);

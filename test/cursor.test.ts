@@ -39,6 +39,10 @@ describe("a cursor", () => {
     ["a tail that no encoder writes", `${encode({ createdAt: time, id: "evt_1" })}A`],
     ["no JSON", Buffer.from("hello").toString("base64url")],
     ["no UTF-8", Buffer.from([0xff, 0xfe]).toString("base64url")],
+    [
+      "a byte order mark",
+      Buffer.from(`\ufeff{"createdAt":"${time}","id":"evt_1"}`).toString("base64url"),
+    ],
     ["null", encode(null)],
     ["an array", encode([time, "evt_1"])],
     ["a text", encode("evt_1")],

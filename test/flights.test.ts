@@ -159,6 +159,22 @@ describe("pages of a search", () => {
     }
   });
 
+  test("are linked, there and back", async () => {
+    const linksOf = async (query: Record<string, string>) => {
+      const link = (await searchFor(query)).headers.get("link") ?? "";
+      return [...link.matchAll(/<([^>]+)>; rel="(next|prev)"/g)].map(([, to, rel]) => [rel, to]);
+    };
+    const to = (page: number) =>
+      `${path}?${new URLSearchParams({ ...asked, limit: "10", page: String(page) }).toString()}`;
+    expect(await linksOf({ limit: "10" })).toEqual([["next", to(2)]]);
+    expect(await linksOf({ limit: "10", page: "2" })).toEqual([
+      ["next", to(3)],
+      ["prev", to(1)],
+    ]);
+    expect(await linksOf({ limit: "10", page: "3" })).toEqual([["prev", to(2)]]);
+    expect(await linksOf({ limit: "25" })).toEqual([]);
+  });
+
   test("have 20 flights unless told otherwise, 100 at most, none beyond the end", async () => {
     expect(await found()).toEqual(numbers.slice(0, 20));
     expect(await json(await searchFor({ limit: "101" }))).toMatchObject({ pageSize: 100 });
@@ -315,13 +331,16 @@ describe("a flight", () => {
     expect(await json(await read(id))).toMatchObject({ seatsAvailable: 0 });
   });
 
-  test.each(["0", "999999999999999", "424242"])("%s that is not there is 404", async (id) => {
-    const response = await read(id);
-    expect(response.status).toBe(404);
-    expect(await json(response)).toMatchObject({ code: "flight-not-found" });
-  });
+  test.each(["0", "-1", "999999999999999", "424242", "9".repeat(20), "9".repeat(400)])(
+    "%s that is not there is 404",
+    async (id) => {
+      const response = await read(id);
+      expect(response.status).toBe(404);
+      expect(await json(response)).toMatchObject({ code: "flight-not-found" });
+    },
+  );
 
-  test.each(["x", "-1", "1.5", "1e3", "%00", "%20", "9".repeat(400), "✈️", "0x1", "1;drop", "NaN"])(
+  test.each(["x", "--1", "+1", "1.5", "1e3", "%00", "%20", "✈️", "0x1", "1;drop", "NaN"])(
     "%s that is no number is 400 and named",
     async (id) => {
       const response = await read(id);

@@ -149,6 +149,16 @@ describe("a server on a real port", () => {
       const answer = await raw(server.url, `${text}Content-Length: 0\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1\.1 (200|415) /);
     }
+    // Addresses are exact: a detour to one that is there is none.
+    for (const start of [
+      "POST /webhooks/../webhooks/code_host",
+      "GET /webhooks/%2e%2e/webhooks/code_host",
+      "GET /v1/../livez",
+      "GET /./livez",
+    ]) {
+      const answer = await raw(server.url, `${start} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      expect([start, answer.split("\r\n")[0]]).toEqual([start, "HTTP/1.1 404 Not Found"]);
+    }
     const old = await raw(server.url, "GET /v1/api/flights?origin=a HTTP/1.0\r\n\r\n");
     expect(old).toMatch(/^HTTP\/1\.[01] 400 [\s\S]*problem\+json/);
     const huge = "POST /webhooks/code_host HTTP/1.1\r\nHost: x\r\nContent-Length: 70000000\r\n\r\n";

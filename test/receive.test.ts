@@ -210,6 +210,7 @@ describe("refusals, in the order of the checks", () => {
     const response = await app.deliver("task_tracker", Bun.gzipSync(task(1)), { headers });
     expect(response.status).toBe(415);
     expect(response.headers.get("accept-encoding")).toBe("identity");
+    expect(response.headers.get("accept")).toBe("application/json");
     expect(await listed("/v1/rejections")).toMatchObject([{ reason: "unsupported-encoding" }]);
   });
 

@@ -27,8 +27,8 @@ const forged = (claims: object, header: object = {}, signingKey: Uint8Array = ke
     .setProtectedHeader({ alg: "HS256", typ: "at+jwt", ...header })
     .sign(signingKey);
 
-/** A well-signed token with a header that no library would write. */
-function handmade(header: object): string {
+/** A well-signed token with a header, or an `exp`, that no library would write. */
+function handmade(header: object, exp = String(nowSeconds + 60)): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
   const claims = {
     iss: "skyhook",
@@ -36,9 +36,10 @@ function handmade(header: object): string {
     sub: "u1",
     jti: "j",
     iat: nowSeconds,
-    exp: nowSeconds + 60,
   };
-  const text = `${encode({ alg: "HS256", typ: "at+jwt", ...header })}.${encode(claims)}`;
+  const payload = JSON.stringify(claims).replace(/\}$/, `,"exp":${exp}}`);
+  const head = encode({ alg: "HS256", typ: "at+jwt", ...header });
+  const text = `${head}.${Buffer.from(payload).toString("base64url")}`;
   return `${text}.${new Bun.CryptoHasher("sha256", key).update(text).digest("base64url")}`;
 }
 
@@ -75,6 +76,8 @@ describe("an access token", () => {
     ["of another algorithm", () => forged({}, { alg: "HS512" }, Buffer.alloc(64, 1))],
     ["of another algorithm under our key", () => forged({}, { alg: "HS384" })],
     ["that never expires", () => forged({ exp: undefined })],
+    ["that ends never, by a number too large for one", async () => handmade({}, "1e999")],
+    ["that ends after all dates", async () => handmade({}, "1e300")],
     ["that has expired", () => forged({ exp: nowSeconds - 31 })],
     ["that is not yet good", () => forged({ nbf: nowSeconds + 60 })],
     ["of nobody", () => forged({ sub: undefined })],

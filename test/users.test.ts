@@ -250,7 +250,10 @@ describe("a bad body is 400 and says where", () => {
   });
 
   test.each(["gzip", "br", "identity, gzip"])("in coding %s is 415", async (coding) => {
-    expect((await create(ada, { "content-encoding": coding })).status).toBe(415);
+    const response = await create(ada, { "content-encoding": coding });
+    expect(response.status).toBe(415);
+    expect(response.headers.get("accept-encoding")).toBe("identity");
+    expect(response.headers.get("accept")).toBe("application/json");
   });
 
   test("of fields that we know nothing of is not: they are left out", async () => {

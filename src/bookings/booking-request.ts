@@ -17,7 +17,7 @@ const passengerSchema = Type.Object(
     dateOfBirth: Type.String({
       format: "date",
       pattern: "^\\d{4}-\\d{2}-\\d{2}$",
-      description: "In the past, less than 120 years ago. Never shown again.",
+      description: "In the past, less than 120 years ago, by the day in UTC. Never shown again.",
       errorMessage: "A date as YYYY-MM-DD",
       examples: ["1990-04-12"],
     }),
@@ -117,15 +117,19 @@ function ruleFaults({ passengers }: BookingRequest, now: Date): Fault[] {
 function birthFault(text: string, now: Date): string | null {
   const birth = dateOf(text);
   if (birth === null) return "There is no such day";
-  // A day somewhere on Earth has begun up to 14 hours before it does in UTC.
-  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(
-    "Etc/GMT-14",
-  );
-  if (Temporal.PlainDate.compare(birth, today.toPlainDate()) >= 0) return "Must be in the past";
-  const oldest = today.toPlainDate().subtract({ years: oldestAgeYears });
+  const today = dayInUtc(now);
+  if (Temporal.PlainDate.compare(birth, today) >= 0) return "Must be in the past";
+  const oldest = today.subtract({ years: oldestAgeYears });
   if (Temporal.PlainDate.compare(birth, oldest) <= 0)
     return `Must be under ${oldestAgeYears} years ago`;
   return null;
+}
+
+/** The same for all who ask: nothing tells in which zone somebody was born, or books. */
+function dayInUtc(now: Date): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO("UTC")
+    .toPlainDate();
 }
 
 function dateOf(text: string): Temporal.PlainDate | null {

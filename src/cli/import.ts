@@ -23,11 +23,11 @@ const maxPrintedFaults = 20;
  */
 export async function importCommand(
   file: string,
-  { format = formatOf(file), skipBad }: ImportOptions,
+  { format, skipBad }: ImportOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const { plans, faults } = await readAll(file, format);
+  const { plans, faults } = await readAll(file, format ?? formatOf(file));
   if (faults > 0 && skipBad === undefined) {
     throw new Error(
       `${counted(faults, "bad line")}: nothing was imported. Mend them, or leave them out with --skip-bad`,
@@ -45,7 +45,7 @@ export async function importCommand(
 
 async function readAll(
   file: string,
-  format: ImportFormat,
+  format: ImportFormat | null,
 ): Promise<{ plans: FlightPlan[]; faults: number }> {
   const source = await inputFrom(file);
   const bar = progress("reading", file === "-" ? null : source.size);
@@ -68,9 +68,11 @@ function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-function formatOf(file: string): ImportFormat {
+/** What a file's name says; null where it says nothing. */
+function formatOf(file: string): ImportFormat | null {
   if (/\.json$/i.test(file)) {
     throw new UsageError(`${file} is neither CSV nor NDJSON by its name: say which by --format`);
   }
-  return /\.(?:ndjson|jsonl)$/i.test(file) ? "ndjson" : "csv";
+  if (/\.csv$/i.test(file)) return "csv";
+  return /\.(?:ndjson|jsonl)$/i.test(file) ? "ndjson" : null;
 }

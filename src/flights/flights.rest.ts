@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 
-import { documentedHeaders } from "../http/documented-headers.ts";
+import { documentedHeaders, linkHeaders } from "../http/documented-headers.ts";
 import { withETag } from "../http/etag.ts";
+import { pageLinkHeader } from "../http/pagination.ts";
 import { failures } from "../http/problem.schema.ts";
 import { invalidParameter } from "../http/query.ts";
 import { urlOf } from "../http/url.ts";
@@ -15,19 +16,30 @@ import {
 } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
+/** Ids count from 1; a number that is too large to be read exactly is no flight's either. */
+const idOfNone = 0;
+
 /** Public: looking for flights needs no token. */
 export const flightsRest = (flights: Flights) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
     .get(
       "",
-      ({ request, set }) => {
+      async ({ request, set }) => {
         // Seats sell by the second: an answer kept would mislead.
         set.headers["cache-control"] = "no-cache";
-        return flights.search(rawSearch(urlOf(request).searchParams));
+        const url = urlOf(request);
+        const result = await flights.search(rawSearch(url.searchParams));
+        const { page, pageSize: limit, totalResults } = result;
+        const link = pageLinkHeader(url, { page, limit }, page * limit < totalResults);
+        if (link !== null) set.headers["link"] = link;
+        return result;
       },
       {
         query: flightSearchQuery,
-        response: { 200: flightSearchResultSchema, ...failures(400) },
+        response: {
+          200: documentedHeaders(flightSearchResultSchema, linkHeaders),
+          ...failures(400),
+        },
         detail: {
           operationId: "searchFlights",
           tags: ["Flights"],
@@ -40,8 +52,9 @@ export const flightsRest = (flights: Flights) =>
     .get(
       "/:id",
       ({ params }) => {
-        if (!/^\d{1,15}$/.test(params.id)) throw invalidParameter("id", "A whole number");
-        return flights.read(Number(params.id));
+        if (!/^-?\d+$/.test(params.id)) throw invalidParameter("id", "A whole number");
+        const id = Number(params.id);
+        return flights.read(Number.isSafeInteger(id) ? id : idOfNone);
       },
       {
         params: flightParams,

@@ -21,7 +21,8 @@ const maxNamesShown = 10;
 const keys: readonly string[] = flightPlanKeys;
 
 /**
- * Reads flight plans line by line, in constant memory. CSV (RFC 4180) has a header row that names the
+ * Reads flight plans line by line, in constant memory; null for a format that the first line is to
+ * tell: an object begins with a brace, and no header does. CSV (RFC 4180) has a header row that names the
  * columns, in any order; NDJSON has one object per line with the same keys. A line at fault says why
  * and never ends the reading, but for a header at fault: no line could be read without it.
  *
@@ -30,12 +31,13 @@ const keys: readonly string[] = flightPlanKeys;
  */
 export async function* readFlightPlans(
   input: ReadableStream<Uint8Array>,
-  format: ImportFormat,
+  format: ImportFormat | null,
 ): AsyncGenerator<ImportedLine> {
-  const rows = format === "csv" ? new CsvRows() : new NdjsonRows();
+  let rows = format === null ? null : rowsOf(format);
   let at = { line: 1, bytesRead: 0 };
   for await (const found of readLines(input, maxLineBytes)) {
     at = { line: found.line, bytesRead: found.bytesRead };
+    rows ??= rowsOf("text" in found && found.text.trimStart().startsWith("{") ? "ndjson" : "csv");
     try {
       if ("fault" in found) throw refusal(found.fault);
       const row = rows.read(found.text);
@@ -46,7 +48,12 @@ export async function* readFlightPlans(
       if (rows.needsHeader) return;
     }
   }
+  rows ??= rowsOf("csv");
   if (rows.needsHeader) yield { ...at, fault: "There is no header row" };
+}
+
+function rowsOf(format: ImportFormat): Rows {
+  return format === "csv" ? new CsvRows() : new NdjsonRows();
 }
 
 /** A line's values by key; null for a header. */

@@ -37,6 +37,7 @@ export function createHandler(parts: GraphqlParts): Handler {
       if (request.method === "GET") return await server.fetch(ordered(request, null), { graphql });
       const body = textOf(await readBytes(request, limits.maxBodyBytes));
       const parameters = parsed(body);
+      requireQuery(parameters);
       const answer = fast?.(parameters, accepted, graphql) ?? null;
       return (await answer) ?? (await server.fetch(ordered(request, body), { graphql }));
     } catch (error) {
@@ -67,7 +68,11 @@ function requireForm(request: Request): void {
     const allow = ["GET", "POST"];
     throw new AppError("method-not-allowed", "This address takes GET, POST", { allow });
   }
-  if (method === "GET") return requireJsonParameters(urlOf(request).searchParams);
+  if (method === "GET") {
+    const query = urlOf(request).searchParams;
+    requireJsonParameters(query);
+    return requireQuery({ query: query.get("query") });
+  }
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
   const isUtf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
@@ -77,7 +82,10 @@ function requireForm(request: Request): void {
   }
   if ((headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     const detail = "Send the body as it is, without Content-Encoding";
-    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+    throw new AppError("unsupported-media-type", detail, {
+      accept: "application/json",
+      acceptCoding: "identity",
+    });
   }
 }
 
@@ -88,6 +96,18 @@ function requireJsonParameters(query: URLSearchParams): void {
     } catch {
       throw new AppError("bad-request", `${name} is not JSON`);
     }
+  }
+}
+
+/**
+ * Without a query it is no request of GraphQL: 400 whatever is accepted, which yoga keeps to the newer
+ * media type (GraphQL over HTTP, "application/json"). What is no text is left to yoga.
+ */
+function requireQuery(parameters: unknown): void {
+  if (typeof parameters !== "object" || parameters === null || Array.isArray(parameters)) return;
+  const { query }: { query?: unknown } = parameters;
+  if (query === undefined || query === null || query === "") {
+    throw new AppError("bad-request", "Send a query: there is none in the request");
   }
 }
 

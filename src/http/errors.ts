@@ -208,8 +208,8 @@ export function headersOf({ code, extras }: AppError): Record<string, string> {
   // The rest of the body is not read, so the connection cannot be used again.
   if (code === "body-too-large") headers["connection"] = "close";
   if (extras.allow) headers["allow"] = extras.allow.join(", ");
-  if (extras.accept)
-    headers[extras.accept === "identity" ? "accept-encoding" : "accept"] = extras.accept;
+  if (extras.accept) headers["accept"] = extras.accept;
+  if (extras.acceptCoding) headers["accept-encoding"] = extras.acceptCoding;
   if (extras.retryAfterSeconds) headers["retry-after"] = String(extras.retryAfterSeconds);
   if (extras.quota) {
     const { name, limit, windowSeconds } = extras.quota;

@@ -21,7 +21,10 @@ export async function readJson(request: Request): Promise<unknown> {
   }
   if ((request.headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
     const detail = "Send the body as it is, without Content-Encoding";
-    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+    throw new AppError("unsupported-media-type", detail, {
+      accept: "application/json",
+      acceptCoding: "identity",
+    });
   }
   const value = parse(await readBytes(request, maxBodyBytes));
   if (isDeeper(value, maxDepth)) {

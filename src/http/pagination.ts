@@ -44,7 +44,18 @@ export function readPageRequest(
  * when there is neither. Targets are relative, so they hold behind any proxy.
  */
 export function linkHeader(url: URL, request: PageRequest, page: Page<unknown>): string | null {
-  const links = Object.entries(neighbours(request, page)).map(([rel, change]) => {
+  return linksTo(url, neighbours(request, page));
+}
+
+/** The same of a page in the offset style that has no cursors. */
+export function pageLinkHeader(url: URL, at: OffsetPage, hasMore: boolean): string | null {
+  return linksTo(url, pagesBeside(at, hasMore, null));
+}
+
+type OffsetPage = { readonly page: number; readonly limit: number };
+
+function linksTo(url: URL, neighbours: Neighbours): string | null {
+  const links = Object.entries(neighbours).map(([rel, change]) => {
     const query = new URLSearchParams(url.search);
     for (const name of ["cursor", "direction", "page"]) query.delete(name);
     for (const [name, value] of Object.entries(change)) query.set(name, value);
@@ -53,16 +64,25 @@ export function linkHeader(url: URL, request: PageRequest, page: Page<unknown>):
   return links.length === 0 ? null : links.join(", ");
 }
 
+/** Where no page number reaches, the cursor goes on, if there is one. */
+function pagesBeside(
+  { page, limit }: OffsetPage,
+  hasMore: boolean,
+  nextCursor: string | null,
+): Neighbours {
+  const isInReach = (page + 1) * limit <= maxOffsetRows;
+  return {
+    ...(hasMore && isInReach && { next: { page: String(page + 1) } }),
+    ...(hasMore && !isInReach && nextCursor !== null && { next: { cursor: nextCursor } }),
+    ...(page > 1 && { prev: { page: String(page - 1) } }),
+  };
+}
+
 type Neighbours = { next?: Record<string, string>; prev?: Record<string, string> };
 
 function neighbours(request: PageRequest, { pagination }: Page<unknown>): Neighbours {
   const { hasMore, nextCursor, prevCursor } = pagination;
-  if ("page" in request) {
-    return {
-      ...(hasMore && { next: { page: String(request.page + 1) } }),
-      ...(request.page > 1 && { prev: { page: String(request.page - 1) } }),
-    };
-  }
+  if ("page" in request) return pagesBeside(request, hasMore, nextCursor);
   const isForward = request.direction === "forward";
   // Against the direction of travel there is at least what the cursor was taken from.
   const cameFrom = request.cursor !== null;

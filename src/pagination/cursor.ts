@@ -57,7 +57,8 @@ function parse<Id extends ItemId>(
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    // JSON does not begin with a byte order mark (RFC 8259 section 8.1), so it must stay to be refused.
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return null;
   }

@@ -147,7 +147,10 @@ async function readDelivery(
     // Unpacking what is not yet verified would let anyone send a decompression bomb.
     await rejections.keep(id, "unsupported-encoding", incoming, null);
     const detail = "Send the body as it is, without Content-Encoding";
-    throw new AppError("unsupported-media-type", detail, { accept: "identity" });
+    throw new AppError("unsupported-media-type", detail, {
+      accept: "application/json",
+      acceptCoding: "identity",
+    });
   }
   try {
     return await incoming.readBody(maxBodyBytes);

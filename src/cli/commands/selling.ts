@@ -15,10 +15,10 @@ export function declareSelling(program: Command, env: NodeJS.ProcessEnv): void {
       .description("add flights, or update those that are there, from CSV or NDJSON")
       .argument("<file>", "- for standard input")
       .addOption(
-        new Option("--format <format>", "by default what the file's name says, else csv").choices([
-          "csv",
-          "ndjson",
-        ]),
+        new Option(
+          "--format <format>",
+          "by default what the file's name says, else ndjson if it begins with {",
+        ).choices(["csv", "ndjson"]),
       )
       .option("--skip-bad", "leave bad lines out; otherwise one keeps everything out"),
     "skyhook import flights.csv",
