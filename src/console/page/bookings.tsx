@@ -41,6 +41,8 @@ export function Bookings({ route }: { readonly route: Route }) {
           what={["booking", "bookings"]}
           list={list}
           scroller={scroller}
+          open={id}
+          query={query}
           empty={
             q === "" ? (
               <Empty title="No bookings yet" />

@@ -49,6 +49,8 @@ export function Events({ route }: { readonly route: Route }) {
           what={["event", "events"]}
           list={list}
           scroller={scroller}
+          open={id}
+          query={query}
           empty={query.size > 0 ? <NothingFits query={query} types={types} /> : <NothingYet />}
           row={(event) => (
             <Row

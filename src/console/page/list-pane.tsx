@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { List, Listed } from "./list.ts";
 import { counted } from "./text.tsx";
@@ -10,12 +10,24 @@ interface Parts<Item extends Listed> {
   readonly what: readonly [string, string];
   readonly list: List<Item>;
   readonly scroller: { current: HTMLDivElement | null };
+  /** Draws one; by nothing but the item, whether it is `open`, and the address's `query`. */
   readonly row: (item: Item) => ComponentChildren;
+  /** The id of what is open. */
+  readonly open: string | null;
+  readonly query: URLSearchParams;
   readonly empty: ComponentChildren;
 }
 
 /** A list that goes on as it is scrolled, and grows at the top without moving what is read. */
-export function ListPane<Item extends Listed>({ what, list, scroller, row, empty }: Parts<Item>) {
+export function ListPane<Item extends Listed>({
+  what,
+  list,
+  scroller,
+  row,
+  open,
+  query,
+  empty,
+}: Parts<Item>) {
   const end = useRef<HTMLDivElement>(null);
   const count = list.items?.length ?? 0;
   useEffect(() => {
@@ -51,7 +63,13 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
       {count > 0 && (
         <ul class="rows">
           {list.items?.map((item) => (
-            <li key={item.id}>{row(item)}</li>
+            <Row
+              key={item.id}
+              item={item}
+              isOpen={item.id === open}
+              search={query.toString()}
+              row={row}
+            />
           ))}
         </ul>
       )}
@@ -68,6 +86,18 @@ export function ListPane<Item extends Listed>({ what, list, scroller, row, empty
       )}
     </div>
   );
+}
+
+interface RowParts<Item extends Listed> {
+  readonly item: Item;
+  readonly isOpen: boolean;
+  readonly search: string;
+  readonly row: (item: Item) => ComponentChildren;
+}
+
+/** Drawn anew only when it has changed: a list may have thousands, and is looked at every few seconds. */
+function Row<Item extends Listed>({ item, isOpen, search, row }: RowParts<Item>) {
+  return useMemo(() => <li>{row(item)}</li>, [item, isOpen, search]);
 }
 
 /** Who does not see the list is told at most this often. */

@@ -36,6 +36,8 @@ export function Refused({ route }: { readonly route: Route }) {
           what={["refused delivery", "refused deliveries"]}
           list={list}
           scroller={scroller}
+          open={id}
+          query={query}
           empty={
             <Empty
               title={provider === "" ? "Nothing was refused" : `Nothing of ${provider} was refused`}
