@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,9 @@ import {
   startServer,
   type Surroundings,
 } from "./support/program.ts";
+
+// Many programs run at once here, on a machine that may be busy besides.
+setDefaultTimeout(60_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-cli-"));
 const newFolder = () => mkdtempSync(join(folder, "run-"));
