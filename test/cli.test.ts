@@ -583,6 +583,34 @@ describe("skyhook replay", () => {
     }
   });
 
+  test("goes on behind an event that is gone, and takes the largest", async () => {
+    const gateway = testGateway(() => new Response(null, { status: 500 }));
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const own = await serve({ env: { ...allSecrets, ...env } });
+    try {
+      const gone = answerIn((await skyhook(["send", "task_tracker", "task.created"], own)).out);
+      const { signature, samples } = providerOf("code_host");
+      const made = samples["package.published"]?.({ id: crypto.randomUUID(), now: new Date() });
+      const body = Buffer.from(JSON.stringify({ ...made?.body, pad: "x".repeat(9 * 2 ** 20) }));
+      const signed = sign(signature, secretOf("code_host"), body, Date.now());
+      const headers = { ...made?.headers, [signature.headers[0] ?? ""]: signed };
+      const url = `${own.url}/webhooks/code_host`;
+      expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
+      await until(async () => (await skyhook(["doctor"], own)).out.includes("2 wait for another"));
+      using database = new Database(join(own.cwd, "data/skyhook.db"));
+      database.run("delete from events where id = ?", [String(gone["id"])]);
+      const { out, err, code } = await skyhook(["replay", "--undelivered"], own);
+      expect(out).toContain("package.published");
+      expect(out).toEndWith("\n1 event replayed\n");
+      expect(err).toStartWith(`not replayed ${String(gone["id"])}: The server answers 404`);
+      expect(err).toEndWith("skyhook: 1 event not replayed: each is named above\n");
+      expect(code).toBe(1);
+    } finally {
+      await own.stop();
+      await gateway.stop();
+    }
+  });
+
   test("says what is wrong", async () => {
     const stranger = { JWT_SECRET: "another key of thirty-two bytes!", PORT: server.env.PORT };
     const [missing, keyless, strange, alone] = await Promise.all([
