@@ -6,7 +6,7 @@ import { type Tokens, tokens, type Verify } from "./auth/token.ts";
 import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
 import { type BookingLookup, bookingLookup } from "./bookings/booking-lookup.ts";
 import { type Bookings, bookings } from "./bookings/bookings.ts";
-import { personalDataSeal, requestHashKey } from "./bookings/personal-data.ts";
+import { personalDataSeal, requestHashKeys } from "./bookings/personal-data.ts";
 import { makeReference } from "./bookings/reference.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
@@ -212,7 +212,7 @@ export async function createServices(
       outbox,
       tracer,
       seal,
-      hashKey: lazy(() => requestHashKey(personalKeys)),
+      hashKeys: lazy(() => requestHashKeys(personalKeys)),
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
         freeBeforeDays: config.refundFreeBeforeDays,

@@ -129,6 +129,7 @@ describe("skyhook import", () => {
 
 describe("skyhook client", () => {
   test("makes, lists and removes a client that gets its own tokens", async () => {
+    expect((await skyhook("client", "add", "--name", "c\ni")).code).toBe(2);
     const added = await skyhook("client", "add", "--name", "ci", "--role", "operator");
     const [, id = "", secret = ""] =
       /^client_id=(\S+)\nclient_secret=(\S+)\n$/.exec(added.out) ?? [];
@@ -175,7 +176,7 @@ describe("skyhook booking reveal", () => {
     for (const reason of ["", " ", "visa\nanother line", "x".repeat(501)]) {
       const refused = await skyhook("booking", "reveal", id, "--reason", reason);
       expect([refused.out, refused.code]).toEqual(["", 2]);
-      expect(refused.err).toContain("Say why");
+      expect(refused.err).toContain("Write 1 to 500 characters on one line");
     }
     const none = await skyhook("booking", "reveal", "bk_0", "--reason", "x");
     expect([none.code, none.err]).toEqual([1, "skyhook: There is no such booking\n"]);

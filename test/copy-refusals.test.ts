@@ -202,6 +202,11 @@ describe.each(kinds)("while it is copied, a source on %s", (kind) => {
     );
     expect(err).toMatch(/ is locked by another program: | cannot be used at the moment; /);
     expect(code).toBe(1);
+    const second = `sqlite:${join(taken.newFolder(), "second.db")}`;
+    const beside = await skyhook(second, ["copy", "--from", source.url, "--to", second], impatient);
+    expect(beside.err).toMatch(
+      / is in use: |: Others write to this database, or copy it: stop them/,
+    );
     child.kill("SIGCONT");
     expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);
     for (const { url } of [source, target]) expect(await signIn(url)).toMatchObject({ code: 0 });

@@ -18,9 +18,10 @@ import { makeId } from "../src/ids.ts";
 import { insertPassenger } from "../src/storage/bookings.ts";
 import { step } from "../src/storage/sql.ts";
 import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { at } from "../src/webhooks/payload.ts";
 
 import { until } from "./support/app.ts";
-import { bookingOn } from "./support/booked.ts";
+import { book, bookingOn } from "./support/booked.ts";
 import { noManyConnections, postgresDatabase } from "./support/databases.ts";
 import { authorization, databaseIn } from "./support/load.ts";
 import { type RunningServer, runSkyhook } from "./support/program.ts";
@@ -51,6 +52,7 @@ describe("the key for personal data", () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder);
     const id = await bookingOn(first);
+    const keyed = at(await (await book(first, { "idempotency-key": "once" })).json(), "bookingId");
     await first.stop();
     const key = join(folder, "data/personal_data_key");
     const previous = `${key}_previous`;
@@ -59,6 +61,9 @@ describe("the key for personal data", () => {
 
     const rotated = await taken.start(folder);
     expect((await read(rotated, id)).status).toBe(200);
+    const again = await book(rotated, { "idempotency-key": "once" });
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(at(await again.json(), "bookingId")).toBe(keyed);
     const backup = await runSkyhook(["backup", join(folder, "copy.db")], rotated);
     expect(backup.out).toContain(`${previous}  opens birth dates and passports`);
     expect(await findings("personal data key", rotated)).toEqual([

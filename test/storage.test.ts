@@ -114,6 +114,20 @@ test("sqlite: what was closed is no more in use, whatever was asked of it", asyn
   foldLog(file);
 });
 
+test("sqlite: what could not be opened is not in use", async () => {
+  const file = newFile();
+  await (await openStorage(`sqlite:${file}`)).close();
+  const other = new Database(file);
+  for (const lock of ["begin immediate", "begin exclusive"]) {
+    other.run(lock);
+    const refused = await failure(openStorage(`sqlite:${file}`));
+    expect(refused).toMatchObject({ code: expect.stringContaining("SQLITE_BUSY") });
+    other.run("rollback");
+  }
+  other.close();
+  foldLog(file);
+});
+
 describe("sqlite: schema", () => {
   const folder = join(import.meta.dir, "../src/storage/sqlite/migrations");
   const database = new Database(":memory:");

@@ -1,6 +1,6 @@
 import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
-import { type Creation, once } from "../idempotency/idempotent.ts";
+import { type Creation, type KeyedRequest, once } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
 import { paginate } from "../pagination/paginate.ts";
 import {
@@ -71,7 +71,7 @@ export interface Bookings {
 
 interface Parts extends SaleParts, CancellationParts {
   /** For the hashes of requests, which hold personal data. */
-  readonly hashKey: () => Uint8Array;
+  readonly hashKeys: () => KeyedRequest["hashKeys"];
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   /** Told, after the commit, that a flight has more or fewer seats to sell. */
@@ -110,7 +110,7 @@ export function bookings(parts: Parts): Bookings {
               operation: "booking",
               key: idempotencyKey,
               input: request,
-              hashKey: parts.hashKey(),
+              hashKeys: parts.hashKeys(),
               now,
             };
       return once(

@@ -1,4 +1,5 @@
 import { nodeCrypto } from "../node-crypto.ts";
+import type { KeyRing } from "../secrets.ts";
 
 import type { Passenger, PersonalData } from "./booking.ts";
 
@@ -36,7 +37,7 @@ export function missingKey(what: string, key: string, keys: readonly Uint8Array[
 }
 
 /** `keys`: 32 bytes each. The first seals; all of them open, so a key can be rotated. */
-export function personalDataSeal(keys: readonly [Uint8Array, ...Uint8Array[]]): PersonalDataSeal {
+export function personalDataSeal(keys: KeyRing): PersonalDataSeal {
   const [current] = keys;
   return {
     ...personalDataOpener(keys),
@@ -93,11 +94,15 @@ function keyId(key: Uint8Array): Buffer {
 }
 
 /**
- * A key for hashes of requests that hold personal data, derived from the first of the ring (HKDF, RFC
- * 5869): an unkeyed hash could be searched for the few digits of a passport number.
+ * Keys for hashes of requests that hold personal data, derived from those of the ring in their order (HKDF,
+ * RFC 5869): an unkeyed hash could be searched for the few digits of a passport number.
  */
-export function requestHashKey([current]: readonly [Uint8Array, ...Uint8Array[]]): Uint8Array {
-  return new Uint8Array(nodeCrypto().hkdfSync("sha256", current, "", "skyhook idempotency", 32));
+export function requestHashKeys([current, ...previous]: KeyRing): KeyRing {
+  return [requestHashKey(current), ...previous.map(requestHashKey)];
+}
+
+function requestHashKey(key: Uint8Array): Uint8Array {
+  return new Uint8Array(nodeCrypto().hkdfSync("sha256", key, "", "skyhook idempotency", 32));
 }
 
 /** A passport number as it may be shown: its last four characters. */

@@ -48,7 +48,7 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
     try {
       await beginCopy(to, nameOf(target));
       // What came in behind the comparison would be missing, and nobody would know.
-      const requireStill = await withDatabase(source, () => from.holdStill());
+      const requireStill = await named(source, () => withDatabase(source, () => from.holdStill()));
       const copied = await copyShown(from, to);
       await requireHeld(source, requireStill);
       // A server that was started meanwhile, and waits to write. Of a file one learns it by closing it.
@@ -78,7 +78,7 @@ async function requireHeld(source: Config, requireStill: () => Promise<void>): P
 }
 
 /** There are two databases: an error that speaks of "this" one also says which. */
-async function named(config: Config, open: () => Promise<Storage>): Promise<Storage> {
+async function named<Opened>(config: Config, open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open();
   } catch (error) {

@@ -34,16 +34,48 @@ export async function replay(
   if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
 
   const ids = await undeliveredEvents({ base, mint, paint });
-  const bar = progress("Replaying", ids.length);
-  for (const [index, one] of ids.entries()) {
-    bar.at(index, `${index} of ${ids.length}`);
-    await replayOne({ base, mint, paint }, one, true);
-  }
-  bar.end();
-  console.log(ids.length === 0 ? "every notification has been delivered" : countOf(ids.length));
+  const failed = await replayAll({ base, mint, paint }, ids);
+  const done = ids.length - failed;
+  console.log(
+    ids.length === 0 ? "every notification has been delivered" : `${counted(done)} replayed`,
+  );
+  if (failed > 0) throw new Error(`${counted(failed)} not replayed: each is named above`);
 }
 
-const countOf = (events: number) => `${events} event${events === 1 ? "" : "s"} replayed`;
+const counted = (events: number) => `${events} event${events === 1 ? "" : "s"}`;
+
+/** Goes on where one event alone is at fault. How many were. */
+async function replayAll(server: Server, ids: readonly string[]): Promise<number> {
+  const bar = progress("Replaying", ids.length);
+  let failed = 0;
+  try {
+    for (const [index, id] of ids.entries()) {
+      bar.at(index, `${index} of ${ids.length}`);
+      try {
+        await replayOne(server, id, true);
+      } catch (error) {
+        if (!(error instanceof Refusal) || !refusedAlone.includes(error.status)) throw error;
+        failed += 1;
+        console.error(`not replayed ${id}: ${error.message}`);
+      }
+    }
+  } finally {
+    bar.end();
+  }
+  return failed;
+}
+
+/** What the server answers when it is the event: it was deleted meanwhile, or this version fails at it. */
+const refusedAlone: readonly number[] = [404, 500];
+
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
 
 interface Server {
   readonly base: string;
@@ -60,9 +92,9 @@ async function replayOne(
 ): Promise<void> {
   const address = `${base}/v1/events/${encodeURIComponent(id)}`;
   const headers = { authorization: `Bearer ${await mint()}` };
-  const before = listIn(await request(address, { headers }, isItRunning), "notifications");
+  const before = listIn(await requestEvent(address, { headers }), "notifications");
   const replayAddress = `${address}/replay?onlyUndelivered=${onlyUndelivered}`;
-  const after = await request(replayAddress, { method: "POST", headers }, isItRunning);
+  const after = await requestEvent(replayAddress, { method: "POST", headers });
   const settled = before.filter((notification) => notification["status"] === "delivered");
   const known = new Set(settled.map((notification) => notification["id"]));
   const sent = listIn(after, "notifications").filter(({ id: one }) => !known.has(one));
@@ -79,6 +111,13 @@ async function replayOne(
     const fact = (name: string) => textAt(notification, name) ?? "";
     console.log(`${fact("id")} ${fact("status")} ${fact("severity")}: ${fact("title")}`);
   }
+}
+
+/** A body of the largest size that is taken, with every byte escaped, and then some. */
+const maxEventBytes = 256 * 1024 * 1024;
+
+function requestEvent(address: string, init: RequestInit): Promise<Answer> {
+  return request(address, init, isItRunning, maxEventBytes);
 }
 
 /** The events with a notification that was given up or is waiting to be tried again, oldest first. */
@@ -116,12 +155,13 @@ function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<s
   return () => minting.mint(actor, tokenTtlSeconds);
 }
 
-/** The objects in a list of what was answered. Throws when the answer is a failure. */
+/** The objects in a list of what was answered. Throws a `Refusal` when the answer is a failure. */
 function listIn(answer: Answer, name: string): readonly JsonObject[] {
   if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
   const hint =
     answer.status === 401
       ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET, or with JWKS_URL a token that has not ended"
       : "";
-  throw new Error(`The server answers ${answer.status} ${problemOf(answer)}${hint}`);
+  const { status } = answer;
+  throw new Refusal(status, `The server answers ${status} ${problemOf(answer)}${hint}`);
 }

@@ -6,7 +6,7 @@ import { UsageError } from "./output.ts";
 
 /** How long a command waits for an answer. */
 const timeoutMs = 15_000;
-/** More than this of an answer is not read. */
+/** More than this of an answer is not read, unless more is asked for. */
 const maxAnswerBytes = 8 * 1024 * 1024;
 
 export interface Answer {
@@ -23,12 +23,17 @@ export interface Answer {
  * Sends a request and reads the whole answer, within 15 seconds. Redirects are not followed: secrets
  * and tokens go where they were meant to. Throws an error that ends in `hint` when no answer comes.
  */
-export async function request(url: string, init: RequestInit, hint: string): Promise<Answer> {
+export async function request(
+  url: string,
+  init: RequestInit,
+  hint: string,
+  maxBytes = maxAnswerBytes,
+): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { ...init, signal, redirect: "manual", keepalive: false });
     const { status, ok, headers } = response;
-    const text = await readText(response);
+    const text = await readText(response, maxBytes);
     return { status, ok, location: headers.get("location"), text, json: parse(text) };
   } catch (error) {
     throw new Error(`${new URL(url).origin} cannot be reached (${reasonOf(error)}): ${hint}`, {
@@ -37,13 +42,13 @@ export async function request(url: string, init: RequestInit, hint: string): Pro
   }
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(response: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxAnswerBytes) throw new Error(`it answers more than ${maxAnswerBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`it answers more than ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

@@ -17,8 +17,11 @@ export interface KeyedRequest {
   readonly key: string;
   /** What was asked for, in its one form. */
   readonly input: unknown;
-  /** Keys the hash of `input`, so that what is in it cannot be guessed from the database alone. */
-  readonly hashKey: Uint8Array;
+  /**
+   * Key the hash of `input`, so that what is in it cannot be guessed from the database alone: the first is
+   * used, and with any of them it is known again.
+   */
+  readonly hashKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly now: Date;
 }
 
@@ -65,7 +68,8 @@ export async function once<Made>(
 async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
   const [record] = await storage.all(idempotencyByKey, placeOf(request));
   if (record === undefined || record.expiresAt <= request.now) return null;
-  if (!crypto.timingSafeEqual(record.requestHash, hashOf(request))) {
+  const { requestHash } = record;
+  if (!request.hashKeys.some((key) => crypto.timingSafeEqual(requestHash, hashOf(request, key)))) {
     throw new AppError("idempotency-key-reused", "This key came with another request before");
   }
   return record.resourceId;
@@ -79,7 +83,7 @@ export function reserveKey(request: KeyedRequest, resourceId: string): Step<neve
   const { now } = request;
   const record: IdempotencyRecord = {
     ...placeOf(request),
-    requestHash: hashOf(request),
+    requestHash: hashOf(request, request.hashKeys[0]),
     resourceId,
     createdAt: now,
     expiresAt: new Date(now.getTime() + keptMs),
@@ -94,6 +98,6 @@ function placeOf({ actor, operation, key }: KeyedRequest) {
   return { scope: `${operation}:${actor.id}`, key };
 }
 
-function hashOf({ input, hashKey }: KeyedRequest): Uint8Array {
-  return new Bun.CryptoHasher("sha256", hashKey).update(JSON.stringify(input)).digest();
+function hashOf({ input }: KeyedRequest, key: Uint8Array): Uint8Array {
+  return new Bun.CryptoHasher("sha256", key).update(JSON.stringify(input)).digest();
 }

@@ -187,7 +187,8 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
         ...outcome,
         earlierAttempts: notification.attemptCount,
       }),
-      step(releaseNotification, lease),
+      // Armed again during a try that failed, it is due at once.
+      ...(delivered ? [] : [step(releaseNotification, lease)]),
     );
     metrics.attempted(delivered ? "delivered" : "failed");
     const fields = { id: notification.id, attempt: outcome.attemptCount, error };

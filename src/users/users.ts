@@ -103,7 +103,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
       const keyed =
         key === null
           ? null
-          : { actor: ctx.actor, operation: "user", key, input, hashKey, now: new Date(now) };
+          : { actor: ctx.actor, operation: "user", key, input, hashKeys, now: new Date(now) };
       return once(
         storage,
         keyed,
@@ -122,7 +122,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
 }
 
 /** No secret: name and address stand in clear beside the hash. */
-const hashKey = Buffer.from("users");
+const hashKeys = [Buffer.from("users")] as const;
 
 const emailTaken = new AppError("email-taken", "A user with this e-mail address exists");
 

@@ -20,10 +20,13 @@ SK1,Skyhook Air,JFK,LHR,${day}T10:00:00Z,${day}T17:00:00Z,economy,9,99.50,USD
 }
 
 /** Books a seat on the first flight that there is. */
-export async function book(server: RunningServer): Promise<Response> {
+export async function book(
+  server: RunningServer,
+  headers: Record<string, string> = {},
+): Promise<Response> {
   const token = (await runSkyhook(["token", "--email", "ada@example.com"], server)).out;
   return fetch(`${server.url}/v1/api/bookings`, {
-    ...post(bookingBody(1), { authorization: `Bearer ${token.trim()}` }),
+    ...post(bookingBody(1), { ...headers, authorization: `Bearer ${token.trim()}` }),
   });
 }
 

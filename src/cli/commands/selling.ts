@@ -34,7 +34,7 @@ export function declareSelling(program: Command, env: NodeJS.ProcessEnv): void {
     client
       .command("add")
       .description("make a client; prints its id and, once, its secret")
-      .requiredOption("--name <name>", "what it is for")
+      .requiredOption("--name <name>", "what it is for", argument(parseLine))
       .addOption(
         new Option("--role <role>", "what its tokens allow").choices(roles).default("user"),
       ),
@@ -63,7 +63,7 @@ export function declareSelling(program: Command, env: NodeJS.ProcessEnv): void {
       .command("reveal")
       .description("show birth dates and passports of a booking; that it was shown is recorded")
       .argument("<booking id>", "as bk_0193…")
-      .requiredOption("--reason <text>", "why; recorded with your name", argument(parseReason)),
+      .requiredOption("--reason <text>", "why; recorded with your name", argument(parseLine)),
     "skyhook booking reveal bk_019a9f0c5d7b7c3a8e21d4f60b7a9c55 --reason 'visa check, case 77'",
   ).action(async (id: string, options: { reason: string }) => {
     const { reveal } = await import("../reveal.ts");
@@ -71,9 +71,9 @@ export function declareSelling(program: Command, env: NodeJS.ProcessEnv): void {
   });
 }
 
-/** What a record is for is not left empty, nor does it break the line that it is read in. */
-function parseReason(text: string): string {
-  const reason = text.trim();
-  if (/^\P{Cc}{1,500}$/u.test(reason)) return reason;
-  throw new Error("Say why, in 1 to 500 characters on one line.");
+/** For what is kept and listed: neither left empty, nor breaking the line that it is read in. */
+function parseLine(text: string): string {
+  const line = text.trim();
+  if (/^\P{Cc}{1,500}$/u.test(line)) return line;
+  throw new Error("Write 1 to 500 characters on one line.");
 }

@@ -1,12 +1,17 @@
 import { getTableName } from "drizzle-orm";
 
+import { UnfitDatabase } from "../applied.ts";
 import type { ServerLimits } from "../storage.ts";
 
 import { connect } from "./connect.ts";
+import { sqlStateOf } from "./faults.ts";
 import { startFault } from "./start-fault.ts";
 import { tables } from "./tables.ts";
 
-/** A lock on all tables, under which they are read and not written. */
+const statementTimeout = "57014";
+const othersAtWork = "Others write to this database, or copy it: stop them, then copy";
+
+/** A lock on all tables, under which they are read and not written; one at a time has it. */
 export interface Hold {
   /** Throws when the lock was lost, as with its connection. */
   requireHeld(): Promise<void>;
@@ -25,7 +30,7 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
     await connection.unsafe("begin");
     await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
     const names = Object.values(tables).map((table) => `"${getTableName(table)}"`);
-    await connection.unsafe(`lock table ${names.join()} in share mode`);
+    await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
     return {
       async requireHeld() {
         // Refused outside of a transaction, so on a new connection too.
@@ -35,6 +40,8 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
     };
   } catch (error) {
     await release();
-    throw startFault(error, url);
+    throw sqlStateOf(error) === statementTimeout
+      ? new UnfitDatabase(othersAtWork)
+      : startFault(error, url);
   }
 }

@@ -25,9 +25,7 @@ const busyTimeoutMs = 25;
 
 /** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
 export function openSqlite(file: string, observer: StorageObserver, isForCopy: boolean): Storage {
-  const client = connect(file);
-  const close = closer(client);
-  const steps = migrate(client, isForCopy);
+  const { client, close, steps } = openCurrent(file, isForCopy);
   if (steps.length > 0) observer.migrated(steps);
   const compile = compilerOf(client);
   const commits = groupCommit(client, compile, inPlace(file), observer);
@@ -82,6 +80,22 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
   };
 }
 
+/** Leaves nothing open when it throws: whoever waits for a lock tries again and again. */
+function openCurrent(file: string, isForCopy: boolean) {
+  const inMemory = file === ":memory:";
+  if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const client = new Database(file, { create: true, strict: true });
+  const close = closer(client);
+  try {
+    if (!inMemory) chmodSync(file, 0o600);
+    configure(client);
+    return { client, close, steps: migrate(client, isForCopy) };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
 /**
  * To be called before statements are made: closes the connection together with them. One that is left
  * keeps the file open until it is collected as garbage, and others find the database in use.
@@ -101,17 +115,12 @@ function closer(client: Database): () => void {
   };
 }
 
-function connect(file: string): Database {
-  const inMemory = file === ":memory:";
-  if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const client = new Database(file, { create: true, strict: true });
-  if (!inMemory) chmodSync(file, 0o600);
+function configure(client: Database): void {
   client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
   client.run("pragma journal_mode = wal");
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
-  return client;
 }
 
 /**
