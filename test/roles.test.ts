@@ -37,17 +37,16 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
   async function start() {
     const database = await ownPostgres();
     taken.ends.push(() => database.end());
-    return {
-      urlOf(role: string) {
-        const url = new URL(database.url);
-        url.username = role;
-        return url.href;
-      },
-      async run(text: string) {
-        await using sql = new SQL(database.url, { max: 1 });
-        await sql.unsafe(text).simple();
-      },
+    const urlOf = (role: string) => {
+      const url = new URL(database.url);
+      url.username = role;
+      return url.href;
     };
+    const run = async (text: string) => {
+      await using sql = new SQL(database.url, { max: 1 });
+      await sql.unsafe(text).simple();
+    };
+    return { urlOf, run };
   }
   const opened = async (url: string) => openStorage(url, limits);
   const whyNot = async (asked: Promise<unknown>) => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync } from "node:fs";
+import { chmodSync, renameSync } from "node:fs";
 
 import { eventById, insertEvent } from "../src/storage/events.ts";
 import { step } from "../src/storage/sql.ts";
@@ -49,7 +49,7 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
     expect(await open(trusting, "127.0.0.1")).toContain(advice);
   }, 60_000);
 
-  test("a certificate that is not trusted any more is `unavailable`, until a good one is back", async () => {
+  test("a certificate that is not trusted any more, or a CA that is gone, is `unavailable` until a good one is back", async () => {
     const { database, folder } = await start();
     const ca = await authority(folder, "ca");
     const good = await certificateFor(folder, "localhost", ca);
@@ -77,6 +77,13 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
     await database.useCertificate(good);
     expect(await read()).toHaveLength(1);
     await storage.atomically();
+
+    renameSync(ca.certificate, `${ca.certificate}.away`);
+    await database.crash();
+    await database.start();
+    await until(async () => (await refused(read())).includes("caFile"), 10_000);
+    renameSync(`${ca.certificate}.away`, ca.certificate);
+    expect(await read()).toHaveLength(1);
     await storage.close();
   }, 60_000);
 });

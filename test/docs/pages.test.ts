@@ -72,6 +72,7 @@ describe.each(pages)("$file", ({ file, text }) => {
 /** Read elsewhere than in the table of settings, or by a page's own commands. */
 const elsewhere = [
   "PERSONAL_DATA_KEY",
+  "NODE_EXTRA_CA_CERTS",
   "TEST_DATABASE",
   "TEST_POSTGRES_URL",
   "DEPLOY_API_TOKEN",

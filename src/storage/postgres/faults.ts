@@ -44,6 +44,8 @@ export function isConnectionFault(error: unknown): boolean {
  */
 export function isTlsFault(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof SQL.PostgresError) return false;
+  // The file that sslrootcert names is read for every connection.
+  if (error instanceof TypeError) return error.message.includes("caFile");
   return "errno" in error && error.errno === 0 && "code" in error && typeof error.code === "string";
 }
 
