@@ -70,6 +70,12 @@ describe("a token", () => {
 });
 
 describe("what is not granted", () => {
+  test("a wrong secret by HTTP Basic is asked for by HTTP Basic (RFC 6749 section 5.2)", async () => {
+    const response = await app.fetch(path, form(grant, basic(id, "wrong")));
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
+  });
+
   test("a wrong secret and an unknown client get one and the same answer", async () => {
     const ask = async (client: string, word: string) => {
       const headers = { "x-request-id": "same" };

@@ -441,6 +441,12 @@ describe("bad input", () => {
       "/passengers/0/lastName",
     ],
     [
+      "a name of other white space",
+      withPassenger({ lastName: "\u00a0\u3000\u2028\ufeff" }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
       "a name of 61",
       withPassenger({ lastName: "a".repeat(61) }),
       "validation-failed",

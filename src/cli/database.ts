@@ -58,7 +58,7 @@ export function databaseFault(error: unknown, config: Config): unknown {
       : is(diskFaults)
         ? `${what} cannot be used ${why}: check the disk and its free space`
         : is(inaccessible)
-          ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set others`
+          ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set DATABASE_URL and DATA_DIR to others`
           : null;
   return advice === null ? error : new Error(advice, { cause: error });
 }

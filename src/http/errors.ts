@@ -200,7 +200,11 @@ export function problemResponse(error: AppError, requestId: string): Response {
 /** The headers that an error calls for, whatever the form of its body. */
 export function headersOf({ code, extras }: AppError): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (code === "authentication-required") headers["www-authenticate"] = "Bearer";
+  if (code === "authentication-required") {
+    // A client that came by Basic must hear of Basic (RFC 6749 section 5.2).
+    const isClient = extras.oauthError === "invalid_client";
+    headers["www-authenticate"] = isClient ? 'Bearer, Basic realm="skyhook"' : "Bearer";
+  }
   if (code === "invalid-token") headers["www-authenticate"] = 'Bearer error="invalid_token"';
   if (code === "insufficient-scope") {
     headers["www-authenticate"] = 'Bearer error="insufficient_scope"';

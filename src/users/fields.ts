@@ -17,7 +17,7 @@ export const nameSchema = (maxLength: number, example: string) =>
     minLength: 1,
     maxLength,
     // Linear on any text: it is also run on those that are far too long.
-    pattern: "^(?! *$)[^\\u0000-\\u001f\\u007f-\\u009f]*$",
+    pattern: "^(?!\\s*$)[^\\u0000-\\u001f\\u007f-\\u009f]*$",
     errorMessage: `1 to ${maxLength} characters, without control characters`,
     description: `1 to ${maxLength} characters, without control characters.`,
     examples: [example],

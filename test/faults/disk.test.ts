@@ -97,7 +97,7 @@ describe.skipIf(whyNoMount !== null)("a start", () => {
     run(["mount", "-o", "remount,ro", folder]);
     const { out, err, code } = await startOn(folder);
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^skyhook: .*can be written by this user[^\n]*\n$/);
+    expect(err).toMatch(/^skyhook: .*can be written by this user, or set DATABASE_URL [^\n]*\n$/);
     run(["mount", "-o", "remount,rw", folder]);
     const server = await taken.start(folder);
     expect(await keysListed(server)).toEqual([keyOf(1)]);
