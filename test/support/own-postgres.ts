@@ -120,15 +120,17 @@ async function useCertificate(
   chmodSync(key, 0o644);
   await runIn("/", "install", "-m", "600", certificate, join(data, "server.crt"));
   await runIn("/", "install", "-m", "600", key, join(data, "server.key"));
+  const loadedAt = async () => {
+    // A new connection is offered what is in force now.
+    await using sql = new SQL(url, { max: 1 });
+    const rows: { at: string }[] = await sql.unsafe("select pg_conf_load_time()::text as at");
+    return rows[0]?.at;
+  };
+  const before = await loadedAt();
   await using sql = new SQL(url, { max: 1 });
   await sql.unsafe("alter system set ssl = on");
   await sql.unsafe("select pg_reload_conf()");
-  await until(async () => {
-    // A new connection is offered what is in force now.
-    await using other = new SQL(url, { max: 1 });
-    const rows: unknown[] = await other.unsafe("select where current_setting('ssl') = 'on'");
-    return rows.length === 1;
-  }, 30_000);
+  await until(async () => (await loadedAt()) !== before, 30_000);
 }
 
 /** Has commits wait for any standby, and waits until as many as there are follow. */
