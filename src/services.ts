@@ -19,13 +19,10 @@ import { type MakeId, makeId } from "./ids.ts";
 import { lazy } from "./lazy.ts";
 import type { Log } from "./log.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { type Feed, feed, logFeed } from "./notifications/channels/feed.ts";
-import { gateway } from "./notifications/channels/gateway.ts";
+import { announcer } from "./notifications/announcer.ts";
+import type { Feed } from "./notifications/channels/feed.ts";
 import type { Message } from "./notifications/notification.ts";
 import { type Notifications, notifications } from "./notifications/notifications.ts";
-import { type Notifier, notifier } from "./notifications/notifier.ts";
-import { otherInstances } from "./notifications/other-instances.ts";
-import { outbox } from "./notifications/outbox.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
 import { latency } from "./statistics/latency.ts";
@@ -33,7 +30,6 @@ import { type Statistics, statistics } from "./statistics/statistics.ts";
 import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { databaseFile, openStorage, type Storage } from "./storage/storage.ts";
-import { detached } from "./tracing/span.ts";
 import type { Tracer } from "./tracing/tracer.ts";
 import { commitSpan, tracing } from "./tracing/tracing.ts";
 import { type Users, users } from "./users/users.ts";
@@ -98,8 +94,6 @@ export interface Surroundings {
   readonly random: () => number;
 }
 
-/** How long a stop waits for deliveries to the operator gateway; what is cut off is sent again. */
-const deliveryPatienceMs = 4_000;
 /** How long a stop waits for the collector; spans that are left are lost. */
 const tracePatienceMs = 1_000;
 
@@ -133,17 +127,11 @@ export async function createServices(
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
     groupCommitted: (seconds, units) => metrics.committed(seconds, units),
   });
-  const logsFeed = config.logLevel === "debug" || config.logLevel === "info";
-  // The log follows too, but is nobody's client.
-  const following = feed(storage, clock, (count) => {
-    metrics.subscribers(Math.max(0, logsFeed ? count - 1 : count));
-  });
   const sales = seats(storage, clock, log);
-  const delivering = gatewayNotifier();
-  const listening =
-    storage.signals &&
-    otherInstances(storage.signals, { feed: following, seats: sales, wake }, clock);
-  const box = outbox({ hasGateway: delivering !== null, wake: committed }, newId, now);
+  const { outbox, feed, ...announcing } = announcer(
+    { storage, seats: sales, clock, log, metrics, tracer, random, makeId: newId },
+    config,
+  );
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
@@ -163,34 +151,6 @@ export async function createServices(
     log,
   );
   let state: "starting" | "serving" | "draining" = "starting";
-
-  function gatewayNotifier(): Notifier | null {
-    const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = config;
-    if (url === null || secret === null) return null;
-    return notifier({
-      storage,
-      gateway: gateway(url, secret, clock),
-      clock,
-      log,
-      metrics,
-      tracer,
-      random,
-    });
-  }
-
-  /** What they do from now on is no part of the request that they are told by. */
-  function wake(): void {
-    detached(() => {
-      following.wake();
-      delivering?.wake();
-    });
-  }
-
-  /** Something is to be told, here and by the other instances. */
-  function committed(): void {
-    wake();
-    storage.signals?.send("notifications", 0);
-  }
 
   /** What operators are told of an event, whoever made it. */
   function messagesFor(event: Event): readonly Message[] {
@@ -227,7 +187,7 @@ export async function createServices(
       storage,
       registry: providers,
       limiter,
-      outbox: box,
+      outbox,
       rejections: refused,
       metrics,
       tally: tallied,
@@ -238,13 +198,13 @@ export async function createServices(
       makeId: newId,
     }),
     rejections: refused,
-    events: events(storage, box, messagesFor),
+    events: events(storage, outbox, messagesFor),
     users: users(storage, clock, config.usersAccess),
     flights: flights(storage, clock),
     seats: sales,
     bookings: bookings({
       storage,
-      outbox: box,
+      outbox,
       tracer,
       seal,
       hashKeys: lazy(() => requestHashKeys(personalKeys)),
@@ -262,7 +222,7 @@ export async function createServices(
       },
     }),
     notifications: notifications(storage),
-    feed: following,
+    feed,
     bookingLookup: bookingLookup({ storage, seal, clock }),
     flightLoads: flightLoads(storage),
     providers: providerStatuses(storage, providers, clock),
@@ -270,21 +230,18 @@ export async function createServices(
     statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
-      await delivering?.start();
+      await announcing.start();
       metrics.start();
       pruning.start();
-      listening?.start();
-      if (logsFeed) void logFeed(following, log, clock);
       state = "serving";
     },
     drain() {
       state = "draining";
-      following.close();
+      feed.close();
       sales.close();
     },
     async stop() {
-      listening?.stop();
-      await Promise.all([delivering?.stop(deliveryPatienceMs), pruning.stop()]);
+      await Promise.all([announcing.stop(), pruning.stop()]);
       await tallied.stop();
       await Promise.all([storage.close(), tracer?.stop(tracePatienceMs)]);
       metrics.stop();

@@ -253,6 +253,7 @@ describe("skyhook token", () => {
 
     const again = await beside("token", "--email", "ada@EXAMPLE.com", "--name", "Other");
     expect(again.err).toContain("found user");
+    expect(made.err + again.err).not.toContain("signing key");
     expect(again.err).toContain("Ada@Example.com (Ada)");
     expect(again.err).toContain("keeps its name");
     const [one, other] = [made, again].map(({ out }) => claimsOf(out));
@@ -274,6 +275,7 @@ describe("skyhook token", () => {
     expect(Number(at(claims, "exp")) - Number(at(claims, "iat"))).toBe(900);
     expect(at(claims, "roles")).toEqual(["user"]);
     expect(err).toContain("(A B)");
+    expect(err).toMatch(/made a signing key in .+: a server with another DATA_DIR or JWT_SECRET/);
   });
 
   test("of a server in memory says that the user is not kept", async () => {

@@ -3,7 +3,12 @@ import { AppError } from "../errors.ts";
 import { type BookingOnFlight, passengersOf } from "../storage/bookings.ts";
 import type { Storage } from "../storage/storage.ts";
 
-import { type BookingDetails, bookingDetails } from "./booking-view.ts";
+import {
+  type BookingDetails,
+  bookingDetails,
+  type PassengerView,
+  passengerView,
+} from "./booking-view.ts";
 import type { Booking, Passenger, PersonalData } from "./booking.ts";
 import { MissingKeyError, type PersonalDataOpener } from "./personal-data.ts";
 
@@ -23,6 +28,19 @@ export async function detailsOf(
   return bookingDetails(booking, opened, new Date(clock.now()));
 }
 
+/** The same of passengers alone; `unavailable`, not thrown, when their key is not here. */
+export function passengersShown(
+  seal: PersonalDataOpener,
+  passengers: readonly Passenger[],
+): readonly PassengerView[] | AppError {
+  try {
+    return passengers.map((passenger) => passengerView(opening(seal, passenger)));
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+}
+
 /** An operator has to bring a key back, which takes its time. */
 const retryAfterSeconds = 60;
 
@@ -30,7 +48,7 @@ const retryAfterSeconds = 60;
  * A passenger with what identifies them. Throws `unavailable` when the key is not here: the operator
  * finds in the log which one to bring back.
  */
-export function opening(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
+function opening(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
   try {
     return { ...passenger, ...seal.open(passenger) };
   } catch (error) {

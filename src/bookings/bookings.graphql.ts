@@ -1,6 +1,5 @@
 import type { Builder } from "../graphql/builder.ts";
 import { connectionOf } from "../graphql/connection.ts";
-import { nullWhere } from "../graphql/errors.ts";
 import { checkedIdempotencyKey } from "../http/idempotency-key.ts";
 import { checkedFilter } from "../http/query.ts";
 import { decodeCursor } from "../pagination/cursor.ts";
@@ -81,8 +80,10 @@ export function bookingsGraphql(builder: Builder): void {
       }),
       passengers: t.field({
         type: ["Passenger"],
-        description: "The travellers, in the order of the request.",
-        resolve: ({ id, passengers }, _, { load }) => passengers ?? load.passengers(id),
+        nullable: true,
+        description:
+          "The travellers, in the order of the request; null, with the error `unavailable`, while the key that they are sealed with is missing.",
+        resolve: ({ id }, _, { load }) => load.passengers(id),
       }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was booked." }),
       updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
@@ -100,8 +101,7 @@ export function bookingsGraphql(builder: Builder): void {
       nullable: true,
       description: "A booking; null where there is none of this id, or it is not yours.",
       args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
-      resolve: (_, { bookingId }, { verbs, signedIn }) =>
-        nullWhere("booking-not-found", verbs.bookings.read(signedIn(), bookingId)),
+      resolve: (_, { bookingId }, { load }) => load.booking(bookingId),
     }),
     bookings: t.connection(
       {

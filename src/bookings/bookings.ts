@@ -12,7 +12,7 @@ import {
 } from "../storage/bookings.ts";
 import { inSpan, type Tracer } from "../tracing/tracer.ts";
 
-import { detailsOf, isBookingId, opening } from "./booking-details.ts";
+import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import {
   type BookingCreated,
@@ -25,10 +25,9 @@ import {
   type CancellationQuote,
   cancellationQuote,
   type PassengerView,
-  passengerView,
   quoteOfCancelled,
 } from "./booking-view.ts";
-import type { Booking, Passenger } from "./booking.ts";
+import type { Booking } from "./booking.ts";
 import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
 import { type SaleParts, sell } from "./sale.ts";
 
@@ -47,11 +46,14 @@ export interface Bookings {
   read(ctx: Context, id: string): Promise<BookingDetails>;
   /** Those of `ids` that the asker may read, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<BookingSummary[]>;
-  /** The passengers of those of `ids` that the asker may read, in order of their seats. */
+  /**
+   * The passengers of those of `ids` that the asker may read, in order of their seats; `unavailable` for a
+   * booking whose key is not here, which hides no other's.
+   */
   passengers(
     ctx: Context,
     ids: readonly string[],
-  ): Promise<readonly (PassengerView & Pick<Passenger, "bookingId">)[]>;
+  ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
   /** Newest first: one's own; for an admin all, or those of `userId`. */
   list(
     ctx: Context,
@@ -142,10 +144,10 @@ export function bookings(parts: Parts): Bookings {
         ids: ids.filter(isBookingId),
         userId: readableBy(ctx),
       });
-      return found.map((passenger) => ({
-        bookingId: passenger.bookingId,
-        ...passengerView(opening(parts.seal, passenger)),
-      }));
+      const byBooking = Map.groupBy(found, ({ bookingId }): string => bookingId);
+      return new Map(
+        [...byBooking].map(([id, sealed]) => [id, passengersShown(parts.seal, sealed)]),
+      );
     },
     async list(ctx, request, { userId }) {
       const source = bookingPages(storage, { userId: readableBy(ctx) ?? userId });

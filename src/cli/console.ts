@@ -3,7 +3,8 @@ import { systemClock } from "../clock.ts";
 import { readConfig } from "../config.ts";
 import type { Role } from "../context.ts";
 
-import { localUrl } from "./request.ts";
+import { messageOf } from "./failures.ts";
+import { isItRunning, localUrl, request } from "./request.ts";
 import { serverSigning } from "./signing-key.ts";
 
 export interface ConsoleOptions {
@@ -21,7 +22,8 @@ export async function consoleCommand(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const address = `${url ?? localUrl(config)}/console`;
+  const server = url ?? localUrl(config);
+  const address = `${server}/console`;
   if (config.jwksUrl !== null) {
     console.error(
       "JWKS_URL is set: only tokens of that identity provider are taken. Open the console and paste one",
@@ -33,6 +35,10 @@ export async function consoleCommand(
   const link = `${address}#code=${code}`;
   console.error(`Signs in once, as ${role}, within ${codeTtlSeconds / 60} minutes:`);
   console.log(link);
+  // The code is good all the same: the server may be behind something, or about to start.
+  await request(`${server}/livez`, {}, isItRunning).catch((error: unknown) => {
+    console.error(messageOf(error));
+  });
   if (open === true) openInBrowser(link);
 }
 

@@ -6,6 +6,7 @@ import { tokenKey } from "../secrets.ts";
 import { type Ensured, users } from "../users/users.ts";
 
 import { isInMemory, openDatabase } from "./database.ts";
+import { hasSigningKey } from "./signing-key.ts";
 
 export interface TokenOptions {
   readonly email: string;
@@ -35,6 +36,7 @@ export async function token(
     await storage.close();
   }
   const { user, isNew } = ensured;
+  const isNewKey = !hasSigningKey(config);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const { jwtIssuer: issuer, jwtAudience: audience } = config;
   const actor = { id: user.id, roles: [role] };
@@ -46,6 +48,11 @@ export async function token(
     );
   } else {
     console.error(`${isNew ? "made" : "found"} user ${user.id} ${user.email} (${user.name})`);
+  }
+  if (isNewKey) {
+    console.error(
+      `made a signing key in ${config.dataDir}: a server with another DATA_DIR or JWT_SECRET does not take this token`,
+    );
   }
   if (!isNew && name !== undefined && name.trim() !== user.name) {
     console.error("the user keeps its name; --name counts for new users only");

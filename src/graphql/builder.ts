@@ -29,7 +29,7 @@ interface Types {
     FlightSearchResult: FlightSearchResult;
     Price: Money;
     SeatsChange: SeatsChange;
-    Booking: BookingSummary & { readonly passengers?: readonly PassengerView[] };
+    Booking: BookingSummary;
     Passenger: PassengerView;
     Cancellation: Cancellation;
     Refund: RefundView;

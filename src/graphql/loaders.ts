@@ -31,18 +31,22 @@ export function loaders(verbs: Verbs, signedIn: () => Context): Loaders {
     ),
     user: batched(async (ids) => one(await users.find(signedIn(), ids), ({ id }) => id)),
     event: batched(async (ids) => one(await events.find(signedIn(), ids), ({ id }): string => id)),
-    passengers: batched(async (ids) =>
-      several(await bookings.passengers(signedIn(), ids), ({ bookingId }): string => bookingId),
-    ),
+    passengers: batched<string, readonly PassengerView[]>(async (ids) => {
+      const found = await bookings.passengers(signedIn(), ids);
+      return (id) => found.get(id) ?? [];
+    }),
     notifications: batched(async (ids) =>
       several(await notifications.ofEvents(signedIn(), ids), ({ eventId }) => eventId),
     ),
   };
 }
 
-/** Nothing is remembered: a mutation's later fields and a subscription's later events read anew. */
+/**
+ * Nothing is remembered: a mutation's later fields and a subscription's later events read anew. An error
+ * that `read` has for a key is that key's alone.
+ */
 function batched<Key, Value>(
-  read: (keys: readonly Key[]) => Promise<(key: Key) => Value>,
+  read: (keys: readonly Key[]) => Promise<(key: Key) => Value | Error>,
 ): Load<Key, Value> {
   let loader: DataLoader<Key, Value> | undefined;
   return (key) => {

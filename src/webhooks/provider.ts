@@ -23,6 +23,8 @@ export interface Provider {
    * does not verify is told apart from a wrong secret, for the operator.
    */
   readonly foreignHeaders?: readonly string[];
+  /** How every secret that the service hands out begins; `doctor` doubts one that does not. */
+  readonly secretPrefix?: string;
   /** How one makes the webhook by hand at the service, for those who have to be told. */
   readonly setUp?: string;
   /** Larger deliveries are refused with 413, counted while they stream in. */

@@ -174,6 +174,16 @@ describe("skyhook console", () => {
     expect(server.log()).not.toContain(String(secret));
   });
 
+  test("says so when nothing answers there", async () => {
+    const url = "http://127.0.0.1:1";
+    const { out, err, code } = await runSkyhook(["console", "--url", url], server);
+    expect(out).toStartWith(`${url}/console#code=`);
+    expect(err).toContain(
+      `${url} cannot be reached (nothing listens there): is \`skyhook serve\` running?`,
+    );
+    expect(code).toBe(0);
+  });
+
   test("says what is missing: another folder has no key, a foreign provider makes the tokens", async () => {
     const elsewhere = await runSkyhook(["console"], { cwd: folder, env: { DATA_DIR: "nowhere" } });
     expect(elsewhere.code).toBe(1);

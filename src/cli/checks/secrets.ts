@@ -8,6 +8,7 @@ import {
   secretPlaces,
   secretStore,
 } from "../../secrets.ts";
+import { providerById } from "../../webhooks/providers.ts";
 import type { Secrets } from "../../webhooks/signature.ts";
 import { messageOf } from "../failures.ts";
 import { notRead } from "../secret-warnings.ts";
@@ -91,9 +92,10 @@ function formFaults(id: string, source: string, secret: string): readonly Findin
   if (secret.trim().length < leastSecretLength) {
     faults.push(odd(id, `${source} has fewer than ${leastSecretLength} characters: is it whole?`));
   }
-  if (id === "payment_processor" && !secret.trim().startsWith("whsec_")) {
+  const prefix = providerById(id)?.secretPrefix ?? "";
+  if (!secret.trim().startsWith(prefix)) {
     faults.push(
-      odd(id, `${source} does not begin with whsec_: take the endpoint's signing secret`),
+      odd(id, `${source} does not begin with ${prefix}: take the secret that signs this webhook`),
     );
   }
   return faults;

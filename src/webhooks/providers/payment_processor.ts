@@ -62,6 +62,7 @@ export const paymentProcessor: Provider = {
     toleranceSeconds: 300,
   },
   deliveryIdIsSigned: true,
+  secretPrefix: "whsec_",
   maxBodyBytes: 5 * 1024 * 1024,
   normalise,
   notify: [notifyPayment],

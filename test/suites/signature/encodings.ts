@@ -1,0 +1,155 @@
+import { expect } from "bun:test";
+import { createHash, createHmac } from "node:crypto";
+
+import {
+  type Attempt,
+  flipped,
+  joined,
+  plain,
+  type Row,
+  type Signer,
+  today,
+  utf8,
+} from "./signer.ts";
+
+export function changedSignatureRows(by: Signer): readonly Row[] {
+  const { mac, encode, value } = by;
+  const right = mac(plain);
+  const text = encode(right);
+  const half = text.length / 2;
+  const sent = (encoded: string): Attempt => ({ header: value(encoded) });
+  const malformed = "malformed-signature";
+  return [
+    ["one bit of the first byte", "wrong-signature", sent(encode(flipped(right, 0)))],
+    ["one bit of a middle byte", "wrong-signature", sent(encode(flipped(right, 10)))],
+    ["one bit of the last byte", "wrong-signature", sent(encode(flipped(right, right.length - 1)))],
+    ["bytes in reverse", "wrong-signature", sent(encode(Buffer.from(right).reverse()))],
+    ["all zero", "wrong-signature", sent(encode(Buffer.alloc(right.length)))],
+    ["nothing but the frame", malformed, sent("")],
+    ["last character gone", malformed, sent(text.slice(0, -1))],
+    ["first character gone", malformed, sent(text.slice(1))],
+    ["one character more", malformed, sent(`${text}a`)],
+    ["one byte less", malformed, sent(encode(right.subarray(0, -1)))],
+    ["one byte more", malformed, sent(encode(Buffer.concat([right, Buffer.alloc(1)])))],
+    ["twice over", malformed, sent(text + text)],
+    ["zz after it", malformed, sent(`${text}zz`)],
+    ["junk after it", malformed, sent(`${text};junk`)],
+    ["a control character after it", malformed, sent(`${text}\u0001`)],
+    ["a no-break space after it", malformed, sent(`${text}\u00a0`)],
+    ["a space in the middle", malformed, sent(`${text.slice(0, half)} ${text.slice(half)}`)],
+    ["a tab in the middle", malformed, sent(`${text.slice(0, half)}\t${text.slice(half)}`)],
+    ["in quotes", malformed, sent(`"${text}"`)],
+    ["last character beyond ASCII", malformed, sent(`${text.slice(0, -1)}\u00e9`)],
+    ["all characters beyond ASCII", malformed, sent("\u00e9".repeat(text.length))],
+    ["as many UTF-8 bytes beyond ASCII", malformed, sent("\u00e9".repeat(half))],
+    ["1 MB of them", malformed, sent("a".repeat(1_000_000))],
+    ["1 MB beyond ASCII", malformed, sent("\u00e9".repeat(1_000_000))],
+  ];
+}
+
+export function hexRows(by: Signer): readonly Row[] {
+  const body = by.bodyWithSignature(/[a-f]$/);
+  const text = by.encoded(body);
+  const sent = (encoded: string): Attempt => ({ body, header: by.value(encoded) });
+  const malformed = "malformed-signature";
+  return [
+    ["lower case", "current", sent(text)],
+    ["upper case", malformed, sent(text.toUpperCase())],
+    ["one upper-case digit", malformed, sent(text.slice(0, -1) + text.slice(-1).toUpperCase())],
+    ["an odd number of digits", malformed, sent(`${text}0`)],
+    ["zz for the last two digits", malformed, sent(`${text.slice(0, -2)}zz`)],
+    ["zz for the first two digits", malformed, sent(`zz${text.slice(2)}`)],
+    ["0x before it", malformed, sent(`0x${text}`)],
+    ["bytes set apart by colons", malformed, sent(text.replaceAll(/..(?!$)/g, "$&:"))],
+    ["base64", malformed, sent(by.mac(body).toString("base64"))],
+    ["base64url", malformed, sent(by.mac(body).toString("base64url"))],
+  ];
+}
+
+export function base64Rows(by: Signer): readonly Row[] {
+  const body = by.bodyWithSignature(/[+].*[/]|[/].*[+]/);
+  const text = by.encoded(body);
+  const sent = (encoded: string): Attempt => ({ body, header: by.value(encoded) });
+  const malformed = "malformed-signature";
+  return [
+    ["standard alphabet, padded", "current", sent(text)],
+    ["URL alphabet, padded", malformed, sent(text.replaceAll("+", "-").replaceAll("/", "_"))],
+    ["URL alphabet, unpadded", malformed, sent(by.mac(body).toString("base64url"))],
+    ["one character of the URL alphabet", malformed, sent(text.replace("+", "-"))],
+    ["unpadded", malformed, sent(text.replace(/=+$/, ""))],
+    ["padded once more", malformed, sent(`${text}=`)],
+    ["padded in front", malformed, sent(`=${text}`)],
+    ["junk behind the padding", malformed, sent(`${text}AAAA`)],
+    ["last character not canonical", malformed, sent(notCanonical(text))],
+    ["hex", malformed, sent(by.mac(body).toString("hex"))],
+    [
+      "base64 of the hex",
+      malformed,
+      sent(Buffer.from(by.mac(body).toString("hex")).toString("base64")),
+    ],
+  ];
+}
+
+export function otherKindRows(by: Signer): readonly Row[] {
+  const { algorithm } = by.scheme;
+  const other = algorithm === "sha1" ? "sha256" : "sha1";
+  const size = by.mac(plain).length;
+  const otherMac = by.mac(plain, { algorithm: other });
+  const resized = Buffer.alloc(size);
+  otherMac.copy(resized);
+  const digest = (...parts: readonly Uint8Array[]): Buffer =>
+    createHash(algorithm)
+      .update(joined(...parts))
+      .digest();
+  const sent = (mac: Buffer): Attempt => ({ header: by.value(by.encode(mac)) });
+  const timeless = createHmac(algorithm, today).update(plain).digest();
+  const withoutTime: Row = ["the body without the time", "wrong-signature", sent(timeless)];
+  return [
+    ["the other algorithm", "malformed-signature", sent(otherMac)],
+    ["the other algorithm, cut or filled to size", "wrong-signature", sent(resized)],
+    ["a plain digest of the body", "wrong-signature", sent(digest(plain))],
+    ["a plain digest of secret and body", "wrong-signature", sent(digest(utf8(today), plain))],
+    ["an empty secret", "wrong-signature", sent(by.mac(plain, { secret: "" }))],
+    ...(by.timestamped ? [withoutTime] : []),
+  ];
+}
+
+export function prefixRows(by: Signer): readonly Row[] {
+  const { timestamped, scheme } = by;
+  const { prefix = "" } = scheme;
+  if (timestamped) return [];
+  const text = by.encoded(plain);
+  const malformed = "malformed-signature";
+  if (prefix === "") {
+    return [
+      ["one that the scheme lacks", malformed, { header: `${scheme.algorithm}=${text}` }],
+      ["v1= as others write", malformed, { header: `v1=${text}` }],
+    ];
+  }
+  return [
+    ["missing", malformed, { header: text }],
+    ["of another algorithm", malformed, { header: `md5=${text}` }],
+    ["doubled", malformed, { header: prefix + prefix + text }],
+    ["in upper case", malformed, { header: prefix.toUpperCase() + text }],
+    ["a space after it", malformed, { header: `${prefix} ${text}` }],
+    [
+      "a space within it",
+      malformed,
+      { header: `${prefix.slice(0, -1)} ${prefix.slice(-1)}${text}` },
+    ],
+    ["a no-break space before it", malformed, { header: `\u00a0${prefix}${text}` }],
+    ["behind the signature", malformed, { header: text + prefix }],
+    ["alone", malformed, { header: prefix }],
+  ];
+}
+
+/** The same bytes in base64 that does not encode back to itself: unused bits are set. */
+function notCanonical(text: string): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const unpadded = text.replace(/=+$/, "");
+  const last = alphabet.indexOf(unpadded.slice(-1));
+  const altered = `${unpadded.slice(0, -1)}${alphabet.charAt(last + 1)}${text.slice(unpadded.length)}`;
+  // Else the row would show nothing.
+  expect(Buffer.from(altered, "base64").equals(Buffer.from(text, "base64"))).toBe(true);
+  return altered;
+}
