@@ -4,7 +4,7 @@ import { authRest } from "./auth/auth.rest.ts";
 import { bookingLookupRest } from "./bookings/booking-lookup.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
-import { AppError } from "./errors.ts";
+import { AppError, isOurs } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightLoadRest } from "./flights/flight-load.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
@@ -55,8 +55,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);
-      const isOurs = failure.code === "internal" || failure.code === "unavailable";
-      if (isOurs) logFailure(failure, requestId);
+      if (isOurs(failure)) logFailure(failure, requestId);
       return problemResponse(failure, requestId);
     })
     .use(

@@ -74,3 +74,8 @@ export class AppError extends Error {
     super(`${code}: ${detail}`, { cause: extras.cause });
   }
 }
+
+/** Whether it is no fault of the client's. */
+export function isOurs({ code }: AppError): boolean {
+  return code === "internal" || code === "unavailable";
+}

@@ -18,10 +18,9 @@ import { makeId } from "../src/ids.ts";
 import { insertPassenger } from "../src/storage/bookings.ts";
 import { step } from "../src/storage/sql.ts";
 import { openStorage, type Storage } from "../src/storage/storage.ts";
-import { at } from "../src/webhooks/payload.ts";
 
 import { until } from "./support/app.ts";
-import { book, bookingOn } from "./support/booked.ts";
+import { book, bookingOn, flightsIn } from "./support/booked.ts";
 import { noManyConnections, postgresDatabase } from "./support/databases.ts";
 import { authorization, databaseIn } from "./support/load.ts";
 import { type RunningServer, runSkyhook } from "./support/program.ts";
@@ -48,11 +47,25 @@ async function findings(about: string, server: { cwd: string; env?: Record<strin
 }
 
 describe("the key for personal data", () => {
+  test("may change between a booking and its repetition: that gets the first answer", async () => {
+    const folder = taken.newFolder();
+    const first = await taken.start(folder, { PERSONAL_DATA_KEY: newKey(1) });
+    await runSkyhook(["import", flightsIn(folder)], first);
+    const booked: unknown = await (await book(first, { "idempotency-key": "once" })).json();
+    await first.stop();
+    const rotated = await taken.start(folder, {
+      PERSONAL_DATA_KEY: newKey(3),
+      PERSONAL_DATA_KEY_PREVIOUS: `${newKey(2)},${newKey(1)}`,
+    });
+    const again = await book(rotated, { "idempotency-key": "once" });
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await again.json()).toEqual(booked);
+  });
+
   test("that was before is found in the data folder too; where it is gone, all say which it was", async () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder);
     const id = await bookingOn(first);
-    const keyed = at(await (await book(first, { "idempotency-key": "once" })).json(), "bookingId");
     await first.stop();
     const key = join(folder, "data/personal_data_key");
     const previous = `${key}_previous`;
@@ -61,9 +74,6 @@ describe("the key for personal data", () => {
 
     const rotated = await taken.start(folder);
     expect((await read(rotated, id)).status).toBe(200);
-    const again = await book(rotated, { "idempotency-key": "once" });
-    expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(at(await again.json(), "bookingId")).toBe(keyed);
     const backup = await runSkyhook(["backup", join(folder, "copy.db")], rotated);
     expect(backup.out).toContain(`${previous}  opens birth dates and passports`);
     expect(await findings("personal data key", rotated)).toEqual([

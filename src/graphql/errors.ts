@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 
-import { AppError, type ErrorCode } from "../errors.ts";
+import { AppError, type ErrorCode, isOurs } from "../errors.ts";
 import { problems } from "../http/errors.ts";
 
 /** A fault of a query itself: an argument out of its range, a malformed cursor or id. */
@@ -72,11 +72,6 @@ function failureOf(error: GraphQLError): AppError | null {
   }
   if (originalError instanceof GraphQLError) return failureOf(originalError);
   return appErrorOf(originalError);
-}
-
-/** Whether it is no fault of the client's. */
-export function isOurs({ code }: AppError): boolean {
-  return code === "internal" || code === "unavailable";
 }
 
 export function appErrorOf(error: unknown): AppError {

@@ -2,13 +2,13 @@ import { readBytes } from "../http/body.ts";
 import { authenticate } from "../http/auth.ts";
 import { headersOf, problems } from "../http/errors.ts";
 import { urlOf } from "../http/url.ts";
-import { AppError } from "../errors.ts";
+import { AppError, isOurs } from "../errors.ts";
 import type { Context, Session } from "../context.ts";
 
 import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
 import type { GraphqlContext, GraphqlParts } from "./context.ts";
 import { createEngine } from "./engine.ts";
-import { extensionsOf, isOurs, notAcceptable } from "./errors.ts";
+import { extensionsOf, notAcceptable } from "./errors.ts";
 import { fastPath } from "./fast-path.ts";
 import { limits } from "./limits.ts";
 import { loaders } from "./loaders.ts";

@@ -1,14 +1,14 @@
 import { type DocumentNode, GraphQLError } from "graphql";
 import { createYoga, type Plugin } from "graphql-yoga";
 
-import type { AppError, ErrorCode } from "../errors.ts";
+import { type AppError, type ErrorCode, isOurs } from "../errors.ts";
 import { problems } from "../http/errors.ts";
 import type { FailureLog } from "../http/failure-log.ts";
 
 import { acceptedTypes } from "./accept.ts";
 import type { GraphqlContext } from "./context.ts";
 import type { Engine } from "./engine.ts";
-import { appErrorOf, extensionsOf, isOurs, notAcceptable, shown } from "./errors.ts";
+import { appErrorOf, extensionsOf, notAcceptable, shown } from "./errors.ts";
 import { limits } from "./limits.ts";
 
 /** What the door hands over with a request. */
