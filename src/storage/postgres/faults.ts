@@ -11,6 +11,7 @@ const unusable = [
   "25006", // read only: a standby, or a server that is being changed over
   "28", // refused: the role or its password was changed
   "3D000", // the database is gone
+  "42501", // refused: a right was taken away
   "53", // out of disk, memory or connections
   "55000", // the database takes no connections, as while it is brought back or renamed
   "55P03", // lock not available
