@@ -324,6 +324,42 @@ describe("postgres: a server without room for rows", () => {
   });
 });
 
+describe.skipIf(noManyConnections !== null)("postgres: a database that takes nobody in", () => {
+  test("is `unavailable`, as while it is brought back; and goes on by itself", async () => {
+    const [role] = await shared.run(
+      "select rolcreatedb or rolsuper as may from pg_roles where rolname = current_user",
+    );
+    if (role?.["may"] !== true) {
+      console.log("skipped: the role in TEST_POSTGRES_URL may not make a database");
+      return;
+    }
+    const name = `skyhook_closed_${crypto.randomUUID().replaceAll("-", "")}`;
+    await shared.run(`create database ${name}`);
+    try {
+      const url = new URL(shared.url);
+      url.pathname = `/${name}`;
+      url.searchParams.delete("search_path");
+      const storage = await openStorage(url.href, { ...limits, retryMs: 0 });
+      await storage.atomically(step(insertEvent, eventRow(1)));
+      await shared.run(`alter database ${name} allow_connections false`);
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
+      await shared.run(cut);
+      // The first of each may meet the connection that was cut, the rest what refuses a new one.
+      for (let n = 0; n < 6; n += 1) {
+        const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+        const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+        expect(await write).toMatchObject({ code: "unavailable" });
+        expect(await read).toMatchObject({ code: "unavailable" });
+      }
+      await shared.run(`alter database ${name} allow_connections true`);
+      await storage.atomically(step(insertEvent, eventRow(2)));
+      await storage.close();
+    } finally {
+      await shared.run(`drop database ${name} with (force)`);
+    }
+  });
+});
+
 describe("postgres: a server that falls silent", () => {
   const { id } = eventRow(1);
 

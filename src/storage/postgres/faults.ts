@@ -13,6 +13,7 @@ const unusable = [
   "3D000", // the database is gone
   "42501", // the role lacks a right
   "53", // out of disk, memory or connections
+  "55000", // the database takes no connections, as while it is brought back or renamed
   "55P03", // lock not available
   "57", // cancelled, shutting down, starting up, or a statement that took too long
   "58", // disk
