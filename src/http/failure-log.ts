@@ -39,17 +39,26 @@ export function failureLog(log: Log, clock: Clock): FailureLog {
   return (failure, requestId) => {
     const { cause } = failure.extras;
     const why = cause instanceof Error ? `${failure.message}: ${cause.message}` : failure.message;
-    const entry = { ...(requestId !== null && { requestId }), err: cause };
-    if (failure.code !== "unavailable") return log.error(entry, why);
+    const say = (alike: number) => {
+      const entry = {
+        err: cause,
+        // What is undefined is left out.
+        requestId: requestId ?? undefined,
+        alike: alike > 0 ? alike : undefined,
+      };
+      // Without a cause nothing is broken: it starts or stops, lacks a secret, or has too much under way.
+      if (cause === undefined) log.warn(entry, why);
+      else log.error(entry, why);
+    };
+    if (failure.code !== "unavailable") return say(0);
 
     const kind = kinds.has(why) || kinds.size < maxKinds ? why : anyOther;
     const unsaid = kinds.get(kind);
     if (unsaid === undefined) {
-      log.error(entry, why);
+      say(0);
       listenTo(kind);
       return;
     }
-    const say = (alike: number) => log.error({ ...entry, ...(alike > 0 && { alike }) }, why);
     kinds.set(kind, { alike: unsaid === null ? 0 : unsaid.alike + 1, say });
   };
 }

@@ -49,6 +49,13 @@ test("an outage has one line every ten seconds, with its cause and how many are 
   ]);
 });
 
+test("what is not ready, and not broken, is a warning", () => {
+  const { lines, log } = logged();
+  log(new AppError("unavailable", "The service is starting"), "req_1");
+  log(new AppError("internal", "Something went wrong", { cause: new Error("a bug") }), "req_2");
+  expect(lines.map((line) => at(line, "level"))).toEqual([40, 50]);
+});
+
 test("outages of any number of kinds have a bound", () => {
   const { clock, lines, log } = logged();
   for (let round = 0; round < 3; round += 1) {
