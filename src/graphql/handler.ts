@@ -1,4 +1,4 @@
-import { readBytes } from "../http/body.ts";
+import { readBytes, requireNoCoding } from "../http/body.ts";
 import { authenticate } from "../http/auth.ts";
 import { headersOf, problems } from "../http/errors.ts";
 import { urlOf } from "../http/url.ts";
@@ -80,13 +80,7 @@ function requireForm(request: Request): void {
     const detail = "Send the body as application/json in UTF-8";
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
-  if ((headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
-    const detail = "Send the body as it is, without Content-Encoding";
-    throw new AppError("unsupported-media-type", detail, {
-      accept: "application/json",
-      acceptCoding: "identity",
-    });
-  }
+  requireNoCoding(headers);
 }
 
 function requireJsonParameters(query: URLSearchParams): void {

@@ -9,6 +9,16 @@ const smallBytes = 64 * 1024;
 const maxBytesUnderWay = 256 * 1024 * 1024;
 let bytesUnderWay = 0;
 
+/** Throws `unsupported-media-type` when a body that is to be JSON is packed. */
+export function requireNoCoding(headers: Headers): void {
+  if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return;
+  const detail = "Send the body as it is, without Content-Encoding";
+  throw new AppError("unsupported-media-type", detail, {
+    accept: "application/json",
+    acceptCoding: "identity",
+  });
+}
+
 /**
  * The exact bytes of a request's body. Throws `body-too-large` as soon as more than `maxBytes` are
  * announced or have come, `unavailable` when too much is under way in large bodies, and `bad-request`

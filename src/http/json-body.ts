@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 
-import { readBytes } from "./body.ts";
+import { readBytes, requireNoCoding } from "./body.ts";
 
 /** The largest body that the API takes. */
 const maxBodyBytes = 256 * 1024;
@@ -19,13 +19,7 @@ export async function readJson(request: Request): Promise<unknown> {
     const detail = "Send the body as application/json";
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
-  if ((request.headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity") {
-    const detail = "Send the body as it is, without Content-Encoding";
-    throw new AppError("unsupported-media-type", detail, {
-      accept: "application/json",
-      acceptCoding: "identity",
-    });
-  }
+  requireNoCoding(request.headers);
   const value = parse(await readBytes(request, maxBodyBytes));
   if (isDeeper(value, maxDepth)) {
     throw new AppError("invalid-body", `The body is nested more than ${maxDepth} levels deep`);
