@@ -13,8 +13,7 @@ const root = join(import.meta.dir, "../..");
 const files = [
   "test/embedded.test.ts",
   "test/readme.test.ts",
-  "test/cli.test.ts",
-  "test/cli-selling.test.ts",
+  "test/cli/",
   "test/backup.test.ts",
   "test/rivals.test.ts",
   "test/shutdown.test.ts",

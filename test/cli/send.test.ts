@@ -1,0 +1,96 @@
+import { describe, expect, test } from "bun:test";
+
+import { at, itemsAt } from "../../src/webhooks/payload.ts";
+import { catalogue } from "../../src/webhooks/providers.ts";
+
+import { allSecrets, answerIn, besideServer, secretOf } from "../support/cli.ts";
+import { complete } from "../support/complete.ts";
+
+const { beside, get, operatorToken, running, skyhook } = besideServer();
+
+describe("skyhook send", () => {
+  const all = catalogue.flatMap(({ id, samples }) =>
+    Object.keys(samples).map((type) => [id, type] as const),
+  );
+
+  test("--list prints every pair", async () => {
+    const { out, code } = await skyhook(["send", "--list"]);
+    expect(out).toBe(all.map((pair) => `${pair.join(" ")}\n`).join(""));
+    expect(code).toBe(0);
+  });
+
+  test.concurrent.each(all)("%s %s is accepted and listed", async (provider, type) => {
+    const { out, err, code } = await beside("send", provider, type);
+    const answer = answerIn(out);
+    const { id, idempotencyKey } = answer;
+    expect(answer).toMatchObject({ status: "accepted", event: type });
+    expect(out).toStartWith(`200 accepted ${String(id)} ${String(idempotencyKey)}\n`);
+    expect([err, code]).toEqual(["", 0]);
+
+    const listed = await get(`/v1/events?provider=${provider}&type=${type}`, await operatorToken());
+    const event = itemsAt(listed.body, "data").find((one) => at(one, "id") === id);
+    expect(event).toMatchObject({ type, title: expect.stringMatching(/\S/) });
+    if (!complete.includes(provider)) return;
+    expect(event).toMatchObject({
+      url: expect.stringMatching(/^https:/),
+      actor: expect.stringMatching(/\S/),
+    });
+  });
+
+  const tampered = catalogue.flatMap(({ id, signature, samples }) => {
+    const [type = ""] = Object.keys(samples);
+    const ways = [
+      "signature",
+      "body",
+      ...(signature.signed === "timestamp-dot-raw" ? ["time"] : []),
+    ];
+    return ways.map((way) => [id, type, way] as const);
+  });
+
+  test.concurrent.each(tampered)("%s %s --tamper %s is refused", async (provider, type, way) => {
+    const { out, code } = await beside("send", provider, type, "--tamper", way);
+    expect(out).toStartWith("401 invalid-signature: ");
+    expect(answerIn(out)).toMatchObject({ status: 401 });
+    expect(code).toBe(1);
+  });
+
+  test("with the same --id is a duplicate", async () => {
+    for (const { id, samples } of catalogue) {
+      const [type = ""] = Object.keys(samples);
+      const args = ["send", id, type, "--id", crypto.randomUUID()];
+      const first = answerIn((await beside(...args)).out);
+      const second = await beside(...args);
+      expect(answerIn(second.out)).toEqual({ ...first, status: "duplicate" });
+      expect(second.code).toBe(0);
+    }
+  });
+
+  test("takes a secret and a server from the command line", async () => {
+    const secret = ["--secret", secretOf("code_host")];
+    const args = [
+      "send",
+      "code_host",
+      "package.published",
+      "--url",
+      `${running().url}/`,
+      ...secret,
+    ];
+    expect(await skyhook(args)).toMatchObject({ code: 0 });
+    const wrong = await skyhook([...args, "--secret", "another"]);
+    expect(wrong.out).toStartWith("401 ");
+    expect(wrong.err).toContain("another secret");
+    expect(wrong.err).toContain("or the clocks differ: the console's Refused says which");
+    expect(wrong.code).toBe(1);
+  });
+
+  test("says what to do without a secret or a server", async () => {
+    const without = await skyhook(["send", "shared_inbox", "message.sent"]);
+    expect(without.err).toContain("set SHARED_INBOX_WEBHOOK_SECRET");
+    expect(without.err).toContain("secrets/shared_inbox_webhook_secret");
+    const alone = await skyhook(["send", "shared_inbox", "message.sent"], { env: allSecrets });
+    expect(alone.err).toMatch(
+      /^skyhook: http:\/\/127\.0\.0\.1:1 cannot be reached .*skyhook serve.*\n$/,
+    );
+    expect([without.code, alone.code]).toEqual([1, 1]);
+  });
+});
