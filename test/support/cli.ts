@@ -65,13 +65,13 @@ export function besideServer() {
     newFolder,
     beside,
     running: (): RunningServer => server,
-    async get(path: string, token: string): Promise<{ status: number; body: unknown }> {
+    get: async (path: string, token: string): Promise<{ status: number; body: unknown }> => {
       const response = await fetch(`${server.url}${path}`, {
         headers: { authorization: `Bearer ${token}` },
       });
       return { status: response.status, body: await response.json() };
     },
-    async operatorToken(): Promise<string> {
+    operatorToken: async (): Promise<string> => {
       const made = await beside("token", "--email", "op@example.com", "--role", "operator");
       return made.out.trim();
     },
