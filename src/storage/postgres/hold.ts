@@ -28,6 +28,8 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
   try {
     const connection = await pool.reserve();
     await connection.unsafe("begin");
+    // Set anew: a pooler may have kept it from the session.
+    await connection.unsafe(`set local statement_timeout = ${limits.statementTimeoutMs}`);
     await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
     const names = Object.values(tables).map((table) => `"${getTableName(table)}"`);
     await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
