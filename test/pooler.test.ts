@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 1", ignoring);
     await using others = new SQL(url, { max: 1 });
     await others.unsafe("select 1");
-    const brief = { ...limits, statementTimeoutMs: 100 };
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     for (const ask of [openStorage, inspectServer]) {
       expect(await failure(ask(url, brief))).toMatchObject({
         message: expect.stringContaining("raise its pool size"),

@@ -33,7 +33,7 @@ export interface ServerFound {
  */
 export function checkServer(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
   // A pooler that is full lets us connect, and then wait without a word.
-  return answered(check(pool, limits), silenceOf(limits));
+  return answered(check(pool, limits), limits.connectTimeoutMs + silenceOf(limits));
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
