@@ -103,6 +103,16 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     await storage.close();
   }, 60_000);
 
+  test("a copy does not wait for ever for a connection to hold its source by", async () => {
+    const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
+    const storage = await openStorage(url, brief);
+    expect(await failure(storage.holdStill())).toMatchObject({
+      message: expect.stringContaining("raise its pool size"),
+    });
+    await storage.close();
+  }, 60_000);
+
   test("that refuses what a session is told, says what to set", async () => {
     const { url } = await start("pool_mode = session");
     expect(await refused(url)).toContain(
