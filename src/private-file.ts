@@ -13,7 +13,13 @@ import { dirname } from "node:path";
 
 /** Writes whole or not at all, readable by the owner only. On disk when this returns. */
 export function writePrivately(file: string, content: string): void {
-  renameSync(draftOf(file, content), file);
+  const draft = draftOf(file, content);
+  try {
+    renameSync(draft, file);
+  } finally {
+    // Of drafts that got no name there would be one more each time, with a secret in it.
+    rmSync(draft, { force: true });
+  }
   syncNames(dirname(file));
 }
 

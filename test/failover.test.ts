@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 
+import { step } from "../src/storage/sql.ts";
+import { openStorage } from "../src/storage/storage.ts";
 import { book, cancel } from "./crash/requests.ts";
 import { addFlights } from "./crash/service.ts";
 import { until } from "./support/app.ts";
+import { failure } from "./support/failure.ts";
 import { deliverTo, keyOf } from "./support/load.ts";
 import { movableAddress } from "./support/movable-address.ts";
 import { noOwnPostgres, ownPostgres } from "./support/own-postgres.ts";
@@ -101,4 +104,33 @@ test.skipIf(noOwnPostgres !== null)(
     expect(await server.stop()).toBe(0);
   },
   90_000,
+);
+
+test.skipIf(noOwnPostgres !== null)(
+  "what was read counts as safe only after a commit that waits for the standby, whoever shares it",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const limits = {
+      poolSize: 1,
+      connectTimeoutMs: 10_000,
+      statementTimeoutMs: 300,
+      retryMs: 0,
+    };
+    await (await openStorage(primary.url, limits)).close();
+    await using sql = new Bun.SQL(primary.url, { max: 1 });
+    await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
+    await primary.crash();
+    await primary.start();
+
+    const storage = await openStorage(primary.url, limits);
+    const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
+    const claim = () => storage.atomically(step(storage.claimDue, lease));
+    // Nothing is due, so it writes nothing, and its commit waits for nobody.
+    await claim();
+    const [, settled] = await Promise.all([claim().catch(() => {}), failure(storage.settled())]);
+    expect(settled).toMatchObject({ code: "unavailable" });
+    await storage.close();
+  },
+  60_000,
 );

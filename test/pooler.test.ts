@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
+import { SQL } from "bun";
+
 import { eventById, insertEvent } from "../src/storage/events.ts";
 import { inspectServer } from "../src/storage/postgres/inspect.ts";
 import { step } from "../src/storage/sql.ts";
@@ -74,6 +76,41 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     expect(await failure(inspectServer(url, limits))).toMatchObject({
       message: expect.stringContaining("take session mode for this database"),
     });
+  }, 60_000);
+
+  test("that is full lets nobody wait for ever: neither a start, nor who looks", async () => {
+    const { url } = await start("pool_mode = session", "default_pool_size = 1", ignoring);
+    await using others = new SQL(url, { max: 1 });
+    await others.unsafe("select 1");
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
+    for (const ask of [openStorage, inspectServer]) {
+      expect(await failure(ask(url, brief))).toMatchObject({
+        message: expect.stringContaining("raise its pool size"),
+      });
+    }
+  }, 60_000);
+
+  test("a copy does not wait for ever for who writes, though no timeout is passed on", async () => {
+    const { url, direct } = await start("pool_mode = session", ignoring);
+    const storage = await openStorage(url, { ...limits, statementTimeoutMs: 100 });
+    await using others = new SQL(direct, { max: 1 });
+    await others.begin(async (writer) => {
+      await writer.unsafe("lock table events in row exclusive mode");
+      expect(await failure(storage.holdStill())).toMatchObject({
+        message: expect.stringContaining("Others write to this database"),
+      });
+    });
+    await storage.close();
+  }, 60_000);
+
+  test("a copy does not wait for ever for a connection to hold its source by", async () => {
+    const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
+    const storage = await openStorage(url, brief);
+    expect(await failure(storage.holdStill())).toMatchObject({
+      message: expect.stringContaining("raise its pool size"),
+    });
+    await storage.close();
   }, 60_000);
 
   test("that refuses what a session is told, says what to set", async () => {

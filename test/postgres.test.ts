@@ -388,6 +388,15 @@ describe("postgres: a server that falls silent", () => {
     await storage.close();
   });
 
+  test("has as long to take us in as the setting for that says, however short statements are", async () => {
+    await shared.empty();
+    // Longer than the silence after such statements.
+    const proxy = silencer(shared.url, 2_500);
+    const brief = { ...limits, connectTimeoutMs: 10_000, statementTimeoutMs: 300 };
+    await (await openStorage(proxy.url, brief)).close();
+    proxy.stop(true);
+  }, 30_000);
+
   test.skipIf(noManyConnections !== null)(
     "and new connections are made: another may have taken its place without a word",
     async () => {
@@ -406,7 +415,7 @@ describe("postgres: a server that falls silent", () => {
 });
 
 /** Stands before a server. Once told to, what is connected by then hears nothing more, and is not told. */
-function silencer(url: string) {
+function silencer(url: string, acceptsAfterMs = 0) {
   const { hostname, port } = new URL(url);
   let newest = { silent: false };
   const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[]; line: typeof newest }>({
@@ -416,6 +425,7 @@ function silencer(url: string) {
       async open(client) {
         const line = newest;
         client.data = { server: null, early: [], line };
+        await Bun.sleep(acceptsAfterMs);
         client.data.server = await Bun.connect({
           hostname,
           port: Number(port),

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { writePrivately } from "../src/private-file.ts";
 import { secretStore } from "../src/secrets.ts";
 
 import { resources } from "./support/resources.ts";
@@ -63,5 +64,13 @@ describe("a secret that is written", () => {
     ]);
     expect(statSync(key).mode & 0o777).toBe(0o600);
     expect(existsSync(join(folder, "secrets"))).toBe(false);
+  });
+
+  test("leaves no draft where it could not get its name", () => {
+    const folder = taken.newFolder();
+    const file = join(folder, "secret");
+    mkdirSync(file);
+    expect(() => writePrivately(file, "one")).toThrow();
+    expect(readdirSync(folder)).toEqual(["secret"]);
   });
 });

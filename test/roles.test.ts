@@ -76,11 +76,38 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     // What asks whether it is ready hears of it.
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
 
-    await run(grantSequences);
+    await run(`${grantSequences}; create table skyhook.of_another_program ()`);
     await insert();
     await storage.atomically();
     expect(await storage.lastSeq()).toBe(1);
     expect((await inspectServer(urlOf("server"), limits)).oddities).toEqual([]);
+    await storage.close();
+  }, 60_000);
+
+  test("a right that is lacking fails what needs it, and nothing that is committed beside it", async () => {
+    const { urlOf, run } = await start();
+    await run(ownerText);
+    await (await opened(urlOf("keeper"))).close();
+    await run(
+      `${grantTables}; ${grantSequences}; revoke insert on skyhook.notifications from server`,
+    );
+    const storage = await opened(urlOf("server"));
+    const [refused] = await Promise.all([
+      failure(
+        storage.atomically(
+          step(insertEvent, eventRow(1)),
+          step(insertNotification, notificationRow(1)),
+        ),
+      ),
+      storage.atomically(step(insertEvent, eventRow(2))),
+    ]);
+    expect(refused).toMatchObject({ code: "unavailable" });
+    await run("revoke delete on skyhook.idempotency from server");
+    const [unready] = await Promise.all([
+      failure(storage.atomically()),
+      storage.atomically(step(insertEvent, eventRow(3))),
+    ]);
+    expect(unready).toMatchObject({ code: "unavailable" });
     await storage.close();
   }, 60_000);
 

@@ -135,7 +135,12 @@ interface Serving {
 }
 
 /** What is fetched from or sent to another machine for all in between to read, and to change. */
-function unencrypted({ jwksUrl, operatorGatewayUrl, ...otlp }: Config): readonly string[] {
+function unencrypted({
+  jwksUrl,
+  operatorGatewayUrl,
+  otlpEndpoint,
+  otlpHeaders,
+}: Config): readonly string[] {
   const isOpen = (url: string | null) =>
     url !== null && url.startsWith("http:") && !isLoopback(url);
   return [
@@ -145,7 +150,7 @@ function unencrypted({ jwksUrl, operatorGatewayUrl, ...otlp }: Config): readonly
     ...(isOpen(operatorGatewayUrl)
       ? ["OPERATOR_GATEWAY_URL is not https: whoever stands in between reads all notifications"]
       : []),
-    ...(isOpen(otlp.otlpEndpoint) && otlp.otlpHeaders !== null
+    ...(isOpen(otlpEndpoint) && otlpHeaders !== null
       ? [
           "OTEL_EXPORTER_OTLP_ENDPOINT is not https: whoever stands in between reads the headers for it",
         ]

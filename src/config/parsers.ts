@@ -28,9 +28,9 @@ export function webUrlWithoutQuery(value: string): string {
   return webUrl(value);
 }
 
-/** Never repeats a URL of a server, which may hold a password. */
 const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
+/** Never repeats a URL of a server, which may hold a password. */
 export function databaseUrl(value: string): string {
   if (/^sqlite:.+/.test(value)) return value;
   const url = URL.parse(value);

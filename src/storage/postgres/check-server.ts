@@ -1,9 +1,11 @@
 import type { ReservedSQL, SQL } from "bun";
+import { getTableName } from "drizzle-orm";
 
 import type { ServerLimits } from "../storage.ts";
 
 import { timeouts } from "./connect.ts";
 import { answered, sqlStateOf } from "./faults.ts";
+import { tables } from "./tables.ts";
 
 /** The oldest server that is tested. */
 const leastVersion = 15;
@@ -31,7 +33,7 @@ export interface ServerFound {
  */
 export function checkServer(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
   // A pooler that is full lets us connect, and then wait without a word.
-  return answered(check(pool, limits), silenceOf(limits));
+  return answered(check(pool, limits), limits.connectTimeoutMs + silenceOf(limits));
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
@@ -123,8 +125,16 @@ async function oddTimeouts(pool: SQL, { statementTimeoutMs }: ServerLimits): Pro
   ];
 }
 
+/** Others may have theirs in the same schema. */
+const ours = [
+  ...Object.values(tables).map(getTableName),
+  "migrations",
+  "notifications_seq",
+  "flights_id",
+];
 const rightsText = `select relname as name from pg_class
-  where relnamespace = current_schema()::regnamespace and case relkind
+  where relnamespace = current_schema()::regnamespace
+  and relname in (${ours.map((name) => `'${name}'`).join()}) and case relkind
     when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
       and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
     when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage'))

@@ -5,13 +5,15 @@ import { AppError } from "../../errors.ts";
 /** Seconds after which a client may try again. */
 const retryAfterSeconds = 5;
 
+/** SQLSTATE of a role that may not do something with a table or a sequence. */
+const lacksRight = "42501";
 /** SQLSTATEs of a server that cannot be used now, whatever the statement was (PostgreSQL, appendix A). */
 const unusable = [
   "08", // connection
   "25006", // read only: a standby, or a server that is being changed over
   "28", // refused: the role or its password was changed
   "3D000", // the database is gone
-  "42501", // the role lacks a right
+  lacksRight,
   "53", // out of disk, memory or connections
   "55000", // the database takes no connections, as while it is brought back or renamed
   "55P03", // lock not available
@@ -63,7 +65,12 @@ export function isPassing(error: unknown): boolean {
 
 /** True for a fault that only real writes meet: room for rows is lacking, or the right to write them. */
 export function isOfRows(error: unknown): boolean {
-  return begins(error, ["42501", "53100", "53200", "53400", "58"]);
+  return begins(error, [lacksRight, "53100", "53200", "53400", "58"]);
+}
+
+/** True for a fault of what one unit uses: those beside it may succeed. */
+export function isOfUnit(error: unknown): boolean {
+  return begins(error, [lacksRight]);
 }
 
 function isCollision(error: unknown): boolean {

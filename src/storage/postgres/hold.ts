@@ -1,10 +1,12 @@
+import type { ReservedSQL, SQL } from "bun";
 import { getTableName } from "drizzle-orm";
 
 import { UnfitDatabase } from "../applied.ts";
 import type { ServerLimits } from "../storage.ts";
 
+import { silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
-import { sqlStateOf } from "./faults.ts";
+import { answered, sqlStateOf } from "./faults.ts";
 import { startFault } from "./start-fault.ts";
 import { tables } from "./tables.ts";
 
@@ -26,11 +28,9 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
   const pool = connect(url, { ...limits, poolSize: 1 });
   const release = () => pool.close({ timeout: 0 });
   try {
-    const connection = await pool.reserve();
-    await connection.unsafe("begin");
-    await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
-    const names = Object.values(tables).map((table) => `"${getTableName(table)}"`);
-    await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
+    // A pooler that is full lets us connect, and then wait without a word.
+    const patienceMs = limits.connectTimeoutMs + silenceOf(limits);
+    const connection = await answered(lockedIn(pool, limits), patienceMs);
     return {
       async requireHeld() {
         // Refused outside of a transaction, so on a new connection too.
@@ -44,4 +44,15 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
       ? new UnfitDatabase(othersAtWork)
       : startFault(error, url);
   }
+}
+
+async function lockedIn(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<ReservedSQL> {
+  const connection = await pool.reserve();
+  await connection.unsafe("begin");
+  // Set anew: a pooler may have kept it from the session.
+  await connection.unsafe(`set local statement_timeout = ${statementTimeoutMs}`);
+  await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
+  const names = Object.values(tables).map((table) => `"${getTableName(table)}"`);
+  await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
+  return connection;
 }

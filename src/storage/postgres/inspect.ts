@@ -62,6 +62,7 @@ async function inspected<Found>(
   } catch (error) {
     throw startFault(error, url);
   } finally {
-    await pool.close();
+    // What a full pooler has not answered, it never may.
+    await pool.close({ timeout: 0 });
   }
 }

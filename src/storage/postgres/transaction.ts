@@ -5,7 +5,7 @@ import type { Step } from "../sql.ts";
 import type { StepResult } from "../storage.ts";
 import { leftOut, type Unit } from "../unit.ts";
 
-import { isStorageFault, sqlStateOf } from "./faults.ts";
+import { isOfUnit, isStorageFault, sqlStateOf } from "./faults.ts";
 import type { Compile } from "./open.ts";
 
 /** How far a unit has come in one try. */
@@ -54,7 +54,12 @@ export async function runGroup(
   }));
   // Plain, as it must not fail: what is sent behind it would be committed one by one.
   const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
-  if (all.every(isOver)) sent.push(...probeTexts.map((text) => send(connection, text)));
+  // Beside other units too: they may find nothing to write.
+  const asking = all.find(isOver);
+  if (asking !== undefined) {
+    const answers = probeTexts.map((text) => send(connection, text).answer);
+    sent.push(...answers.map((answer) => ({ unit: asking.unit, answer })));
+  }
   for (;;) {
     const checks = all.flatMap((progress) => sendWave(connection, compile, progress, sent));
     const isLast = all.every(isOver) && checks.length === 0;
@@ -164,7 +169,8 @@ async function answersOf(sent: readonly Sent[]): Promise<void> {
     try {
       await answer;
     } catch (error) {
-      throw unit === null || isStorageFault(error) ? error : new Refused(unit, error);
+      const isOfAll = isStorageFault(error) && !isOfUnit(error);
+      throw unit === null || isOfAll ? error : new Refused(unit, error);
     }
   }
 }
