@@ -21,7 +21,7 @@ import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
 import { allowedMethods, type Route } from "./http/routes.ts";
 import { setSecurityHeaders } from "./http/security-headers.ts";
-import { urlOf } from "./http/url.ts";
+import { pathOf } from "./http/url.ts";
 import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
 import { statisticsRest } from "./statistics/statistics.rest.ts";
@@ -45,7 +45,8 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
   const signedIn = authenticated(services.verify);
   const logFailure = failureLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
-  const app = new Elysia({ strictPath: true })
+  // Elysia finds the path behind names of four letters or more, unless told that there are shorter ones.
+  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .wrap(observed({ metrics, tracer, routes: (): readonly Route[] => app.routes }))
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
@@ -119,13 +120,8 @@ export type App = ReturnType<typeof createApp>;
 function failureOf(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
   if (error instanceof AppError) return error;
   if (code === "NOT_FOUND") {
-    const allow = allowedMethods(app.routes, urlOf(request).pathname);
-    // Routes are found by the path as it was sent; in `request.url` its dots are resolved. A route that
-    // takes the method there was not meant: "/a/../b" is not "/b".
-    const isElsewhere = [request.method, "ALL"].some((method) => allow.includes(method));
-    if (allow.length === 0 || isElsewhere) {
-      return new AppError("not-found", "There is nothing at this address");
-    }
+    const allow = allowedMethods(app.routes, pathOf(request.url));
+    if (allow.length === 0) return new AppError("not-found", "There is nothing at this address");
     const detail = `This address takes ${allow.join(", ")}`;
     return new AppError("method-not-allowed", detail, { allow });
   }

@@ -50,8 +50,9 @@ export async function compile(
 
 /** Where the source comes without its git, as into an image, whoever builds says of which commit it is. */
 function builtCommit(): string {
-  const said = process.env["SKYHOOK_COMMIT"] ?? "unknown";
-  return said === "unknown" ? sourceCommit() : said;
+  const said = process.env["SKYHOOK_COMMIT"] ?? "";
+  // Empty where its `git describe` failed.
+  return said === "" || said === "unknown" ? sourceCommit() : said;
 }
 
 function targetOf(text: string | undefined): Target | undefined {

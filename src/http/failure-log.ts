@@ -47,7 +47,7 @@ export function failureLog(log: Log, clock: Clock): FailureLog {
         alike: alike > 0 ? alike : undefined,
       };
       // Without a cause nothing is broken: it starts or stops, lacks a secret, or has too much under way.
-      if (cause === undefined) log.warn(entry, why);
+      if (failure.code === "unavailable" && cause === undefined) log.warn(entry, why);
       else log.error(entry, why);
     };
     if (failure.code !== "unavailable") return say(0);

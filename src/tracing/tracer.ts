@@ -1,4 +1,4 @@
-import { AppError } from "../errors.ts";
+import { AppError, isOurs } from "../errors.ts";
 
 import type { Sampler } from "./sampler.ts";
 import {
@@ -97,8 +97,8 @@ async function inSpanOf<Result>(span: Span, work: () => Promise<Result>): Promis
 
 /** What a span says of an error: its code, and whether we are to blame. */
 export function faultOf(error: unknown): NonNullable<Parameters<Span["end"]>[0]> {
-  const type = error instanceof AppError ? error.code : "internal";
-  return { type, isOurs: type === "internal" || type === "unavailable" };
+  if (!(error instanceof AppError)) return { type: "internal", isOurs: true };
+  return { type: error.code, isOurs: isOurs(error) };
 }
 
 function randomHex(bytes: number): string {

@@ -1,5 +1,5 @@
 import type { Clock } from "../clock.ts";
-import { AppError } from "../errors.ts";
+import { AppError, isOurs } from "../errors.ts";
 import type { Event, EventStatus, StoredEvent } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
@@ -261,8 +261,7 @@ function acknowledge(
 }
 
 function verdictOf(error: unknown): Verdict {
-  const code = error instanceof AppError ? error.code : "internal";
-  if (code === "invalid-body") return "unreadable";
-  if (code === "too-many-auth-failures") return "limited";
-  return code === "unavailable" || code === "internal" ? "unavailable" : "refused";
+  if (!(error instanceof AppError) || isOurs(error)) return "unavailable";
+  if (error.code === "invalid-body") return "unreadable";
+  return error.code === "too-many-auth-failures" ? "limited" : "refused";
 }

@@ -53,7 +53,8 @@ test("what is not ready, and not broken, is a warning", () => {
   const { lines, log } = logged();
   log(new AppError("unavailable", "The service is starting"), "req_1");
   log(new AppError("internal", "Something went wrong", { cause: new Error("a bug") }), "req_2");
-  expect(lines.map((line) => at(line, "level"))).toEqual([40, 50]);
+  log(new AppError("internal", "The reference is taken"), "req_3");
+  expect(lines.map((line) => at(line, "level"))).toEqual([40, 50, 50]);
 });
 
 test("outages of any number of kinds have a bound", () => {
