@@ -408,19 +408,22 @@ const replay = (app: TestApp, id: unknown, query = "") =>
   app.as("operator", `/v1/events/${String(id)}/replay${query}`, { method: "POST" });
 
 describe("an operator's replay, while the notifier is at work,", () => {
-  test("leaves a first try that is under way to itself", async () => {
+  test("tells anew beside a first try that is under way, unless the undelivered alone are asked for", async () => {
     const answer = Promise.withResolvers<Response>();
     const gateway = gatewayThat(() => answer.promise);
     const app = await startWith(gateway.url);
     const { id } = await json(await deliver(app));
     await untilLater(app, () => gateway.received.length === 1);
-    for (const query of ["", "?onlyUndelivered=true"]) {
-      expect((await replay(app, id, query)).status).toBe(200);
-    }
-    answer.resolve(new Response());
-    await afterAttempt(app, 1);
+    expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
     expect(await timelineOf(app, id)).toHaveLength(1);
-    expect(gateway.received).toHaveLength(1);
+    expect((await replay(app, id)).status).toBe(200);
+    await untilLater(app, () => gateway.received.length === 2);
+    answer.resolve(new Response());
+    await untilLater(app, async () =>
+      (await timelineOf(app, id)).every(({ status }) => status === "delivered"),
+    );
+    expect(idsOf(gateway).size).toBe(2);
+    expect(gateway.received).toHaveLength(2);
   });
 
   /** An event whose second try is under way and waits for `answer`. */

@@ -109,7 +109,7 @@ export const replayQuery = documented(
   Type.Object({
     onlyUndelivered: Type.Optional(
       word(["true", "false"], {
-        description: "true: nothing is told anew where all was delivered.",
+        description: "true: nothing is told anew where nothing has failed.",
       }),
     ),
   }),

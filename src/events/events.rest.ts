@@ -86,7 +86,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           security: bearer,
           summary: "Read an event anew and notify again",
           description:
-            "What was not delivered goes out again at once under its own id; where all was, all is told anew, unless `onlyUndelivered` is true. Needs the role operator or admin.",
+            "What has failed goes out again at once under its own id; where nothing has, all is told anew, unless `onlyUndelivered` is true. Needs the role operator or admin.",
         },
       },
     );

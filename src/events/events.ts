@@ -75,8 +75,8 @@ export interface Events {
   /** Those of `ids` that there are, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /**
-   * Reads the stored bytes anew by this version's rules and notifies again: what was not delivered goes
-   * out under its own id, so that nobody is told twice; where all was, it is all told anew, unless
+   * Reads the stored bytes anew by this version's rules and notifies again: what has failed goes out under
+   * its own id, so that nobody is told twice; where nothing has, it is all told anew, unless
    * `onlyUndelivered` says not to. Throws `not-found`.
    */
   replay(ctx: Context, id: string, options?: ReplayOptions): Promise<EventTimeline>;
@@ -143,11 +143,10 @@ export function events(
       const stored = await find(id);
       const event = readAnew(stored, await arrival(stored.id));
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      const isDelivered = sent.every(({ status }) => status === "delivered");
       const telling =
-        isDelivered && !onlyUndelivered
-          ? outbox.stepsFor(event, messagesFor(event))
-          : [outbox.againFor(event)];
+        onlyUndelivered || sent.some(hasFailed)
+          ? [outbox.againFor(event)]
+          : outbox.stepsFor(event, messagesFor(event));
       // It may be past its time, and deleted since it was found.
       await storage.atomically(step(renormaliseEvent, event, notFound()), ...telling);
       outbox.committed();
@@ -168,6 +167,11 @@ const nowhere: Arrival = {
   duplicates: 0,
   body: null,
 };
+
+/** So has one that was armed again. One whose first try is still to end has not. */
+function hasFailed({ status, lastError }: Notification): boolean {
+  return status !== "delivered" && lastError !== null;
+}
 
 function notFound(): AppError {
   return new AppError("not-found", "There is no event of this id");
