@@ -116,7 +116,7 @@ describe("docs/adding-a-provider.md", () => {
   });
 
   test("breaks none of the tests that go through every provider", async () => {
-    const output = await run("test", "--timeout=30000", ...suites);
+    const output = await run("test", ...suites);
     expect(output.split("\n").filter((line) => line.startsWith("(fail)"))).toEqual([]);
     expect(output).toMatch(/^ 0 fail$/m);
   }, 120_000);
@@ -125,7 +125,7 @@ describe("docs/adding-a-provider.md", () => {
     const before = changes.map((wanted) => changed(wanted));
     try {
       const only = "status.page|no two providers";
-      const output = await run("test", "--timeout=30000", "test/providers.test.ts", "-t", only);
+      const output = await run("test", "test/providers.test.ts", "-t", only);
       const failed = output.split("\n").filter((line) => line.startsWith("(fail)"));
       expect(failed.length > 0).toBe(outcome !== "passes");
       if (outcome !== "passes") expect(failed.join("\n")).toContain(outcome);

@@ -87,14 +87,11 @@ try {
   mkdirSync(own);
   chmodSync(own, 0o777);
   const through = possible([withoutNetwork, asNobody]);
-  const child = Bun.spawn(
-    [...through, process.execPath, "test", "--parallel", "--timeout", "60000", ...files],
-    {
-      cwd: root,
-      env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },
-      stdio: ["ignore", "inherit", "inherit"],
-    },
-  );
+  const child = Bun.spawn([...through, process.execPath, "test", "--parallel", ...files], {
+    cwd: root,
+    env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   process.exitCode = await child.exited;
 } finally {
   rmSync(folder, { recursive: true, force: true });
