@@ -26,7 +26,6 @@ import { notificationsRest } from "./notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
 import { statisticsRest } from "./statistics/statistics.rest.ts";
 import { usersRest } from "./users/users.rest.ts";
-import { version } from "./version.ts";
 import { providerStatusRest } from "./webhooks/provider-status.rest.ts";
 import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
@@ -61,7 +60,6 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     })
     .use(
       healthRest({
-        version,
         providers: config.providers,
         metrics,
         unready: () => services.unready(),

@@ -41,6 +41,10 @@ describe("the OpenAPI document", () => {
     expect(faults.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
   });
 
+  test("has the version of the API, not the program's", () => {
+    expect(document["info"]).toMatchObject({ version: "1.0.0" });
+  });
+
   test("is the same at /swagger/json", async () => {
     expect(await json(await app.fetch("/swagger/json"))).toEqual(document);
   });

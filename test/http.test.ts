@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
+import manifest from "../package.json" with { type: "json" };
 import { problems } from "../src/http/errors.ts";
 import { catalogue } from "../src/webhooks/providers.ts";
 
@@ -15,7 +16,8 @@ describe("GET /", () => {
   test("says what this is and who may post", async () => {
     expect(await json(await app.fetch("/"))).toEqual({
       service: "skyhook",
-      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      version: manifest.version,
+      apiVersion: "1.0.0",
       status: "ok",
       uptimeSeconds: expect.any(Number),
       webhooks: {

@@ -4,11 +4,11 @@ import { Elysia } from "elysia";
 import type { AppError } from "../errors.ts";
 import type { Metrics } from "../metrics.ts";
 import { count, listOf, schemaOf, text, word } from "../schema.ts";
+import { apiVersion, version } from "../version.ts";
 
 import { failureReferences } from "./problem.schema.ts";
 
 interface Parts {
-  readonly version: string;
   readonly providers: readonly string[];
   readonly metrics: Metrics;
   /** Why the service cannot take traffic now; null when it can. */
@@ -16,13 +16,14 @@ interface Parts {
 }
 
 /** What load balancers, monitors and curious people ask first. Public, and tells no secret. */
-export const healthRest = ({ version, providers, metrics, unready }: Parts) =>
+export const healthRest = ({ providers, metrics, unready }: Parts) =>
   new Elysia({ name: "health" })
     .get(
       "/",
       (): ServiceStatus => ({
         service: "skyhook",
         version,
+        apiVersion,
         status: "ok",
         uptimeSeconds: Math.floor(process.uptime()),
         webhooks: { endpoint: "/webhooks/:provider", providers },
@@ -90,6 +91,7 @@ interface Health {
 interface ServiceStatus extends Health {
   readonly service: "skyhook";
   readonly version: string;
+  readonly apiVersion: string;
   readonly uptimeSeconds: number;
   readonly webhooks: { readonly endpoint: string; readonly providers: readonly string[] };
 }
@@ -107,6 +109,7 @@ export const healthSchema = schemaOf<Health>()("Health", "All is well.", { statu
 export const serviceStatusSchema = schemaOf<ServiceStatus>()("ServiceStatus", "What this is.", {
   service: word(["skyhook"]),
   version: text("The program's version.", "0.1.0"),
+  apiVersion: text("The version of the API.", "1.0.0"),
   status: word(["ok"]),
   uptimeSeconds: count("Whole seconds since the program started.", 3600),
   webhooks: Type.Object(

@@ -1,7 +1,7 @@
 import { toOpenAPISchema } from "@elysiajs/openapi/openapi";
 import type { AnyElysia } from "elysia";
 
-import { version } from "../version.ts";
+import { apiVersion } from "../version.ts";
 
 import { problems } from "./errors.ts";
 import { failureNames, problemSchema } from "./problem.schema.ts";
@@ -10,7 +10,7 @@ type Json = Record<string, unknown>;
 
 const info = {
   title: "Skyhook",
-  version,
+  version: apiVersion,
   summary: "A webhook gateway and flight-booking service.",
   description: `Errors are \`application/problem+json\` (RFC 9457); \`code\` is what programs should look at.
 Times are ISO 8601 in UTC with milliseconds. Amounts of money are numbers in major units of their
