@@ -13,6 +13,7 @@ import { step } from "../src/storage/sql.ts";
 import { json, sample, startApp, type TestApp, until } from "./support/app.ts";
 import { manualClock } from "./support/clock.ts";
 import { failure } from "./support/failure.ts";
+import { addFlight, bookingBody, post } from "./support/flights.ts";
 import {
   gatewaySecret,
   never,
@@ -120,6 +121,19 @@ describe("a notification at the operator gateway", () => {
       data: { notificationId: notification["id"], title: notification["title"] },
     });
     expect(notification).toMatchObject({ status: "delivered", attemptCount: 1, dueAt: null });
+  });
+
+  test("names as its source the route that the event came by, of a booking too", async () => {
+    const gateway = gatewayThat(() => new Response(null, { status: 204 }));
+    const app = await startWith(gateway.url);
+    const flight = await addFlight(app);
+    await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
+    await deliver(app);
+    await until(() => gateway.received.length === 2);
+    const sources = gateway.received.map((got) => String(Object(verified(got))["source"]));
+    expect(sources.toSorted()).toEqual(["/v1/api/bookings", "/webhooks/task_tracker"]);
+    const paths = app.app.routes.map(({ path }) => path.replace(":provider", "task_tracker"));
+    for (const source of sources) expect(paths).toContain(source);
   });
 
   test("that was changed on the way is found out", async () => {

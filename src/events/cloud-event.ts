@@ -16,6 +16,9 @@ export interface CloudEvent<Data> extends Partial<TraceHeaders> {
   readonly data: Data;
 }
 
+/** The routes that make events themselves, by the events' provider. */
+const ownRoutes: Partial<Record<string, string>> = { bookings: "/v1/api/bookings" };
+
 /**
  * Renders an event as a CloudEvent that carries `data`. `origin`: the trace of the request that made it,
  * by the extension for distributed tracing; null for none.
@@ -28,7 +31,7 @@ export function cloudEvent<Data>(
   return {
     specversion: "1.0",
     id: event.id,
-    source: `/webhooks/${event.provider}`,
+    source: ownRoutes[event.provider] ?? `/webhooks/${event.provider}`,
     type: `io.skyhook.${event.provider}.${event.type}`,
     time: event.occurredAt.toISOString(),
     ...(event.subject !== null && { subject: event.subject }),
