@@ -2,7 +2,7 @@ import { fstatSync } from "node:fs";
 
 import pino from "pino";
 
-import { activeSpan } from "./tracing/span.ts";
+import { activeSpan } from "./telemetry/tracing/span.ts";
 
 /** Structured log. Never given a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;

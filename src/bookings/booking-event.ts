@@ -4,7 +4,7 @@ import type { MakeId } from "../ids.ts";
 import { moneyOf, moneyText } from "../money.ts";
 import type { Message } from "../notifications/notification.ts";
 import type { BookingOnFlight } from "../storage/bookings.ts";
-import { withTrace } from "../tracing/stored-trace.ts";
+import { withTrace } from "../telemetry/tracing/stored-trace.ts";
 
 import type { Booking } from "./booking.ts";
 

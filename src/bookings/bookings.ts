@@ -10,7 +10,7 @@ import {
   bookingsByIds,
   passengersOfBookings,
 } from "../storage/bookings.ts";
-import { inSpan, type Tracer } from "../tracing/tracer.ts";
+import { inSpan, type Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
 import { readBookingRequest } from "./booking-request.ts";

@@ -1,4 +1,4 @@
-import { samplerNames } from "../tracing/sampler.ts";
+import { samplerNames } from "../telemetry/tracing/sampler.ts";
 import { catalogue, defaultProviders } from "../webhooks/providers.ts";
 
 import {

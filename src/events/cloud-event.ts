@@ -1,4 +1,4 @@
-import type { TraceHeaders } from "../tracing/trace-context.ts";
+import type { TraceHeaders } from "../telemetry/tracing/trace-context.ts";
 
 import type { Event } from "./event.ts";
 

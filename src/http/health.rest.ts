@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
 import type { AppError } from "../errors.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { count, listOf, schemaOf, text, word } from "../schema.ts";
 import { apiVersion, version } from "../version.ts";
 

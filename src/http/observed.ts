@@ -1,9 +1,9 @@
 import type { AnyElysia } from "elysia";
 
-import type { Metrics } from "../metrics.ts";
-import { runInSpan, type Span } from "../tracing/span.ts";
-import { readTraceContext } from "../tracing/trace-context.ts";
-import type { Tracer } from "../tracing/tracer.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
+import { runInSpan, type Span } from "../telemetry/tracing/span.ts";
+import { readTraceContext } from "../telemetry/tracing/trace-context.ts";
+import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { type Route, type RouteOf, routeFinder } from "./routes.ts";
 import { pathOf } from "./url.ts";

@@ -3,10 +3,10 @@ import type { Config } from "../config.ts";
 import type { Seats } from "../flights/seats.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { Storage } from "../storage/storage.ts";
-import { detached } from "../tracing/span.ts";
-import type { Tracer } from "../tracing/tracer.ts";
+import { detached } from "../telemetry/tracing/span.ts";
+import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { type Feed, feed, logFeed } from "./channels/feed.ts";
 import { gateway } from "./channels/gateway.ts";

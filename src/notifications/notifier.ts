@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Event } from "../events/event.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import { eventById, headersOf } from "../storage/events.ts";
 import {
   bringForward,
@@ -13,8 +13,8 @@ import {
 } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
-import { storedTrace } from "../tracing/stored-trace.ts";
-import type { Tracer } from "../tracing/tracer.ts";
+import { storedTrace } from "../telemetry/tracing/stored-trace.ts";
+import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
 import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
 import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "./notification.ts";

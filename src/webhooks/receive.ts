@@ -3,7 +3,7 @@ import { AppError, isOurs } from "../errors.ts";
 import type { Event, EventStatus, StoredEvent } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "../metrics.ts";
+import type { Metrics } from "../telemetry/metrics.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Verdict } from "../statistics/delivery-count.ts";
 import type { Latency } from "../statistics/latency.ts";
@@ -12,9 +12,9 @@ import { countDuplicate, firstOfDelivery, insertEvent } from "../storage/events.
 import { rearmDead } from "../storage/notifications.ts";
 import { step } from "../storage/sql.ts";
 import type { Storage } from "../storage/storage.ts";
-import { activeSpan } from "../tracing/span.ts";
-import { withTrace } from "../tracing/stored-trace.ts";
-import { inSpan, type Tracer } from "../tracing/tracer.ts";
+import { activeSpan } from "../telemetry/tracing/span.ts";
+import { withTrace } from "../telemetry/tracing/stored-trace.ts";
+import { inSpan, type Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { deliveryKey } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import { spanExporter } from "../../src/tracing/exporter.ts";
-import { otlpRequest } from "../../src/tracing/otlp.ts";
-import type { EndedSpan } from "../../src/tracing/span.ts";
+import { spanExporter } from "../../src/telemetry/tracing/exporter.ts";
+import { otlpRequest } from "../../src/telemetry/tracing/otlp.ts";
+import type { EndedSpan } from "../../src/telemetry/tracing/span.ts";
 import { startApp, until } from "../support/app.ts";
 import { type TestCollector, testCollector } from "../support/collector.ts";
 import { never } from "../support/gateway.ts";

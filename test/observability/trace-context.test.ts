@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { readTraceContext, traceHeaders } from "../../src/tracing/trace-context.ts";
-import { samplerNames, samplerOf } from "../../src/tracing/sampler.ts";
+import { readTraceContext, traceHeaders } from "../../src/telemetry/tracing/trace-context.ts";
+import { samplerNames, samplerOf } from "../../src/telemetry/tracing/sampler.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../clock.ts";
 import { cloudEvent } from "../../events/cloud-event.ts";
 import type { Event } from "../../events/event.ts";
-import { type TraceContext, traceHeaders } from "../../tracing/trace-context.ts";
+import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { Notification } from "../notification.ts";
 
 /** How an attempt to deliver ended. */

@@ -1,4 +1,4 @@
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 
 import { detached, type EndedSpan } from "./span.ts";
 import type { SpanSink } from "./tracer.ts";

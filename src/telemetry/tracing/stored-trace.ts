@@ -1,4 +1,4 @@
-import type { Receipt } from "../events/event.ts";
+import type { Receipt } from "../../events/event.ts";
 
 import { activeSpan } from "./span.ts";
 import { readTraceContext, type TraceContext, traceHeaders } from "./trace-context.ts";

@@ -6,13 +6,13 @@ import Counter from "prom-client/lib/counter.js";
 import Gauge from "prom-client/lib/gauge.js";
 import Registry from "prom-client/lib/registry.js";
 
-import { httpMetrics } from "./metrics/http.ts";
-import { type Outbox, outboxMetrics } from "./metrics/outbox.ts";
-import { processMetrics } from "./metrics/process.ts";
-import { type Count, counterSeries, histogramSeries } from "./metrics/series.ts";
-import type { Verdict } from "./statistics/delivery-count.ts";
+import { httpMetrics } from "./http-metrics.ts";
+import { type Outbox, outboxMetrics } from "./outbox-metrics.ts";
+import { processMetrics } from "./process-metrics.ts";
+import { type Count, counterSeries, histogramSeries } from "./series.ts";
+import type { Verdict } from "../statistics/delivery-count.ts";
 import type { SpanOutcome } from "./tracing/exporter.ts";
-import { version } from "./version.ts";
+import { version } from "../version.ts";
 
 /** Counters of this process, in the names and units Prometheus recommends. */
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -1,4 +1,4 @@
-import { AppError, isOurs } from "../errors.ts";
+import { AppError, isOurs } from "../../errors.ts";
 
 import type { Sampler } from "./sampler.ts";
 import {

@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
-import { version } from "../version.ts";
+import type { Config } from "../../config.ts";
+import type { Log } from "../../log.ts";
+import { version } from "../../version.ts";
 
 import { spanExporter, type SpanOutcome } from "./exporter.ts";
 import { otlpRequest } from "./otlp.ts";
