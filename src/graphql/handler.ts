@@ -1,5 +1,6 @@
 import { readBytes, requireNoCoding } from "../http/body.ts";
 import { authenticate } from "../http/auth.ts";
+import { jsonOf } from "../http/json-body.ts";
 import { headersOf, problems } from "../http/errors.ts";
 import { urlOf } from "../http/url.ts";
 import { AppError, isOurs } from "../errors.ts";
@@ -35,11 +36,13 @@ export function createHandler(parts: GraphqlParts): Handler {
       const session = await sessionOf(request, parts);
       const graphql = contextFor(parts, session, requestId);
       if (request.method === "GET") return await server.fetch(ordered(request, null), { graphql });
-      const body = textOf(await readBytes(request, limits.maxBodyBytes));
-      const parameters = parsed(body);
+      const parameters = jsonOf(await readBytes(request, limits.maxBodyBytes));
       requireQuery(parameters);
       const answer = fast?.(parameters, accepted, graphql) ?? null;
-      return (await answer) ?? (await server.fetch(ordered(request, body), { graphql }));
+      return (
+        (await answer) ??
+        (await server.fetch(ordered(request, JSON.stringify(parameters)), { graphql }))
+      );
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       if (isOurs(error)) parts.logFailure(error, requestId);
@@ -86,9 +89,10 @@ function requireForm(request: Request): void {
 function requireJsonParameters(query: URLSearchParams): void {
   for (const name of ["variables", "extensions"]) {
     try {
-      JSON.parse(query.get(name) || "null");
-    } catch {
-      throw new AppError("bad-request", `${name} is not JSON`);
+      jsonOf(Buffer.from(query.get(name) || "null"));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw new AppError("bad-request", `${name} is not well-formed JSON, at most 32 levels deep`);
     }
   }
 }
@@ -102,22 +106,6 @@ function requireQuery(parameters: unknown): void {
   const { query }: { query?: unknown } = parameters;
   if (query === undefined || query === null || query === "") {
     throw new AppError("bad-request", "Send a query: there is none in the request");
-  }
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
-  }
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
   }
 }
 

@@ -20,7 +20,12 @@ export async function readJson(request: Request): Promise<unknown> {
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
   requireNoCoding(request.headers);
-  const value = parse(await readBytes(request, maxBodyBytes));
+  return jsonOf(await readBytes(request, maxBodyBytes));
+}
+
+/** The value of JSON bytes. Throws `invalid-body` for what is not JSON, too deep, or has a lone surrogate. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  const value = parse(bytes);
   if (isDeeper(value, maxDepth)) {
     throw new AppError("invalid-body", `The body is nested more than ${maxDepth} levels deep`);
   }

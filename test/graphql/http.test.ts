@@ -186,6 +186,24 @@ describe.each(ways)("GraphQL over HTTP by %s", (way) => {
     expect(response.status).toBe(400);
   });
 
+  test("refuses lone surrogates, escaped in JSON or in the query", async () => {
+    const query = "query ($id: ID!) { node(id: $id) { id } }";
+    for (const [body, code] of [
+      [String.raw`{"query":"${query}","variables":{"id":"\ud800"}}`, "invalid-body"],
+      [String.raw`{"query":"${query}","variables":{"\udc00":"x","id":"x"}}`, "invalid-body"],
+      [String.raw`{"query":"{ node(id: \"\ud83e\") { id } }"}`, "invalid-body"],
+      [String.raw`{"query":"{ node(id: \"\\uD800\") { id } }"}`, "GRAPHQL_PARSE_FAILED"],
+      [String.raw`{"query":"{ node(id: \"\\u{D800}\") { id } }"}`, "GRAPHQL_PARSE_FAILED"],
+    ] as const) {
+      const headers = { "content-type": oldType, accept: newType };
+      const response = await send({ method: "POST", headers, body });
+      expect([body, response.status]).toEqual([body, 400]);
+      expect(at(await json(response), "errors", 0, "extensions", "code")).toBe(code);
+    }
+    const response = await get({ query, variables: String.raw`{"id":"\ud800"}` });
+    expect(response.status).toBe(400);
+  });
+
   test("GET is for queries only", async () => {
     const ok = await get({
       query: "query ($id: Int!) { flight(flightId: $id) { id } }",
