@@ -2,7 +2,6 @@ import {
   type ArgumentNode,
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   getNamedType,
   type GraphQLCompositeType,
   type GraphQLField,
@@ -12,11 +11,15 @@ import {
   getNullableType,
   Kind,
   type OperationDefinitionNode,
+  type SelectionNode,
   type SelectionSetNode,
+  type ValueNode,
   valueFromASTUntyped,
 } from "graphql";
 
 import { defaultLimit, maxLimit } from "../pagination/page.ts";
+
+import { type Fragments, fragmentsOf } from "./limits.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
 /** Fields of the answer that an operation asks for. */
@@ -26,62 +29,121 @@ export type Cost = (variables: Variables) => number;
 const usualItems = 5;
 
 /**
- * How many fields the answer to a valid operation has if every page is full. Worked out once; only
- * sizes that come by variable are left for each request.
+ * How many fields the answer to a valid operation has if every page is full. Linear in the document:
+ * each fragment is counted once, however often it is spread. Counted once for all requests, unless
+ * sizes come by variable.
  */
 export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): Cost {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) {
-      fragments.set(definition.name.value, definition);
-    }
-  }
-  const known = new Map<string, Cost>();
-
-  const ofFragment = (name: string, sized: boolean): Cost => {
-    const definition = fragments.get(name);
-    const type = schema.getType(definition?.typeCondition.name.value ?? "");
-    if (definition === undefined || !isCompositeType(type)) return free;
-    const key = `${name} ${sized}`;
-    let cost = known.get(key);
-    if (cost === undefined) {
-      cost = ofSet(definition.selectionSet, type, sized);
-      known.set(key, cost);
-    }
+  const fragments = fragmentsOf(document);
+  const defaults = defaultsOf(operation);
+  const root = schema.getRootType(operation.operation);
+  let always: number | undefined;
+  return (variables) => {
+    if (always !== undefined) return always;
+    const counter = new Counter(schema, fragments, { ...defaults, ...variables });
+    const cost = root ? counter.ofSet(operation.selectionSet, root, false) : 0;
+    if (!counter.readVariables) always = cost;
     return cost;
   };
+}
 
-  const ofSet = (set: SelectionSetNode, type: GraphQLCompositeType, sized: boolean): Cost =>
-    sum(
-      set.selections.map((selection) => {
-        if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value, sized);
-        if (selection.kind === Kind.FIELD) return ofField(selection, type, sized);
-        const condition = schema.getType(selection.typeCondition?.name.value ?? type.name);
-        return isCompositeType(condition) ? ofSet(selection.selectionSet, condition, sized) : free;
-      }),
-    );
+/** One count of an operation's cost. */
+class Counter {
+  /** Whether the cost may be another for other variables. */
+  readVariables = false;
+  readonly #known = new Map<string, number>();
 
-  const ofField = (node: FieldNode, parent: GraphQLCompositeType, parentIsSized: boolean): Cost => {
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly fragments: Fragments,
+    private readonly variables: Variables,
+  ) {}
+
+  ofSet({ selections }: SelectionSetNode, type: GraphQLCompositeType, sized: boolean): number {
+    let total = 0;
+    for (const selection of selections) total = plus(total, this.#of(selection, type, sized));
+    return total;
+  }
+
+  #of(selection: SelectionNode, type: GraphQLCompositeType, sized: boolean): number {
+    switch (selection.kind) {
+      case Kind.FIELD:
+        return this.#ofField(selection, type, sized);
+      case Kind.FRAGMENT_SPREAD:
+        return this.#ofFragment(selection.name.value, sized);
+      case Kind.INLINE_FRAGMENT: {
+        const condition = this.schema.getType(selection.typeCondition?.name.value ?? type.name);
+        return isCompositeType(condition)
+          ? this.ofSet(selection.selectionSet, condition, sized)
+          : 0;
+      }
+    }
+  }
+
+  #ofFragment(name: string, sized: boolean): number {
+    const key = `${name} ${sized}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const definition = this.fragments.get(name);
+    const type = this.schema.getType(definition?.typeCondition.name.value ?? "");
+    // Should it spread itself after all, it counts nothing there.
+    this.#known.set(key, 0);
+    const cost =
+      definition !== undefined && isCompositeType(type)
+        ? this.ofSet(definition.selectionSet, type, sized)
+        : 0;
+    this.#known.set(key, cost);
+    return cost;
+  }
+
+  #ofField(node: FieldNode, parent: GraphQLCompositeType, parentIsSized: boolean): number {
     const field = fieldOf(parent, node.name.value);
-    if (field === undefined || node.selectionSet === undefined) return one;
-    const size = sizeOf(field, node.arguments ?? []);
+    if (field === undefined || node.selectionSet === undefined) return 1;
     const type = getNamedType(field.type);
-    if (!isCompositeType(type)) return one;
-    const below = ofSet(node.selectionSet, type, size !== null);
+    if (!isCompositeType(type)) return 1;
+    const size = this.#sizeOf(field, node.arguments ?? []);
+    const below = this.ofSet(node.selectionSet, type, size !== null);
     // The page's size counts once, where it is asked for, not again at its list of items.
     const isList = isListType(getNullableType(field.type)) && !parentIsSized;
-    const items = size ?? (isList ? () => usualItems : one);
-    return sum([one, (variables) => items(variables) * below(variables)]);
-  };
+    return plus(1, (size ?? (isList ? usualItems : 1)) * below);
+  }
 
-  const root = schema.getRootType(operation.operation);
-  const cost = root ? ofSet(operation.selectionSet, root, false) : free;
-  const defaults = defaultsOf(operation);
-  return (variables) => cost({ ...defaults, ...variables });
+  /** How many items a field that takes a size is asked for; null for one that takes none. */
+  #sizeOf(field: Field, given: readonly ArgumentNode[]): number | null {
+    const sizes = field.args.map(({ name }) => name).filter((name) => sizeNames.has(name));
+    if (sizes.length === 0) return null;
+    const asked = given
+      .filter(({ name }) => sizes.includes(name.value))
+      .map(({ value }) => this.#size(value))
+      .filter((size) => size !== null);
+    return asked.length === 0 ? defaultLimit : Math.max(...asked);
+  }
+
+  /** A number as it is, a list as its length; null for what was left out after all. */
+  #size(value: ValueNode): number | null {
+    switch (value.kind) {
+      case Kind.VARIABLE:
+        this.readVariables = true;
+        return bounded(this.variables[value.name.value]);
+      case Kind.INT:
+        return bounded(Number(value.value));
+      case Kind.LIST:
+        return value.values.length;
+      default:
+        return null;
+    }
+  }
+}
+
+const sizeNames: ReadonlySet<string> = new Set(["first", "last", "limit", "ids"]);
+
+/** Stays a whole number, however often fragments double. */
+function plus(one: number, other: number): number {
+  return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 
 /** What variables are where a request leaves them out. */
@@ -93,50 +155,10 @@ function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Vari
   );
 }
 
-const free: Cost = () => 0;
-const one: Cost = () => 1;
-
-function sum(costs: readonly Cost[]): Cost {
-  return (variables) => costs.reduce((total, cost) => total + cost(variables), 0);
-}
-
 type Field = GraphQLField<unknown, unknown>;
 
 function fieldOf(type: GraphQLCompositeType, name: string): Field | undefined {
   return "getFields" in type ? type.getFields()[name] : undefined;
-}
-
-/** How many items a field that takes a size is asked for; null for one that takes none. */
-function sizeOf(field: Field, given: readonly ArgumentNode[]): Cost | null {
-  const names = field.args.map(({ name }) => name);
-  const sizes = ["first", "last", "limit", "ids"].filter((name) => names.includes(name));
-  if (sizes.length === 0) return null;
-  const readers = sizes.flatMap((size) => {
-    const argument = given.find(({ name }) => name.value === size);
-    return argument === undefined ? [] : [reader(argument)];
-  });
-  return (variables) => {
-    const asked = readers.map((read) => read(variables)).filter((size) => size !== null);
-    return asked.length === 0 ? defaultLimit : Math.max(...asked);
-  };
-}
-
-/** A number as it is, a list as its length; null for what was left out after all. */
-function reader({ value }: ArgumentNode): (variables: Variables) => number | null {
-  switch (value.kind) {
-    case Kind.VARIABLE:
-      return (variables) => bounded(variables[value.name.value]);
-    case Kind.INT: {
-      const size = bounded(Number(value.value));
-      return () => size;
-    }
-    case Kind.LIST: {
-      const size = value.values.length;
-      return () => size;
-    }
-    default:
-      return () => null;
-  }
 }
 
 function bounded(size: unknown): number | null {

@@ -16,6 +16,11 @@ export const limits = {
   /** Lexical tokens; also bounds how deep values are nested. */
   tokens: 2_000,
   directives: 20,
+  /**
+   * Fields of one name in the answer that have fields below them, in the whole document. GraphQL's own
+   * rules compare each of them with each other.
+   */
+  repeats: 50,
   /** Fields of the answer, if every page is full; see `cost.ts`. */
   complexity: 10_000,
   /** Of a request's body, and of its query string. */
@@ -31,9 +36,9 @@ export function overLimit(limit: keyof typeof limits, found: string): GraphQLErr
 
 /** The limits that a document breaks. Takes linear time: to be asked before GraphQL's own rules. */
 export function limitFaults(document: DocumentNode): GraphQLError[] {
-  const measured = measure(document);
+  const measured = { ...expanded(document), ...written(document) };
   const faults: GraphQLError[] = [];
-  for (const limit of ["depth", "aliases", "directives"] as const) {
+  for (const limit of ["depth", "aliases", "directives", "repeats"] as const) {
     if (measured[limit] > limits[limit]) faults.push(overLimit(limit, words[limit]));
   }
   return faults;
@@ -43,22 +48,31 @@ const words = {
   depth: "too many levels of fields",
   aliases: "too many aliases",
   directives: "too many directives",
+  repeats: "the same field too often",
 } as const;
 
-interface Measure {
-  readonly depth: number;
-  readonly aliases: number;
-  readonly directives: number;
-}
-const nothing: Measure = { depth: 0, aliases: 0, directives: 0 };
+export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
-function measure(document: DocumentNode): Measure {
+/** A document's fragments by name. */
+export function fragmentsOf(document: DocumentNode): Fragments {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions) {
     if (definition.kind === Kind.FRAGMENT_DEFINITION) {
       fragments.set(definition.name.value, definition);
     }
   }
+  return fragments;
+}
+
+interface Measure {
+  readonly depth: number;
+  readonly aliases: number;
+}
+const nothing: Measure = { depth: 0, aliases: 0 };
+
+/** What the largest operation has with its fragments written out. */
+function expanded(document: DocumentNode): Measure {
+  const fragments = fragmentsOf(document);
   // Each fragment is measured once, however often it is spread; one that spreads itself counts
   // nothing there, since another rule refuses it.
   const known = new Map<string, Measure>();
@@ -88,7 +102,7 @@ function measure(document: DocumentNode): Measure {
         aliases += below.aliases;
       }
     }
-    return { depth, aliases, directives: 0 };
+    return { depth, aliases };
   };
   let { depth, aliases } = nothing;
   for (const definition of document.definitions) {
@@ -97,11 +111,19 @@ function measure(document: DocumentNode): Measure {
     depth = Math.max(depth, measured.depth);
     aliases = Math.max(aliases, measured.aliases);
   }
-  return { depth, aliases, directives: directivesIn(document) };
+  return { depth, aliases };
 }
 
-function directivesIn(document: DocumentNode): number {
-  let count = 0;
-  visit(document, { Directive: () => void (count += 1) });
-  return count;
+/** What a document has as it is written. */
+function written(document: DocumentNode): { directives: number; repeats: number } {
+  let directives = 0;
+  const uses = new Map<string, number>();
+  visit(document, {
+    Directive: () => void (directives += 1),
+    Field({ alias, name, selectionSet }) {
+      const key = (alias ?? name).value;
+      if (selectionSet !== undefined) uses.set(key, (uses.get(key) ?? 0) + 1);
+    },
+  });
+  return { directives, repeats: Math.max(0, ...uses.values()) };
 }

@@ -113,15 +113,9 @@ describe.each(ways)("limits by %s", (way) => {
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`);
   });
 
-  test("many equal fields are compared in good time", async () => {
-    const started = performance.now();
-    await ask(
-      app,
-      "admin",
-      `{ ${repeat(400, () => "flights { nodes { id } }")} }`.slice(0, 50_000),
-    );
-    await ask(app, "admin", `{ ${repeat(240, () => "flights { nodes { id } }")} }`);
-    expect(performance.now() - started).toBeLessThan(2_000);
+  test("the same field with fields below it is taken 50 times", async () => {
+    await taken(`{ ${repeat(50, () => "flights(first: 0) { nodes { id } }")} }`);
+    await refusedBy("repeats", `{ ${repeat(51, () => "flights(first: 0) { nodes { id } }")} }`);
   });
 
   test.each([
