@@ -2,32 +2,47 @@ import { fstatSync } from "node:fs";
 
 import pino from "pino";
 
+import { type LogOutput, logOutput } from "./telemetry/log-output.ts";
 import { activeSpan } from "./telemetry/tracing/span.ts";
 
 /** Structured log. Never given a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
+
+/** The log of a whole program, with what becomes of its lines. */
+export type ProgramLog = Log & Pick<LogOutput, "dropped" | "drain">;
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly format: "auto" | "json" | "pretty";
   /** Whether entries say which span they belong to. */
   readonly traces?: boolean;
+  /** The file descriptor to write to; by default standard output. */
+  readonly fd?: number;
 }
 
 const standardOutput = 1;
 
-/** A log on standard output: one JSON line an entry, or readable lines on a terminal. */
-export function createLog({ level, format, traces = false }: LogOptions): Log {
-  const pretty = format === "pretty" || (format === "auto" && isTerminal());
-  const options = {
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    ...(traces && { mixin: traceFields }),
-  };
-  return pretty
-    ? pino(options, { write: writePretty })
-    : pino(options, pino.destination({ dest: standardOutput, sync: true }));
+/** One JSON line an entry, or readable lines on a terminal. Logging never blocks and never throws. */
+export function createLog({
+  level,
+  format,
+  traces = false,
+  fd = standardOutput,
+}: LogOptions): ProgramLog {
+  const isPretty = format === "pretty" || (format === "auto" && isTerminal());
+  const output = logOutput(fd, (dropped) =>
+    log.error({ dropped }, "log output resumed; lines were dropped"),
+  );
+  const log = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      ...(traces && { mixin: traceFields }),
+    },
+    isPretty ? { write: (line) => output.write(prettyLine(line)) } : output,
+  );
+  return Object.assign(log, { dropped: output.dropped, drain: output.drain });
 }
 
 /** Asks the file first: `process.stdout` loads all that streams need, which a start can do without. */
@@ -45,14 +60,14 @@ function traceFields(): object {
 const levelNames: Readonly<Record<number, string>> = { 20: "debug", 40: "WARN ", 50: "ERROR" };
 
 /** `09:12:44.120 message key=value …`; the level is shown where it is not info. */
-function writePretty(line: string): void {
+function prettyLine(line: string): string {
   const entry: { level: number; time: string; msg?: string } = JSON.parse(line);
   const { level, time, msg = "", ...fields } = entry;
   const details = Object.entries(fields).map(([key, value]) => `${key}=${inline(value)}`);
   const name = levelNames[level];
   const parts = [time.slice(11, 23), name, msg, ...details];
   const text = parts.filter((part) => part !== undefined).join(" ");
-  process.stdout.write(`${text.replaceAll(unprintable, escaped)}\n`);
+  return `${text.replaceAll(unprintable, escaped)}\n`;
 }
 
 /** What a terminal obeys rather than shows, or that breaks or turns the line. JSON leaves some of it. */

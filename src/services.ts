@@ -18,7 +18,7 @@ import { type Seats, seats } from "./flights/seats.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import { lazy } from "./lazy.ts";
 import { AppError } from "./errors.ts";
-import type { Log } from "./log.ts";
+import type { Log, ProgramLog } from "./log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { announcer } from "./notifications/announcer.ts";
 import type { Feed } from "./notifications/channels/feed.ts";
@@ -102,7 +102,7 @@ const tracePatienceMs = 1_000;
 export async function createServices(
   config: Config,
   secrets: SecretStore,
-  log: Log,
+  log: ProgramLog,
   { clock, makeId: newId, random }: Surroundings = {
     clock: systemClock,
     makeId,
@@ -117,6 +117,7 @@ export async function createServices(
     now,
     providers: config.providers,
     databaseFile: databaseFile(config.databaseUrl),
+    droppedLogLines: log.dropped,
   });
   const tracer = tracing(config, {
     log,

@@ -18,6 +18,8 @@ const maxRequestBytes = 2 ** 40;
 const idleTimeoutSeconds = 30;
 /** How long a stop waits for requests under way; what has not arrived by then is cut off. */
 const requestPatienceMs = 4_000;
+/** How long a stop waits for the last lines of the log; a full disk or a reader that stopped takes none. */
+const logPatienceMs = 500;
 /** All of a stop fits in this; then the process ends whatever is left. */
 const stopTimeoutMs = 9_500;
 
@@ -82,6 +84,7 @@ export async function serve(
     await app.server?.stop(true);
     await services.stop();
     log.info("stopped");
+    await log.drain(logPatienceMs);
     process.exit(0);
   };
   process.on("SIGTERM", (signal) => void stop(signal));

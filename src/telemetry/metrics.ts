@@ -26,9 +26,17 @@ interface Sources {
   readonly providers: readonly string[];
   /** Null where the database is no file. */
   readonly databaseFile: string | null;
+  /** How many lines of the log were dropped so far. */
+  readonly droppedLogLines: () => number;
 }
 
-export function createMetrics({ readOutbox, now, providers, databaseFile }: Sources) {
+export function createMetrics({
+  readOutbox,
+  now,
+  providers,
+  databaseFile,
+  droppedLogLines,
+}: Sources) {
   const registry = new Registry();
   const registers = [registry];
   const webhooks = webhookMetrics(registry, providers);
@@ -47,6 +55,11 @@ export function createMetrics({ readOutbox, now, providers, databaseFile }: Sour
     name: "skyhook_trace_spans_total",
     help: "Spans by outcome: exported, dropped as the queue was full, rejected by the collector",
     labelNames: ["outcome"],
+    registers,
+  });
+  const logDropped = new Counter({
+    name: "skyhook_log_dropped_total",
+    help: "Log lines dropped because standard output took none: a full disk, or a reader that stopped",
     registers,
   });
   const build = new Gauge({
@@ -88,6 +101,8 @@ export function createMetrics({ readOutbox, now, providers, databaseFile }: Sour
       await outbox.refresh();
       await ofProcess.refresh();
       http.refresh();
+      logDropped.reset();
+      logDropped.inc(droppedLogLines());
       return registry.metrics();
     },
     contentType: registry.contentType,
