@@ -13,10 +13,10 @@ import type { FlightSearchResult } from "../flights/flights.ts";
 import type { SeatsChange } from "../flights/seats.ts";
 import type { Money } from "../money.ts";
 import type { Notification } from "../notifications/notification.ts";
+import { invalidParameter } from "../http/query.ts";
 import type { User } from "../users/user.ts";
 
 import type { GraphqlContext } from "./context.ts";
-import { badInput } from "./errors.ts";
 
 /** What stands behind each type: what the verbs return, and what is known of it already. */
 interface Types {
@@ -95,9 +95,14 @@ export function createBuilder() {
       },
       startCursorFieldOptions: { description: "The first item's cursor; null on an empty page." },
       endCursorFieldOptions: { description: "The last item's cursor; null on an empty page." },
-      firstArgOptions: { description: "How many items from the front: 0 to 100. 20 if left out." },
+      firstArgOptions: {
+        description:
+          "How many items from the front, 0 or more; more than 100 counts as 100. 20 if left out.",
+      },
       afterArgOptions: { description: "Items after this cursor only. Goes with `first`." },
-      lastArgOptions: { description: "How many items from the end: 0 to 100." },
+      lastArgOptions: {
+        description: "How many items from the end, 0 or more; more than 100 counts as 100.",
+      },
       beforeArgOptions: { description: "Items before this cursor only. Goes with `last`." },
       nodeQueryOptions: {
         description: "The thing of a global id; null where there is none that you may see.",
@@ -107,7 +112,7 @@ export function createBuilder() {
         description: "The things of many global ids, in the same order; null for each not found.",
         args: { ids: { description: `Up to ${maxNodes} global ids.` } },
         resolve(_, { ids }, _ctx, _info, resolveNodes) {
-          if (ids.length > maxNodes) throw badInput("ids", `At most ${maxNodes} of them`);
+          if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} of them`);
           return resolveNodes(ids);
         },
       },
@@ -131,7 +136,7 @@ function decodeGlobalID(globalId: string): { typename: NodeType; id: string } {
   const [, name, id] = /^(\w+):(.+)$/.exec(bytes.toString()) ?? [];
   const typename = nodeTypes.find((type) => type === name);
   if (typename === undefined || id === undefined || bytes.toString("base64") !== globalId) {
-    throw badInput("id", "Not a global id of this service");
+    throw invalidParameter("id", "Not a global id of this service");
   }
   return { typename, id };
 }

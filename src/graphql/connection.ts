@@ -1,4 +1,5 @@
 import { AppError } from "../errors.ts";
+import { invalidParameter, parameterError } from "../http/query.ts";
 import { encodeCursor } from "../pagination/cursor.ts";
 import {
   defaultLimit,
@@ -8,8 +9,6 @@ import {
   type PageRequest,
   type Position,
 } from "../pagination/page.ts";
-
-import { badInput } from "./errors.ts";
 
 /** The arguments of a connection (Relay's cursor connections, section 4). */
 interface ConnectionArguments {
@@ -29,8 +28,8 @@ type List<Node, Id extends ItemId> = (request: PageRequest<Id>) => Promise<Page<
 
 /**
  * A page of `list` as a connection. Counting the list, and looking whether there is something on the
- * side that was not read, happen only when those fields are selected. Throws BAD_USER_INPUT for
- * arguments that contradict each other or are out of range.
+ * side that was not read, happen only when those fields are selected. Throws `invalid-parameter` for
+ * arguments that contradict each other or are below 0, `invalid-cursor` for a malformed cursor.
  */
 export async function connectionOf<Node extends Item<Id>, Id extends ItemId>(
   args: ConnectionArguments,
@@ -77,17 +76,21 @@ function requestOf<Id extends ItemId>(
 ): CursorRequest<Id> {
   const isBackward = isGiven(last) || isGiven(before);
   if (isBackward && (isGiven(first) || isGiven(after))) {
-    throw badInput(
+    throw invalidParameter(
       isGiven(first) ? "first" : "after",
       "first and after go forward, last and before backward: give one pair of them",
     );
   }
   const [name, size] = isBackward ? (["last", last] as const) : (["first", first] as const);
-  const limit = size ?? defaultLimit;
-  if (limit < 0 || limit > maxLimit) throw badInput(name, `From 0 to ${maxLimit}`);
+  const limit = Math.min(size ?? defaultLimit, maxLimit);
+  if (limit < 0) throw invalidParameter(name, "A whole number from 0 up");
   const cursor = isBackward ? position("before", before, decode) : position("after", after, decode);
   if (isBackward && cursor?.id === null) {
-    throw badInput("before", "A cursor without an id can only travel forward");
+    throw parameterError(
+      "invalid-cursor",
+      "before",
+      "A cursor without an id can only travel forward",
+    );
   }
   return { limit, withTotal: false, direction: isBackward ? "backward" : "forward", cursor };
 }
@@ -101,7 +104,7 @@ function position<Id extends ItemId>(
   try {
     return decode(cursor);
   } catch (error) {
-    if (error instanceof AppError) throw badInput(name, error.detail);
+    if (error instanceof AppError) throw parameterError("invalid-cursor", name, error.detail);
     throw error;
   }
 }

@@ -3,17 +3,6 @@ import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 import { AppError, type ErrorCode, isOurs } from "../errors.ts";
 import { problems } from "../http/errors.ts";
 
-/** A fault of a query itself: an argument out of its range, a malformed cursor or id. */
-export function badInput(argument: string, detail: string): GraphQLError {
-  return new GraphQLError(`${argument}: ${detail}`, {
-    extensions: {
-      code: "BAD_USER_INPUT",
-      status: 400,
-      errors: [{ parameter: argument, code: "invalid-parameter", detail }],
-    },
-  });
-}
-
 /** For a client that takes none of the media types that there are; before anything is carried out. */
 export function notAcceptable(types: string): GraphQLError {
   return new GraphQLError(`Accept must allow ${types}`, {

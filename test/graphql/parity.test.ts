@@ -75,6 +75,8 @@ describe.each(ways)("by %s", (way) => {
       const path =
         "/v1/api/flights?origin=JFK&destination=LHR&departureDate=2026-12-21&passengers=2&cabinClass=economy&page=1&limit=2";
       expect(found).toEqual(await (await rest(null, path)).json());
+      const most = `{ result: searchFlights(origin: "JFK", destination: "LHR", departureDate: "2026-12-21", limit: 101) { pageSize } }`;
+      expect(await graphql(null, most)).toEqual({ pageSize: 100 });
     });
 
     test("a booking, made, read and cancelled", async () => {
@@ -291,5 +293,13 @@ describe.each(ways)("by %s", (way) => {
     expect(await graphql(["user", "stranger"], query, { id })).toBeNull();
     expect(await graphql("admin", query, { id })).toEqual({ reference: at(made, "reference") });
     expect(await graphql(null, "{ result: flight(flightId: 99) { id } }")).toBeNull();
+    // Beyond the range of the column's type, of Int, and of what a number holds exactly.
+    for (const number of ["2147483648", "3000000000", "999999999999999", "9".repeat(30)]) {
+      const ids = [`Flight:${number}`, `Flight:${flightId}`].map((text) =>
+        Buffer.from(text).toString("base64"),
+      );
+      const nodes = "query ($ids: [ID!]!) { result: nodes(ids: $ids) { id } }";
+      expect(await graphql(null, nodes, { ids })).toEqual([null, { id: ids[1] }]);
+    }
   });
 });

@@ -5,7 +5,10 @@ import type { Dialect } from "../sql.ts";
 /** What PostgreSQL writes in its own way. */
 export const dialect: Dialect = {
   among(column: Column, list: Placeholder) {
-    return sql`${column} = any(${list})`;
+    // Inferred, the list's type would be the column's: an id beyond its range would be an error, not a miss.
+    return column.dataType === "number"
+      ? sql`${column} = any(${list}::bigint[])`
+      : sql`${column} = any(${list})`;
   },
   nextFlightId() {
     // Instances import at the same time: the highest id that one sees may not be the highest.
