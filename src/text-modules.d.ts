@@ -10,14 +10,16 @@ declare module "*.sql" {
   export default text;
 }
 
-/** Files of the API pages are imported by path: the compiled program carries them and reads them late. */
-declare module "swagger-ui-dist/swagger-ui-bundle.js" {
+/** The API page's script is imported by path: the compiled program embeds it and reads it on first use. */
+declare module "*/standalone.js" {
   const path: string;
   export default path;
 }
-declare module "swagger-ui-dist/swagger-ui.css" {
-  const path: string;
-  export default path;
+
+/** Licences of embedded software are imported as text. */
+declare module "*/LICENSE" {
+  const text: string;
+  export default text;
 }
 
 /** Style sheets are imported as text. */

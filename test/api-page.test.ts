@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { startApp, type TestApp } from "./support/app.ts";
+import { startApp, type TestApp, until } from "./support/app.ts";
+import { type Browser, chromium, openBrowser } from "./support/browser.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -10,8 +11,8 @@ afterAll(() => app.stop());
 
 const files = [
   ["/swagger", "text/html; charset=utf-8"],
-  ["/swagger/ui.js", "text/javascript; charset=utf-8"],
-  ["/swagger/ui.css", "text/css; charset=utf-8"],
+  ["/swagger/scalar.js", "text/javascript; charset=utf-8"],
+  ["/swagger/page.css", "text/css; charset=utf-8"],
   ["/swagger/start.js", "text/javascript; charset=utf-8"],
   ["/swagger/json", "application/json"],
   ["/openapi.json", "application/json"],
@@ -62,75 +63,120 @@ describe("the page", () => {
   test("names no other origin, and every file that it names is there", async () => {
     const page = await (await app.fetch("/swagger")).text();
     const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
-    expect(named).toContain("swagger/ui.js");
+    expect(named).toContain("swagger/scalar.js");
     for (const address of named.filter((each) => each !== "data:,")) {
       expect(address).not.toMatch(/^[a-z]+:|^\/\//);
       expect((await app.fetch(`/${address}`)).status).toBe(200);
     }
-    const style = await (await app.fetch("/swagger/ui.css")).text();
-    const loaded = [...style.matchAll(/(?:url\(|@import )\s*["']?([^"')]{1,5})/g)];
-    expect(loaded.every(([, start]) => start === "data:")).toBeTrue();
+    expect(await (await app.fetch("/swagger/page.css")).text()).not.toMatch(/url\(|@import/);
     expect(await (await app.fetch("/swagger/start.js")).text()).not.toMatch(/https?:|\/\//);
+  });
+
+  test("keeps the licence of the software that it is made of", async () => {
+    const script = await (await app.fetch("/swagger/scalar.js")).text();
+    expect(script).toStartWith("/*!\nMIT License\n\nCopyright (c) 2023-present Scalar");
   });
 });
 
-const chromium = Bun.which("chromium") ?? Bun.which("google-chrome");
-if (chromium === null) console.warn("No Chromium here: the page is not tried in a browser");
-
-test.skipIf(chromium === null)(
-  "the page shows the operations in a browser that reaches no other origin, and breaks no policy of its own",
-  async () => {
-    const asked: string[] = [];
-    const server = Bun.serve({
+describe.skipIf(chromium === null)("in a browser", () => {
+  const sent: Request[] = [];
+  let server: Bun.Server<undefined>;
+  let browser: Browser;
+  beforeAll(async () => {
+    server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       fetch(request) {
-        asked.push(new URL(request.url).pathname);
+        sent.push(request);
         const { pathname, search } = new URL(request.url);
-        return app.fetch(pathname + search, { headers: request.headers });
+        return app.fetch(pathname + search, request);
       },
     });
-    const argv = [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-    ];
-    const said: string[] = [];
-    const view = new Bun.WebView({
-      backend: { type: "chrome", path: chromium ?? "", argv },
-      console: (type, ...words) => void said.push(`${type}: ${words.map(String).join(" ")}`),
-    });
-    try {
-      await view.navigate(`${server.url.href}swagger`);
-      const count = "document.querySelectorAll('.opblock').length";
-      for (let tries = 0; tries < 100 && Number(await view.evaluate(count)) === 0; tries += 1) {
-        await Bun.sleep(50);
-      }
-      expect(Number(await view.evaluate(count))).toBeGreaterThanOrEqual(20);
-      const title = await view.evaluate("document.querySelector('.info .title').textContent");
-      expect(String(title)).toContain("Skyhook");
-      expect(await view.evaluate("document.querySelectorAll('main, [role=main]').length")).toBe(1);
-      // Opening an operation draws what most of the page's code is for: its parameters and examples.
-      await view.evaluate("document.querySelector('.opblock-summary-control').click()");
-      const isOpen = "document.querySelectorAll('.opblock-body .parameters').length > 0";
-      for (let tries = 0; tries < 100 && !(await view.evaluate(isOpen)); tries += 1) {
-        await Bun.sleep(50);
-      }
-      expect(await view.evaluate(isOpen)).toBeTrue();
-      const others = `performance.getEntriesByType("resource").map((entry) => entry.name)
-        .filter((name) => !name.startsWith(location.origin) && !name.startsWith("data:")).join()`;
-      expect(await view.evaluate(others)).toBe("");
-      const violations = `new Promise((resolve) => {
-        const observer = new ReportingObserver(() => {}, { types: ["csp-violation"], buffered: true });
-        observer.observe();
-        setTimeout(() => resolve(observer.takeRecords().map((it) => it.body.blockedURL + " " + it.body.effectiveDirective).join()), 100);
-      })`;
-      expect(await view.evaluate(violations)).toBe("");
-      expect(said.filter((line) => /error|Content Security|refused/i.test(line))).toEqual([]);
-      expect(asked).toContain("/openapi.json");
-    } finally {
-      view.close();
-      await server.stop(true);
+    browser = await openBrowser(1_440, 900);
+  });
+  afterAll(async () => {
+    browser.close();
+    await server.stop(true);
+  });
+
+  /** Opens the page as in a tab of its own. */
+  const open = async () => {
+    await browser.open("about:blank");
+    await browser.open(`${server.url.href}swagger`);
+    await browser.shows("section", "Search flights");
+  };
+  const buttonWith = (text: string, within = "document") =>
+    `[...${within}.querySelectorAll("button")].findLast((it) => it.textContent.includes(${JSON.stringify(text)}) && it.checkVisibility())`;
+  const press = async (button: string) => {
+    await browser.until(button);
+    await browser.read(`${button}.click()`);
+  };
+  /** Sends the request of an operation as the page fills it in. */
+  const send = async (tag: string, operation: string): Promise<Request> => {
+    await browser.read(`location.hash = "#tag/${tag}/${operation}"`);
+    const section = `document.querySelector('section[id$="${operation}"]')`;
+    await browser.until(section);
+    await press(buttonWith("Test Request", section));
+    const before = sent.length;
+    await press(buttonWith("Send"));
+    await until(() => sent.length > before, 20_000);
+    const request = sent[before];
+    if (request === undefined) throw new Error("Nothing was sent");
+    return request;
+  };
+  const giveToken = async (token: string) => {
+    await browser.read(`document.querySelector("input[placeholder=Token]").focus()`);
+    await browser.type(token);
+  };
+  const kept = `sessionStorage.getItem("skyhook.token")`;
+
+  test("shows and finds operations, sends no Idempotency-Key of its own, and asks no other origin", async () => {
+    await open();
+    await browser.shows("h1", "Skyhook");
+    expect(await browser.read(`document.querySelectorAll("main, [role=main]").length`)).toBe(1);
+    await press(buttonWith("Search"));
+    await browser.until(`document.querySelector("[role=dialog] input")`);
+    await browser.type("cancel");
+    await browser.shows("[role=option]", "Cancel a booking");
+    await browser.press("Escape");
+    for (const [tag, path] of [
+      ["bookings", "/v1/api/bookings"],
+      ["users", "/v1/users"],
+    ] as const) {
+      const request = await send(tag, `POST${path}`);
+      expect([request.method, new URL(request.url).pathname]).toEqual(["POST", path]);
+      expect(request.headers.get("idempotency-key")).toBeNull();
+      await browser.press("Escape");
     }
-  },
-);
+    const others = browser.requested.filter((address) => !address.startsWith(server.url.href));
+    expect(others.filter((address) => !/^(?:data|blob|about):/.test(address))).toEqual([]);
+    const violations = `new Promise((resolve) => {
+      const observer = new ReportingObserver(() => {}, { types: ["csp-violation"], buffered: true });
+      observer.observe();
+      setTimeout(() => resolve(observer.takeRecords().map((it) => it.body.blockedURL + " " + it.body.effectiveDirective).join()), 100);
+    })`;
+    expect(await browser.read(violations)).toBe("");
+    expect(browser.said.filter((line) => /Content Security/i.test(line))).toEqual([]);
+    expect(browser.requested).toContain(`${server.url.href}openapi.json`);
+  });
+
+  test("sends the token it is given, and keeps for the tab what the server takes", async () => {
+    const token = await app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
+    await open();
+    await giveToken("expired");
+    const refused = await send("bookings", "GET/v1/api/bookings");
+    expect(refused.headers.get("authorization")).toBe("Bearer expired");
+    await browser.shows("[role=dialog]", "401");
+    expect(await browser.read(kept)).toBeNull();
+
+    await open();
+    await giveToken(token);
+    const request = await send("bookings", "GET/v1/api/bookings");
+    expect(request.headers.get("authorization")).toBe(`Bearer ${token}`);
+    await browser.until(kept);
+    await open();
+    const field = `document.querySelector("input[placeholder=Token]").value`;
+    expect(await browser.read(field)).toBe(token);
+    expect(await browser.read("JSON.stringify(localStorage)")).not.toContain(token);
+  });
+});

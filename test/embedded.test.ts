@@ -12,7 +12,7 @@ const page = { headers: { accept: "text/html" } };
 
 test("the API documents, the playground and their scripts come with the program", async () => {
   const { url } = await taken.start(taken.newFolder());
-  const pages = { "/swagger": "/swagger/ui.js", "/graphql": "/graphql/playground/graphiql.js" };
+  const pages = { "/swagger": "/swagger/scalar.js", "/graphql": "/graphql/playground/graphiql.js" };
   for (const [path, script] of Object.entries(pages)) {
     const answer = await fetch(url + path, page);
     expect(answer.headers.get("content-type")).toStartWith("text/html");

@@ -17,8 +17,8 @@ const publicRoutes = [
   "GET /v1/api/flights",
   "GET /v1/api/flights/:id",
   "GET /swagger",
-  "GET /swagger/ui.js",
-  "GET /swagger/ui.css",
+  "GET /swagger/scalar.js",
+  "GET /swagger/page.css",
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
@@ -97,7 +97,7 @@ describe("routes", () => {
 });
 
 describe("headers", () => {
-  test.each(["/", "/nowhere", "/v1/users", "/swagger", "/swagger/ui.js", "/problems/internal"])(
+  test.each(["/", "/nowhere", "/v1/users", "/swagger", "/swagger/scalar.js", "/problems/internal"])(
     "%s: nosniff",
     async (path) => {
       const response = await app.fetch(path);

@@ -1,5 +1,7 @@
 import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
 
+import palette from "../palette.css" with { type: "text" };
+
 import { bundlePage } from "./bundle.ts" with { type: "macro" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
@@ -14,4 +16,15 @@ import views from "./page/style/views.css" with { type: "text" };
 export const script = bundlePage();
 
 /** Later ones win over earlier ones. */
-export const styles = [chart, base, controls, frame, list, detail, views, phone, adapt].join("\n");
+export const styles = [
+  chart,
+  palette,
+  base,
+  controls,
+  frame,
+  list,
+  detail,
+  views,
+  phone,
+  adapt,
+].join("\n");

@@ -11,8 +11,9 @@ export const idempotencyHeaders = documented(
     "idempotency-key": Type.Optional(
       Type.String({
         pattern: "^[\\u0021-\\u007e]{1,255}$",
-        description: "Your own id for this request: a retry with it is carried out once.",
-        examples: ["8e03978e-40d5-43dd-bc93-6894a57f9324"],
+        // No example: the API page would fill it in, and send one key with every request.
+        description:
+          "Your own id for this request, such as a UUID: a retry with it is carried out once.",
       }),
     ),
   }),

@@ -37,6 +37,8 @@ export interface Browser {
   cdp(method: string, params?: Record<string, unknown>): Promise<unknown>;
   /** What the page said on its console. */
   readonly said: readonly string[];
+  /** Every address that was requested, reached or not. */
+  readonly requested: readonly string[];
   close(): void;
 }
 
@@ -61,10 +63,16 @@ export async function openBrowser(width = 1_280, height = 800): Promise<Browser>
     console: (type, ...words) => void said.push(`${type}: ${words.map(String).join(" ")}`),
   });
   await view.navigate("about:blank");
+  const requested: string[] = [];
+  view.addEventListener("Network.requestWillBeSent", ({ data }) => {
+    requested.push(String(Object(Object(data).request).url));
+  });
+  await view.cdp("Network.enable");
   const wait = (expression: string) =>
     until(async () => Boolean(await view.evaluate(expression)), patienceMs);
   return {
     said,
+    requested,
     open: (url) => view.navigate(url),
     read: (expression) => view.evaluate(expression),
     until: wait,
