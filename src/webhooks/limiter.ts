@@ -1,5 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
+import { subscriber } from "../subscriber.ts";
 
 /** Authentication failures an address may make in one window; the specification's figures. */
 export const maxFailures = 20;
@@ -67,28 +68,4 @@ export function failureLimiter(clock: Clock): FailureLimiter {
       return window.failures <= maxFailures;
     },
   };
-}
-
-/** The address itself, or for IPv6 its /64: what one subscriber commonly holds. */
-function subscriber(address: string): string {
-  const mapped = ipv4Of(address);
-  if (mapped !== null) return mapped;
-  // It is a socket's address, or has been read as one: a colon is in those of IPv6 alone.
-  if (!address.includes(":")) return address;
-  const [head = "", tail = ""] = address.toLowerCase().split("%", 1)[0]?.split("::") ?? [];
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === "" ? [] : tail.split(":");
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => "0");
-  const groups = [...left, ...zeros, ...right].slice(0, 4);
-  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
-}
-
-/** The IPv4 address that an IPv6 address stands for (RFC 4291 section 2.5.5.2), or null. */
-function ipv4Of(address: string): string | null {
-  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (dotted !== undefined) return dotted;
-  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/i.exec(address) ?? [];
-  if (high === undefined || low === undefined) return null;
-  const [upper, lower] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
-  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join(".");
 }

@@ -28,16 +28,18 @@ interface Parts {
 
 /** POST /webhooks/{provider}, for providers; GET /v1/rejections, for operators. */
 export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) => {
-  const deliver = ({ request, server, set }: Delivery) =>
-    receive({
+  const deliver = ({ request, server, set }: Delivery) => {
+    const address = clientAddress(request, server, trustedProxyHops);
+    return receive({
       // As it was sent: an encoded letter is not the letter.
       providerId: pathOf(request.url).slice("/webhooks/".length),
       method: request.method,
       headers: request.headers,
-      address: clientAddress(request, server, trustedProxyHops),
+      address,
       requestId: requestIdOf(set.headers),
-      readBody: (maxBytes) => readBytes(request, maxBytes),
+      readBody: (maxBytes) => readBytes(request, maxBytes, address),
     });
+  };
   return (
     new Elysia({ name: "webhooks" })
       // The signature is over the raw bytes: nothing may read the body before the chain does. Nor is

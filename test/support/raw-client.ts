@@ -22,9 +22,15 @@ export class RawClient implements Disposable {
     }
   }
 
-  static async connect(url: string): Promise<RawClient> {
+  /** `from` is the address to send from, by default the machine's choice. */
+  static async connect(url: string, from?: string): Promise<RawClient> {
     const { hostname, port } = new URL(url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    const socket = connect({
+      host: hostname,
+      port: Number(port),
+      allowHalfOpen: true,
+      ...(from !== undefined && { localAddress: from }),
+    });
     const client = new RawClient(socket);
     await until(() => socket.readyState === "open");
     return client;
@@ -32,6 +38,12 @@ export class RawClient implements Disposable {
 
   write(text: string): void {
     if (this.#socket.writable) this.#socket.write(text, "latin1");
+  }
+
+  /** Writes no more than the server takes: resolves when all has left this program. */
+  async send(text: string): Promise<void> {
+    if (!this.#socket.writable || this.#socket.write(text, "latin1")) return;
+    await until(() => this.ended || this.#socket.writableLength === 0, 30_000);
   }
 
   /** Says that no more will be sent, and goes on to listen. */
