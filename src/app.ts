@@ -46,7 +46,9 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
   const crossOrigin = cors(config.corsOrigins ?? []);
   // Elysia finds the path behind names of four letters or more, unless told that there are shorter ones.
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
-    .wrap(observed({ metrics, tracer, routes: (): readonly Route[] => app.routes }))
+    .wrap(
+      observed({ metrics: services.requests, tracer, routes: (): readonly Route[] => app.routes }),
+    )
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
       setSecurityHeaders(set.headers);

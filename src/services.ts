@@ -15,14 +15,15 @@ import { type Events, events } from "./events/events.ts";
 import { type FlightLoads, flightLoads } from "./flights/flight-load.ts";
 import { type Flights, flights } from "./flights/flights.ts";
 import { type Seats, seats } from "./flights/seats.ts";
+import { type HttpMetrics, httpMetrics } from "./http/http-metrics.ts";
 import { type MakeId, makeId } from "./ids.ts";
 import { lazy } from "./lazy.ts";
 import { AppError } from "./errors.ts";
 import type { Log, ProgramLog } from "./log.ts";
-import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { announcer } from "./notifications/announcer.ts";
 import type { Feed } from "./notifications/channels/feed.ts";
 import type { Message } from "./notifications/notification.ts";
+import { notificationMetrics } from "./notifications/notification-metrics.ts";
 import { type Notifications, notifications } from "./notifications/notifications.ts";
 import { pruner } from "./retention/pruner.ts";
 import { type SecretStore, tokenKey } from "./secrets.ts";
@@ -31,8 +32,12 @@ import { type Statistics, statistics } from "./statistics/statistics.ts";
 import { tally } from "./statistics/tally.ts";
 import { undelivered } from "./storage/notifications.ts";
 import { databaseFile, openStorage, type Storage } from "./storage/storage.ts";
+import { storageMetrics } from "./storage/storage-metrics.ts";
+import { logMetrics } from "./telemetry/log-metrics.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { processMetrics } from "./telemetry/process-metrics.ts";
 import type { Tracer } from "./telemetry/tracing/tracer.ts";
-import { commitSpan, tracing } from "./telemetry/tracing/tracing.ts";
+import { commitSpan, spanCounter, tracing } from "./telemetry/tracing/tracing.ts";
 import { type Users, users } from "./users/users.ts";
 import { version } from "./version.ts";
 import { messagesOf } from "./webhooks/interpret.ts";
@@ -42,6 +47,7 @@ import { providerById } from "./webhooks/providers.ts";
 import { type Acknowledgement, type Incoming, receiver } from "./webhooks/receive.ts";
 import { type Rejections, rejections } from "./webhooks/rejections.ts";
 import { registry } from "./webhooks/registry.ts";
+import { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 
 /** Everything that the doors call, wired. */
 export interface Services {
@@ -50,6 +56,7 @@ export interface Services {
   readonly makeId: MakeId;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly requests: HttpMetrics;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   readonly storage: Storage;
@@ -112,27 +119,33 @@ export async function createServices(
   const providers = registry(config.providers, secrets);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const now = () => clock.now();
-  const metrics = createMetrics({
-    readOutbox: () => storage.all(undelivered, {}),
-    now,
-    providers: config.providers,
-    databaseFile: databaseFile(config.databaseUrl),
-    droppedLogLines: log.dropped,
-  });
+  const metrics = createMetrics();
+  const ofProcess = processMetrics(metrics);
+  const ofStorage = storageMetrics(metrics, databaseFile(config.databaseUrl));
+  logMetrics(metrics, log.dropped);
   const tracer = tracing(config, {
     log,
     now,
-    count: (outcome, spans) => metrics.spans(outcome, spans),
+    count: spanCounter(metrics),
   });
   const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
     odd: (line) => log.warn(line),
     migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
-    groupCommitted: (seconds, units) => metrics.committed(seconds, units),
+    groupCommitted: (seconds, units) => ofStorage.committed(seconds, units),
   });
   const sales = seats(storage, clock, log);
   const { outbox, feed, ...announcing } = announcer(
-    { storage, seats: sales, clock, log, metrics, tracer, random, makeId: newId },
+    {
+      storage,
+      seats: sales,
+      clock,
+      log,
+      metrics: notificationMetrics(metrics, () => storage.all(undelivered, {}), now),
+      tracer,
+      random,
+      makeId: newId,
+    },
     config,
   );
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
@@ -182,6 +195,7 @@ export async function createServices(
     makeId: newId,
     log,
     metrics,
+    requests: httpMetrics(metrics),
     tracer,
     storage,
     tokens: minting,
@@ -195,7 +209,7 @@ export async function createServices(
       limiter,
       outbox,
       rejections: refused,
-      metrics,
+      metrics: webhookMetrics(metrics, config.providers),
       tally: tallied,
       latency: acknowledged,
       tracer,
@@ -237,7 +251,7 @@ export async function createServices(
     unready,
     async start() {
       await announcing.start();
-      metrics.start();
+      ofProcess.start();
       pruning.start();
       state = "serving";
     },
@@ -250,7 +264,7 @@ export async function createServices(
       await Promise.all([announcing.stop(), pruning.stop()]);
       await tallied.stop();
       await Promise.all([storage.close(), tracer?.stop(tracePatienceMs)]);
-      metrics.stop();
+      ofProcess.stop();
     },
   };
 }

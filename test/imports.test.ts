@@ -86,10 +86,10 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
     (from, to) => !["app.ts", "services.ts"].includes(to) || ["app", "cli"].includes(kindOf(from)),
   ],
   [
-    "only doors, graphql/ and app.ts import http/",
+    "only doors, graphql/, app.ts and services.ts import http/",
     (from, to) =>
       !to.startsWith("http/") ||
-      ["door", "graphql door", "graphql", "http", "app"].includes(kindOf(from)),
+      ["door", "graphql door", "graphql", "http", "app", "services"].includes(kindOf(from)),
   ],
   [
     "nothing imports console/page/, which is for browsers",
@@ -101,11 +101,12 @@ const rules: readonly (readonly [string, (from: string, to: string) => boolean])
       kindOf(from) !== "page" || /\.(tsx?|css)$/.test(to) || /^(preact|uplot)(\/|$)/.test(to),
   ],
   [
-    "storage/ imports nouns and errors only",
+    "storage/ imports nouns, errors and telemetry only",
     (from, to) =>
       kindOf(from) !== "storage" ||
       !/s\.ts$|receive|notifier|outbox/.test(to) ||
       to.startsWith("storage") ||
+      to.startsWith("telemetry/") ||
       to === "errors.ts",
   ],
 ];

@@ -1,15 +1,15 @@
 import type { AnyElysia } from "elysia";
 
-import type { Metrics } from "../telemetry/metrics.ts";
 import { runInSpan, type Span } from "../telemetry/tracing/span.ts";
 import { readTraceContext } from "../telemetry/tracing/trace-context.ts";
 import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
+import type { HttpMetrics } from "./http-metrics.ts";
 import { type Route, type RouteOf, routeFinder } from "./routes.ts";
 import { pathOf } from "./url.ts";
 
 interface Parts {
-  readonly metrics: Pick<Metrics, "http">;
+  readonly metrics: HttpMetrics;
   /** Null: tracing is off. */
   readonly tracer: Tracer | null;
   /** The routes there are; asked at the first request. */
@@ -28,7 +28,7 @@ const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
  * Counts and times every request but deliveries, and puts each in a server span where tracing is on. Of
  * its address only the route's pattern is kept: paths and queries hold ids and what people look for.
  */
-export function observed({ metrics: { http }, tracer, routes }: Parts) {
+export function observed({ metrics, tracer, routes }: Parts) {
   let routeOf: RouteOf | null = null;
 
   function answer(handle: Handle, request: Request): Response | Promise<Response> {
@@ -42,13 +42,12 @@ export function observed({ metrics: { http }, tracer, routes }: Parts) {
     routeOf ??= routeFinder(routes());
     const route = routeOf(path);
     const span = tracer === null ? null : serverSpan(tracer, request, method, route);
-    if (isCounted) http.requestBegan();
+    if (isCounted) metrics.began();
 
     const ended = (status: number) => {
       if (isCounted) {
-        http.requestEnded();
         const seconds = (performance.now() - startedMs) / 1_000;
-        http.requestsOf(method, route ?? "none").answered(status, seconds);
+        metrics.answered(method, route ?? "none", status, seconds);
       }
       if (span !== null) endServerSpan(span, status);
     };

@@ -3,13 +3,13 @@ import type { Config } from "../config.ts";
 import type { Seats } from "../flights/seats.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import type { Storage } from "../storage/storage.ts";
 import { detached } from "../telemetry/tracing/span.ts";
 import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { type Feed, feed, logFeed } from "./channels/feed.ts";
 import { gateway } from "./channels/gateway.ts";
+import type { NotificationMetrics } from "./notification-metrics.ts";
 import { type Notifier, notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
@@ -28,7 +28,7 @@ interface Parts {
   readonly seats: Seats;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: NotificationMetrics;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   /** In [0, 1). */

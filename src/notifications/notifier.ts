@@ -1,7 +1,6 @@
 import type { Cancel, Clock } from "../clock.ts";
 import type { Log } from "../log.ts";
 import type { Event } from "../events/event.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import { eventById, headersOf } from "../storage/events.ts";
 import {
   bringForward,
@@ -18,6 +17,7 @@ import type { Tracer } from "../telemetry/tracing/tracer.ts";
 
 import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
 import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "./notification.ts";
+import type { NotificationMetrics } from "./notification-metrics.ts";
 
 /**
  * Hands due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
@@ -37,7 +37,7 @@ interface Parts {
   readonly gateway: Gateway;
   readonly clock: Clock;
   readonly log: Log;
-  readonly metrics: Metrics;
+  readonly metrics: NotificationMetrics;
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
   /** In [0, 1). */

@@ -3,7 +3,6 @@ import { AppError, isOurs } from "../errors.ts";
 import type { Event, EventStatus, StoredEvent } from "../events/event.ts";
 import type { MakeId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import type { Metrics } from "../telemetry/metrics.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Verdict } from "../statistics/delivery-count.ts";
 import type { Latency } from "../statistics/latency.ts";
@@ -24,6 +23,7 @@ import { reasonFor } from "./rejection.ts";
 import type { Rejections } from "./rejections.ts";
 import type { Registered, Registry } from "./registry.ts";
 import type { Verified } from "./signature.ts";
+import type { WebhookMetrics } from "./webhook-metrics.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
 /** A request to /webhooks/{provider}, before anything about it is believed. */
@@ -53,7 +53,7 @@ export interface ReceiveParts {
   readonly limiter: FailureLimiter;
   readonly outbox: Outbox;
   readonly rejections: Rejections;
-  readonly metrics: Metrics;
+  readonly metrics: WebhookMetrics;
   readonly tally: Tally;
   readonly latency: Latency;
   /** Null where traces are off. */

@@ -2,6 +2,8 @@ import type { Config } from "../../config.ts";
 import type { Log } from "../../log.ts";
 import { version } from "../../version.ts";
 
+import type { Metrics } from "../metrics.ts";
+
 import { spanExporter, type SpanOutcome } from "./exporter.ts";
 import { otlpRequest } from "./otlp.ts";
 import { samplerOf } from "./sampler.ts";
@@ -39,6 +41,17 @@ export function tracing(config: Config, { log, now, count }: Parts): Tracer | nu
     log,
   });
   return createTracer(sink, samplerOf(otelSampler, otelSamplerRatio), now);
+}
+
+/** Counts spans by what became of them. */
+export function spanCounter(metrics: Metrics): (outcome: SpanOutcome, spans: number) => void {
+  const counter = metrics.counter({
+    name: "skyhook_trace_spans_total",
+    help: "Spans by outcome: exported, dropped as the queue was full, rejected by the collector",
+    labels: ["outcome"],
+  });
+  for (const outcome of ["exported", "dropped", "rejected"]) counter.inc({ outcome }, 0);
+  return (outcome, spans) => counter.inc({ outcome }, spans);
 }
 
 /** What a commit's observer makes of units: a span each, in the trace of whoever handed them in. */
