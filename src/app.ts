@@ -1,7 +1,6 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
 import { authRest } from "./auth/auth.rest.ts";
-import { bookingLookupRest } from "./bookings/booking-lookup.rest.ts";
 import { bookingsRest } from "./bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { AppError, isOurs } from "./errors.ts";
@@ -90,7 +89,6 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
     .use(eventsRest(services.events, signedIn))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
     .use(providerStatusRest(services.providers, signedIn))
-    .use(bookingLookupRest(services.bookingLookup, signedIn))
     .use(flightLoadRest(services.flightLoads, signedIn, clock))
     .use(statisticsRest(services.statistics, signedIn, clock))
     .use(

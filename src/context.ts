@@ -25,6 +25,15 @@ export interface Context {
   readonly requestId: string;
 }
 
+export function isAdmin({ actor }: Pick<Context, "actor">): boolean {
+  return actor.roles.includes("admin");
+}
+
+/** Throws `insufficient-scope` unless the actor is an admin. */
+export function requireAdmin(ctx: Pick<Context, "actor">): void {
+  if (!isAdmin(ctx)) throw new AppError("insufficient-scope", "This needs the role admin");
+}
+
 /** Throws `insufficient-scope` unless the actor is an operator or an admin. */
 export function requireOperator({ actor }: Context): void {
   if (actor.roles.includes("operator") || actor.roles.includes("admin")) return;

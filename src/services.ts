@@ -4,7 +4,6 @@ import { jwksVerifier } from "./auth/jwks.ts";
 import { rememberedSessions } from "./auth/remembered-sessions.ts";
 import { type Tokens, tokens, type Verify } from "./auth/token.ts";
 import { bookingMessage, bookingsProvider } from "./bookings/booking-event.ts";
-import { type BookingLookup, bookingLookup } from "./bookings/booking-lookup.ts";
 import { type Bookings, bookings } from "./bookings/bookings.ts";
 import { personalDataSeal, requestHashKeys } from "./bookings/personal-data.ts";
 import { makeReference } from "./bookings/reference.ts";
@@ -75,7 +74,6 @@ export interface Services {
   readonly bookings: Bookings;
   readonly notifications: Notifications;
   readonly feed: Feed;
-  readonly bookingLookup: BookingLookup;
   readonly flightLoads: FlightLoads;
   readonly statistics: Statistics;
   readonly providers: Providers;
@@ -243,7 +241,6 @@ export async function createServices(
     }),
     notifications: notifications(storage),
     feed,
-    bookingLookup: bookingLookup({ storage, seal, clock }),
     flightLoads: flightLoads(storage),
     providers: providerStatuses(storage, providers, clock),
     reloadSecrets: () => providers.reload(),

@@ -153,7 +153,10 @@ describe("whose booking", () => {
       return Array.isArray(data) ? data.map((item: { userId: string }) => item.userId) : [];
     };
     expect(await owners("user", "", "ada")).toEqual(["ada", "ada"]);
-    expect(await owners("user", "?userId=bob", "ada")).toEqual(["ada", "ada"]);
+    expect(await owners("user", "?userId=ada", "ada")).toEqual(["ada", "ada"]);
+    const anothers = await app.as("user", `${path}?userId=bob`, {}, "ada");
+    expect(anothers.status).toBe(403);
+    expect(await json(anothers)).toMatchObject({ code: "insufficient-scope" });
     expect(await owners("admin", "", "root")).toEqual(["ada", "bob", "ada"]);
     expect(await owners("admin", "?userId=bob", "root")).toEqual(["bob"]);
     expect(await owners("user", "", "eve")).toEqual([]);

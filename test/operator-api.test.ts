@@ -41,8 +41,6 @@ describe("who may ask", () => {
     ["GET", "/v1/providers"],
     ["GET", "/v1/statistics/deliveries"],
     ["GET", "/v1/statistics/health"],
-    ["GET", "/v1/bookings"],
-    ["GET", "/v1/bookings/bk_1"],
     ["GET", "/v1/flights/load"],
     ["GET", "/v1/flights/load/2026-11-21"],
   ] as const;

@@ -21,11 +21,12 @@ export function bookingEventKey(type: BookingEventType, id: Booking["id"]): stri
 
 /**
  * The event that operators see of a booking. It carries nothing personal: no name, address, birth date
- * or passport.
+ * or passport, and no id of its owner, by which their name and address can be found. Its actor is an
+ * admin, or null: the owner.
  */
 export function bookingEvent(
   type: BookingEventType,
-  { id, reference, seats, totalMinor, currency, flight }: BookingOnFlight,
+  { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
   actor: Actor,
   makeId: MakeId,
   now: Date,
@@ -45,7 +46,7 @@ export function bookingEvent(
     subject: `booking/${id}`,
     title: `Booking ${reference} ${verb}: ${places} on ${route}, ${day}`,
     url: null,
-    actor: actor.id,
+    actor: actor.id === userId ? null : actor.id,
     data: {
       bookingId: id,
       reference,

@@ -1,8 +1,12 @@
 import type { Event } from "../events/event.ts";
 import { moneyOf, moneyText } from "../money.ts";
 import type { Notification } from "../notifications/notification.ts";
+import { disclosuresOf } from "../storage/bookings.ts";
+import { eventsByKeys } from "../storage/events.ts";
+import { notificationsOfEvents } from "../storage/notifications.ts";
+import type { Storage } from "../storage/storage.ts";
 
-import { type BookingEventType, bookingEventKey } from "./booking-event.ts";
+import { type BookingEventType, bookingEventKey, bookingEventTypes } from "./booking-event.ts";
 import type { Booking } from "./booking.ts";
 import type { Disclosure } from "./disclosure.ts";
 
@@ -27,14 +31,28 @@ export interface HistoryEntry {
 }
 
 /** What is recorded around a booking. */
-export interface BookingRecords {
+interface BookingRecords {
   readonly events: readonly Event[];
   readonly notifications: readonly Notification[];
   readonly disclosures: readonly Disclosure[];
 }
 
 /** All that happened to a booking, oldest first. What happened stays, even where its event does not. */
-export function bookingHistory(
+export async function readHistory(
+  storage: Storage,
+  booking: Booking,
+): Promise<readonly HistoryEntry[]> {
+  const keys = bookingEventTypes.map((type) => bookingEventKey(type, booking.id));
+  const [events, disclosures] = await Promise.all([
+    storage.all(eventsByKeys, { keys }),
+    storage.all(disclosuresOf, { bookingId: booking.id }),
+  ]);
+  const eventIds = events.map(({ id }) => id);
+  const notifications = await storage.all(notificationsOfEvents, { eventIds });
+  return historyOf(booking, { events, notifications, disclosures });
+}
+
+function historyOf(
   booking: Booking,
   { events, notifications, disclosures }: BookingRecords,
 ): readonly HistoryEntry[] {
@@ -45,7 +63,7 @@ export function bookingHistory(
       at,
       type,
       title,
-      actor: event?.actor ?? null,
+      actor: event === undefined ? null : (event.actor ?? booking.userId),
       eventId: event?.id ?? null,
       notifications: notifications.filter(({ eventId }) => eventId === event?.id),
     };

@@ -3,6 +3,7 @@ import { flightView } from "../flights/view.ts";
 import { moneyOf } from "../money.ts";
 import type { BookingOnFlight } from "../storage/bookings.ts";
 
+import type { HistoryEntry } from "./booking-history.ts";
 import type { Booking, BookingStatus, Passenger, PersonalData } from "./booking.ts";
 import { maskedPassport } from "./personal-data.ts";
 import type { Refund } from "./refund.ts";
@@ -35,6 +36,8 @@ export interface BookingDetails extends BookingSummary {
   readonly contactEmail: string;
   readonly paymentMethod: Booking["paymentMethod"];
   readonly passengers: readonly PassengerView[];
+  /** All that happened to it, oldest first. For admins alone. */
+  readonly history?: readonly HistoryEntry[];
 }
 
 export interface PassengerView extends Pick<Passenger, "firstName" | "lastName" | "email"> {

@@ -1,6 +1,8 @@
 import { Type } from "@sinclair/typebox";
 
+import type { Event } from "../events/event.ts";
 import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
+import { notificationSchema } from "../notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../pagination/page.schema.ts";
 import {
   count,
@@ -14,6 +16,7 @@ import {
   word,
 } from "../schema.ts";
 
+import { type HistoryEntry, historyTypes } from "./booking-history.ts";
 import {
   type BookingCreated,
   type BookingDetails,
@@ -113,17 +116,37 @@ const passengerSchema = schemaOf<PassengerView>()("Passenger", "One traveller of
   passportNumber: text("Masked but for the last four characters.", "****4567"),
 });
 
-export const bookingDetailsFields = {
-  ...summaryFields,
-  contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
-  paymentMethod: word(paymentMethods),
-  passengers: listOf(passengerSchema, { description: "In the order of the request." }),
-};
+const historyEntrySchema = schemaOf<HistoryEntry>()(
+  "BookingHistoryEntry",
+  "Something that happened to a booking.",
+  {
+    at: instant({ description: "When." }),
+    type: word(historyTypes, { description: "What." }),
+    title: text("One line to read.", "Booked: 2 seats for USD 999.00"),
+    actor: nullable(text("Who did it; null when nobody did, or it is no longer known.")),
+    eventId: nullable(prefixedId<Event["id"]>("evt_"), {
+      description: "Its event; null where there is none, or it is no longer kept.",
+    }),
+    notifications: listOf(notificationSchema, {
+      description: "The notifications that operators received of it.",
+    }),
+  },
+);
 
 export const bookingDetailsSchema = schemaOf<BookingDetails>()(
   "Booking",
   "A booking with its passengers.",
-  bookingDetailsFields,
+  {
+    ...summaryFields,
+    contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
+    paymentMethod: word(paymentMethods),
+    passengers: listOf(passengerSchema, { description: "In the order of the request." }),
+    history: Type.Optional(
+      listOf(historyEntrySchema, {
+        description: "All that happened to it, oldest first. Only for admins.",
+      }),
+    ),
+  },
 );
 
 export const bookingPageSchema = pageOf(bookingSummarySchema);
@@ -133,6 +156,12 @@ export const bookingParams = documented(Type.Object({ id: text("The booking's id
 export const bookingListQuery = documented(
   Type.Object({
     ...pageParameters,
-    userId: Type.Optional(text("Only this user's; only admins may ask for others'.")),
+    userId: Type.Optional(text("Only this user's. Another user's: only for admins.")),
+    q: Type.Optional(
+      text(
+        "Only the bookings of this id, reference or contact's e-mail address, whole, in any letter case. Only for admins.",
+        "KXQWZA",
+      ),
+    ),
   }),
 );

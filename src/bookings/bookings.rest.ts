@@ -4,7 +4,7 @@ import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-
 import { type Authenticated, bearer, serveCreation, servePage } from "../http/door.ts";
 import { idempotencyHeaders } from "../http/idempotency-key.ts";
 import { failures } from "../http/problem.schema.ts";
-import { textFilter } from "../http/query.ts";
+import { invalidParameter, single, textFilter } from "../http/query.ts";
 import { documented } from "../schema.ts";
 
 import { bookingRequestSchema } from "./booking-request.ts";
@@ -57,21 +57,22 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       async (exchange) => {
         const ctx = await authenticated(exchange);
         return servePage(exchange, "bk_", (page, query) =>
-          bookings.list(ctx, page, { userId: textFilter(query, "userId") }),
+          bookings.list(ctx, page, { userId: textFilter(query, "userId"), q: searchText(query) }),
         );
       },
       {
         query: bookingListQuery,
         response: {
           200: documentedHeaders(bookingPageSchema, linkHeaders),
-          ...failures(400, 401),
+          ...failures(400, 401, 403),
         },
         detail: {
           operationId: "listBookings",
           tags: ["Bookings"],
           security: bearer,
           summary: "List bookings",
-          description: "One's own; for admins everyone's. Newest first.",
+          description:
+            "Newest first. Admins list everyone's and can search; all others list their own.",
         },
       },
     )
@@ -86,7 +87,8 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           tags: ["Bookings"],
           security: bearer,
           summary: "Read a booking",
-          description: "For its owner and admins; for all others it is not there.",
+          description:
+            "For its owner and admins; for all others it is not there. Admins also get its history.",
         },
       },
     )
@@ -121,3 +123,14 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         },
       },
     );
+
+/** As long as an e-mail address may be. */
+const maxSearchLength = 254;
+
+function searchText(query: URLSearchParams): string | undefined {
+  const text = single(query, "q")?.trim();
+  if (text !== undefined && (text === "" || text.length > maxSearchLength)) {
+    throw invalidParameter("q", `1 to ${maxSearchLength} characters`);
+  }
+  return text;
+}

@@ -1,4 +1,4 @@
-import type { Context } from "../context.ts";
+import { type Context, isAdmin, requireAdmin } from "../context.ts";
 import { AppError } from "../errors.ts";
 import { type Creation, type KeyedRequest, once } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../pagination/page.ts";
@@ -6,14 +6,15 @@ import { paginate } from "../pagination/paginate.ts";
 import {
   bookingById,
   type BookingOnFlight,
-  bookingPages,
   bookingsByIds,
   passengersOfBookings,
 } from "../storage/bookings.ts";
 import { inSpan, type Tracer } from "../telemetry/tracing/tracer.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
+import { readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
+import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
 import {
   type BookingCreated,
   bookingCreated,
@@ -42,7 +43,7 @@ export interface Bookings {
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Creation<BookingCreated>>;
-  /** The owner's, or anyone's for an admin. Throws `booking-not-found`. */
+  /** The owner's, or anyone's for an admin, with its history. Throws `booking-not-found`. */
   read(ctx: Context, id: string): Promise<BookingDetails>;
   /** Those of `ids` that the asker may read, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<BookingSummary[]>;
@@ -54,12 +55,11 @@ export interface Bookings {
     ctx: Context,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
-  /** Newest first: one's own; for an admin all, or those of `userId`. */
-  list(
-    ctx: Context,
-    request: PageRequest,
-    filters: { readonly userId: string | undefined },
-  ): Promise<Page<BookingSummary>>;
+  /**
+   * Newest first: one's own; for an admin all that match. Throws `insufficient-scope` where others ask
+   * for another user's bookings, or search.
+   */
+  list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
   /** What cancelling now would pay back. Throws `booking-not-found`, `not-cancellable`. */
   quote(ctx: Context, id: string): Promise<CancellationQuote>;
   /**
@@ -129,7 +129,9 @@ export function bookings(parts: Parts): Bookings {
       );
     },
     async read(ctx, id) {
-      return detailsOf(parts, await findOwn(ctx, id));
+      const booking = await findOwn(ctx, id);
+      const details = await detailsOf(parts, booking);
+      return isAdmin(ctx) ? { ...details, history: await readHistory(storage, booking) } : details;
     },
     async find(ctx, ids) {
       const found = await storage.all(bookingsByIds, {
@@ -149,9 +151,11 @@ export function bookings(parts: Parts): Bookings {
         [...byBooking].map(([id, sealed]) => [id, passengersShown(parts.seal, sealed)]),
       );
     },
-    async list(ctx, request, { userId }) {
-      const source = bookingPages(storage, { userId: readableBy(ctx) ?? userId });
-      const page = await paginate(source, request);
+    async list(ctx, request, filters) {
+      const { userId = ctx.actor.id, q } = filters;
+      if (userId !== ctx.actor.id || q !== undefined) requireAdmin(ctx);
+      const matching = isAdmin(ctx) ? filters : { userId };
+      const page = await paginate(bookingsMatching(storage, matching), request);
       const now = new Date(clock.now());
       return { ...page, data: page.data.map((booking) => bookingSummary(booking, now)) };
     },
@@ -176,6 +180,6 @@ export function bookings(parts: Parts): Bookings {
 }
 
 /** Whose bookings the asker may read; null: everyone's. */
-function readableBy({ actor }: Context): Booking["userId"] | null {
-  return actor.roles.includes("admin") ? null : actor.id;
+function readableBy(ctx: Context): Booking["userId"] | null {
+  return isAdmin(ctx) ? null : ctx.actor.id;
 }

@@ -61,7 +61,7 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     status: 403,
     title: "Insufficient scope",
     explanation:
-      "The token is valid but lacks the role that this needs; `skyhook token --role operator` makes one for operators.",
+      "The token is valid but lacks the role that this needs. `skyhook token --role operator` or `--role admin` makes one that has it.",
   },
   "not-found": {
     status: 404,

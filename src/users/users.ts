@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 
 import type { Clock } from "../clock.ts";
-import type { Context } from "../context.ts";
+import { type Context, isAdmin, requireAdmin } from "../context.ts";
 import { AppError } from "../errors.ts";
 import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 import { lazy } from "../lazy.ts";
@@ -56,9 +56,8 @@ export interface Ensured {
 }
 
 export function users(storage: Storage, clock: Clock, access: UsersAccess = "any"): Users {
-  function requireAccess({ actor }: Context): void {
-    if (access === "any" || actor.roles.includes("admin")) return;
-    throw new AppError("insufficient-scope", "This needs the role admin");
+  function requireAccess(ctx: Context): void {
+    if (access === "admin") requireAdmin(ctx);
   }
 
   async function find(id: string): Promise<User> {
@@ -89,10 +88,10 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
       const [user] = await storage.all(userById, { id: actor.id });
       return user ?? null;
     },
-    async find({ actor }, ids) {
-      const mayReadAll = access === "any" || actor.roles.includes("admin");
+    async find(ctx, ids) {
+      const mayReadAll = access === "any" || isAdmin(ctx);
       return storage.all(usersByIds, {
-        ids: mayReadAll ? ids : ids.filter((id) => id === actor.id),
+        ids: mayReadAll ? ids : ids.filter((id) => id === ctx.actor.id),
       });
     },
     async create(ctx, body, key) {

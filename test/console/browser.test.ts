@@ -48,7 +48,7 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
   });
 
   test("signs in by a token, kept in this tab alone, and shows what came", async () => {
-    await signIn(browser, server);
+    await signIn(browser, server, "admin");
     await browser.until(`${rows} === 50`);
     await browser.shows(".connection", "Live");
     expect(await browser.read("Object.keys(sessionStorage).join()")).toBe("skyhook.token");
@@ -223,7 +223,7 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
       `#/refused/${await opened("/v1/rejections")}`,
       "#/health?range=6h",
       "#/providers",
-      `#/bookings/${await opened("/v1/bookings")}`,
+      `#/bookings/${await opened("/v1/api/bookings")}`,
       "#/flights",
     ];
     const faults: string[] = [];
@@ -275,6 +275,10 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
     await browser.open(link);
     await browser.until(`${rows} > 0`);
     expect(await browser.read("location.href")).toBe(`${server.url}/console`);
+    expect(await browser.read("document.querySelector('nav').innerText")).not.toContain("Bookings");
+    await go("#/bookings");
+    await browser.shows(".empty", "This view is for admins");
+    expect(await browser.read("sessionStorage.length")).toBe(1);
     await browser.open("about:blank");
     await browser.open(link);
     await browser.until(`${rows} > 0 && !location.href.includes("code")`);

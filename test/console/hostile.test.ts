@@ -61,7 +61,7 @@ describe.skipIf(chromium === null)("hostile payloads in a browser", () => {
     for (const [view, path] of [
       ["events", "/v1/events"],
       ["refused", "/v1/rejections"],
-      ["bookings", "/v1/bookings"],
+      ["bookings", "/v1/api/bookings"],
     ]) {
       const { data } = await json(await app.as("admin", String(path)));
       hashes.push(...itemsOf(data).map(({ id }) => `#/${view}/${String(id)}`));
@@ -74,7 +74,7 @@ describe.skipIf(chromium === null)("hostile payloads in a browser", () => {
     if (stored === undefined) throw new Error("The event is not there");
     await storage.atomically(step(renormaliseEvent, { ...stored, url: script }));
     browser = await openBrowser();
-    await signIn(browser, server);
+    await signIn(browser, server, "admin");
     await browser.until("document.querySelector('[data-row]') !== null");
   }, 60_000);
   afterAll(async () => {

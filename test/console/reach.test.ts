@@ -31,7 +31,7 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     bookingId = String((await json(booked))["bookingId"]);
     for (let sent = 0; sent < 40; sent += 1) await deliver();
     browser = await openBrowser();
-    await signIn(browser, server);
+    await signIn(browser, server, "admin");
     await browser.until(`${rows} > 40`);
   }, 60_000);
   afterAll(async () => {

@@ -22,7 +22,7 @@ const idsOf = async (path: string) =>
   itemsOf((await json(await server.app.as("admin", path)))["data"]).map(({ id }) => String(id));
 const [event] = await idsOf("/v1/events?provider=deploy_platform&type=deploy.error");
 const [refused] = await idsOf("/v1/rejections");
-const [booking] = await idsOf("/v1/bookings");
+const [booking] = await idsOf("/v1/api/bookings");
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 const views = {
@@ -41,7 +41,7 @@ try {
   await browser.open(`${server.url}/console`);
   await browser.until("document.querySelector('input[name=token]') !== null");
   await picture(browser, "sign-in");
-  await signIn(browser, server);
+  await signIn(browser, server, "admin");
   await browser.until("document.querySelector('[data-row]') !== null");
   for (const scheme of ["light", "dark"] as const) {
     await browser.scheme(scheme);

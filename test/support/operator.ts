@@ -1,3 +1,5 @@
+import type { Role } from "../../src/context.ts";
+
 import { json, type TestApp } from "./app.ts";
 
 type Item = Record<string, unknown>;
@@ -11,9 +13,9 @@ export function itemsOf(value: unknown): Item[] {
   });
 }
 
-/** One page of a list, as an operator sees it. */
-export async function listed(app: TestApp, path: string): Promise<Item[]> {
-  return itemsOf((await json(await app.as("operator", path)))["data"]);
+/** One page of a list, as a role sees it. */
+export async function listed(app: TestApp, path: string, role: Role = "operator"): Promise<Item[]> {
+  return itemsOf((await json(await app.as(role, path)))["data"]);
 }
 
 /** The notifications of an event with their attempts, in the order of their making. */

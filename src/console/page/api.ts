@@ -20,8 +20,6 @@ interface Options {
   readonly method?: "GET" | "POST";
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
-  /** Whether the session goes on when the answer is that this alone may not be seen (403). */
-  readonly mayBeForbidden?: boolean;
 }
 
 /**
@@ -38,7 +36,7 @@ export async function ask<Answer>(path: string, options: Options = {}): Promise<
   }
   const problem = await problemOf(response);
   if (problem.status === 401) signOut("expired", asked);
-  if (problem.status === 403 && options.mayBeForbidden !== true) signOut("forbidden", asked);
+  if (problem.status === 403) signOut("forbidden", asked);
   throw problem;
 }
 

@@ -32,8 +32,8 @@ const names: Readonly<Record<View, string>> = {
   refused: "Refused",
   health: "Health",
   providers: "Providers",
-  bookings: "Bookings",
   flights: "Flights",
+  bookings: "Bookings",
 };
 
 function Console({ token: held }: { readonly token: string }) {
@@ -64,15 +64,17 @@ function Console({ token: held }: { readonly token: string }) {
             Skyhook
           </a>
           <nav aria-label="Views">
-            {views.map((view) => (
-              <a
-                key={view}
-                href={writeRoute(view)}
-                aria-current={view === route?.view ? "page" : undefined}
-              >
-                {names[view]}
-              </a>
-            ))}
+            {views
+              .filter((view) => mayOpen(view, held))
+              .map((view) => (
+                <a
+                  key={view}
+                  href={writeRoute(view)}
+                  aria-current={view === route?.view ? "page" : undefined}
+                >
+                  {names[view]}
+                </a>
+              ))}
           </nav>
           <div class="tools">
             <Connection />
@@ -89,7 +91,7 @@ function Console({ token: held }: { readonly token: string }) {
           </div>
         </header>
         <main id="main" tabIndex={-1} ref={main}>
-          {route === null ? <NoSuchPage /> : <Shown route={route} />}
+          {route === null ? <NoSuchPage /> : <Shown route={route} token={held} />}
         </main>
       </div>
       <dialog ref={help} aria-labelledby="help-title">
@@ -112,7 +114,13 @@ function Console({ token: held }: { readonly token: string }) {
   );
 }
 
-function Shown({ route }: { readonly route: Route }) {
+/** Bookings are for admins. */
+function mayOpen(view: View, held: string): boolean {
+  return view !== "bookings" || readToken(held).roles.includes("admin");
+}
+
+function Shown({ route, token: held }: { readonly route: Route; readonly token: string }) {
+  if (!mayOpen(route.view, held)) return <ForAdmins view={route.view} />;
   switch (route.view) {
     case "events":
       return <Events route={route} />;
@@ -127,6 +135,21 @@ function Shown({ route }: { readonly route: Route }) {
     case "flights":
       return <Flights route={route} />;
   }
+}
+
+function ForAdmins({ view }: { readonly view: View }) {
+  return (
+    <div class="page">
+      <header class="bar">
+        <h1>{names[view]}</h1>
+      </header>
+      <Empty title="This view is for admins">
+        <p>
+          Sign in with the role admin: <code>skyhook console --role admin</code> prints a link.
+        </p>
+      </Empty>
+    </div>
+  );
 }
 
 function NoSuchPage() {
@@ -207,7 +230,7 @@ function Leave({ token: held }: { readonly token: string }) {
   return (
     <button
       type="button"
-      title={`Signed in as ${roles || "operator"}${until}`}
+      title={`Signed in as ${roles.join(", ") || "operator"}${until}`}
       onClick={() => signOut("signed-out")}
     >
       Sign out

@@ -12,7 +12,7 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
     value: booking,
     error,
     reload,
-  } = useLoad<BookingDetail>(`v1/bookings/${encodeURIComponent(id)}`);
+  } = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
   const user = useAddress(booking?.userId ?? null);
   return (
     <Detail label="Booking" close={close}>
@@ -50,10 +50,10 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
   );
 }
 
-/** A user's e-mail address; the id as long as it is not known, or where it may not be seen. */
+/** A user's e-mail address; the id as long as it is not known. */
 function useAddress(userId: string | null): string | null {
   const path = userId === null ? null : `v1/users/${encodeURIComponent(userId)}`;
-  const { value } = useLoad<User>(path, { mayBeForbidden: true });
+  const { value } = useLoad<User>(path);
   return value?.email ?? userId;
 }
 

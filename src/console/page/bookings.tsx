@@ -18,7 +18,7 @@ export function Bookings({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
   const q = (query.get("q") ?? "").trim();
-  const path = `v1/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
+  const path = `v1/api/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
   const list = useList<BookingItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
   useInterval(list.refresh, lookMs);
 

@@ -14,14 +14,12 @@ export interface Loaded<Answer> {
 interface Options {
   /** Whether the answer to an earlier path is shown until that to the new one is there. */
   readonly keep?: boolean;
-  /** Whether the session goes on when this alone may not be seen. */
-  readonly mayBeForbidden?: boolean;
 }
 
 /** Asks for `path` whenever it changes; null asks for nothing. */
 export function useLoad<Answer>(
   path: string | null,
-  { keep = false, mayBeForbidden = false }: Options = {},
+  { keep = false }: Options = {},
 ): Loaded<Answer> {
   const [held, setHeld] = useState<{ path: string | null; value: Answer | null }>({
     path: null,
@@ -35,7 +33,7 @@ export function useLoad<Answer>(
     if (path === null) return;
     const mine = new AbortController();
     asking.current = mine;
-    ask<Answer>(path, { signal: mine.signal, mayBeForbidden }).then(
+    ask<Answer>(path, { signal: mine.signal }).then(
       (value) => {
         if (mine.signal.aborted) return;
         setHeld({ path, value });

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-export const views = ["events", "refused", "health", "providers", "bookings", "flights"] as const;
+export const views = ["events", "refused", "health", "providers", "flights", "bookings"] as const;
 export type View = (typeof views)[number];
 
 /** Where in the console somebody is: all of it stands in the address, so that it can be shared. */

@@ -44,15 +44,20 @@ function announce(): void {
   for (const listener of listeners) listener();
 }
 
+interface TokenClaims {
+  readonly roles: readonly string[];
+  readonly endsAt: Date | null;
+}
+
 /** What a token says of itself, to show: only the server knows whether it is true. */
-export function readToken(value: string): { readonly roles: string; readonly endsAt: Date | null } {
+export function readToken(value: string): TokenClaims {
   try {
     const encoded = (value.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
     const claims: unknown = JSON.parse(atob(encoded));
     if (typeof claims !== "object" || claims === null) return unknownToken;
     const { exp, roles }: { exp?: unknown; roles?: unknown } = claims;
     return {
-      roles: Array.isArray(roles) ? roles.map(String).join(", ") : "",
+      roles: Array.isArray(roles) ? roles.map(String) : [],
       endsAt: typeof exp === "number" ? new Date(exp * 1_000) : null,
     };
   } catch {
@@ -60,4 +65,4 @@ export function readToken(value: string): { readonly roles: string; readonly end
   }
 }
 
-const unknownToken = { roles: "", endsAt: null };
+const unknownToken: TokenClaims = { roles: [], endsAt: null };

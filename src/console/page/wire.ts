@@ -1,5 +1,4 @@
-import type { BookingWithHistory } from "../../bookings/booking-lookup.ts";
-import type { BookingSummary } from "../../bookings/booking-view.ts";
+import type { BookingDetails, BookingSummary } from "../../bookings/booking-view.ts";
 import type { EventTimeline, ListedEvent } from "../../events/events.ts";
 import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../flights/flight-load.ts";
 import type { Notification as StoredNotification } from "../../notifications/notification.ts";
@@ -34,7 +33,8 @@ export type Deliveries = Wire<DeliveryStatistics>;
 export type Health = Wire<HealthStatistics>;
 export type Provider = Wire<ProviderStatus>;
 export type Providers = Wire<ProviderStatuses>;
-export type BookingDetail = Wire<BookingWithHistory>;
+/** With its history: the view is for admins. */
+export type BookingDetail = Wire<Required<BookingDetails>>;
 export type User = Wire<StoredUser>;
 export type BookingStep = BookingDetail["history"][number];
 export type FlightLoad = Wire<StoredFlightLoad>;

@@ -1,0 +1,344 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  getNamedType,
+  isAbstractType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+} from "graphql";
+
+import type { Role } from "../src/context.ts";
+import { schema } from "../src/graphql/schema.ts";
+import { json, startApp, type TestApp, until } from "./support/app.ts";
+import { readFeed } from "./support/feed.ts";
+import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
+import { postQuery } from "./support/graphql.ts";
+import { listed } from "./support/operator.ts";
+
+/** Who asks, in the order of the table below. */
+const askers = {
+  anonymous: null,
+  stranger: "user",
+  owner: "user",
+  operator: "operator",
+  admin: "admin",
+} as const satisfies Record<string, Role | null>;
+type Asker = keyof typeof askers;
+const isAsker = (name: string): name is Asker => Object.hasOwn(askers, name);
+const names = Object.keys(askers).filter(isAsker);
+/** Who may never see a booking of somebody else. */
+const others = ["anonymous", "stranger", "operator"] as const;
+
+const operators = "401 403 403 200 200";
+/** What every route that is not public answers to each asker. A new one fails until it is here. */
+const answers: Readonly<Record<string, string>> = {
+  "GET /v1/api/bookings": "401 200 200 200 200",
+  "GET /v1/api/bookings/:id": "401 404 200 404 200",
+  "GET /v1/api/bookings/:id/cancellation": "401 404 200 404 200",
+  // 415: let in, and then asked for a body.
+  "POST /v1/api/bookings": "401 415 415 415 415",
+  "DELETE /v1/api/bookings/:id": "401 404 200 404 200",
+  // Any token may list users, by the specification.
+  "GET /v1/users": "401 200 200 200 200",
+  "GET /v1/users/:id": "401 200 200 200 200",
+  "POST /v1/users": "401 415 415 415 415",
+  "GET /v1/events": operators,
+  "GET /v1/events/:id": operators,
+  "POST /v1/events/:id/replay": operators,
+  "GET /v1/notifications": operators,
+  "GET /v1/feed": operators,
+  "GET /v1/rejections": operators,
+  "GET /v1/rejections/:id": operators,
+  "GET /v1/providers": operators,
+  "GET /v1/statistics/deliveries": operators,
+  "GET /v1/statistics/health": operators,
+  "GET /v1/flights/load": operators,
+  "GET /v1/flights/load/:date": operators,
+};
+
+/** What nobody but the owner and admins may read, at any address. */
+const secrets = ["Zsofia", "Quartzmann", "traveller@private.example", "contact@private.example"];
+const passport = "Q7654321";
+
+const setUp = await startApp();
+const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
+  method: method === "ALL" ? "POST" : method,
+  path,
+  name: `${method} ${path}`,
+  query: queryNames(hooks),
+}));
+await setUp.stop();
+
+let app: TestApp;
+let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;
+let day: string;
+beforeAll(async () => {
+  app = await startApp();
+  const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
+  const flight = await addFlight(app, { seats: 500 });
+  const booked = await json(
+    await app.as("user", "/v1/api/bookings", post(secretBody(flight.id)), user.id),
+  );
+  await app.deliverSample("code_host", "workflow_run.completed");
+  await app.deliver("code_host", "{}", { secret: "wrong" });
+  const bookings = await listed(app, "/v1/events?provider=bookings");
+  const [rejection] = await listed(app, "/v1/rejections");
+  ids = {
+    booking: String(booked["bookingId"]),
+    reference: String(booked["reference"]),
+    owner: user.id,
+    event: String(bookings[0]?.["id"]),
+    rejection: String(rejection?.["id"]),
+    flight: String(flight.id),
+  };
+  day = flight.departureTime.toISOString().slice(0, 10);
+});
+afterAll(() => app.stop());
+
+function secretBody(flightId: number) {
+  const traveller = {
+    firstName: "Zsofia",
+    lastName: "Quartzmann",
+    email: "traveller@private.example",
+    passportNumber: passport,
+  };
+  const body = { ...bookingBody(flightId), contactEmail: "contact@private.example" };
+  return { ...body, passengers: [{ ...passenger(), ...traveller }] };
+}
+
+function send(who: Asker, path: string, init: RequestInit = {}): Promise<Response> {
+  const role = askers[who];
+  if (role === null) return app.fetch(path, init);
+  return app.as(role, path, init, who === "owner" ? ids.owner : `the ${who}`);
+}
+
+/** The address of a route: each of its parameters is something that is there. */
+function addressOf(path: string): string {
+  const known: Readonly<Record<string, string>> = {
+    "bookings/:id": ids.booking,
+    "users/:id": ids.owner,
+    "events/:id": ids.event,
+    "rejections/:id": ids.rejection,
+    "flights/:id": ids.flight,
+    "load/:date": day,
+    "problems/:code": "internal",
+    "webhooks/:provider": "code_host",
+    "playground/:file": "none",
+  };
+  return path.replaceAll(/(\w+)\/:\w+/g, (place) => {
+    const [segment = ""] = place.split("/");
+    return `${segment}/${known[place] ?? "1"}`;
+  });
+}
+
+/** The text of an answer; of an endless one its first messages. */
+async function textOf(response: Response): Promise<string> {
+  const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
+  if (!isStream || response.status !== 200) return response.text();
+  const reader = readFeed(response);
+  const messages = [await reader.next(), await reader.next()];
+  await reader.close();
+  return JSON.stringify(messages);
+}
+
+function queryNames(hooks: { readonly query?: unknown }): readonly string[] {
+  const { properties = {} }: { readonly properties?: object } = Object(hooks.query);
+  return Object.keys(properties);
+}
+
+/** Any token may list users, but nothing may say which of them booked. */
+function expectNoSecret(text: string, place: string, isAboutUsers: boolean): void {
+  const hidden = [...secrets, passport, ...(isAboutUsers ? [] : [ids.owner])];
+  const shown = hidden.filter((secret) => text.includes(secret));
+  expect(shown, `${place}: ${text}`).toEqual([]);
+}
+
+describe("routes", () => {
+  test("the table names nothing that is not there", () => {
+    const there = routes.map(({ name }) => name);
+    expect(Object.keys(answers).filter((name) => !there.includes(name))).toEqual([]);
+  });
+
+  test.each(routes)("$name lets in whom it should", async ({ method, path, name }) => {
+    const statuses: number[] = [];
+    for (const who of names) {
+      const response = await send(who, addressOf(path), { method });
+      statuses.push(response.status);
+      await response.body?.cancel();
+    }
+    // One that is public answers everyone alike.
+    const alike = names.map(() => statuses[0]).join(" ");
+    expect(statuses.join(" ")).toBe(answers[name] ?? alike);
+  });
+
+  test.each(routes)(
+    "$name shows nobody else's booking, whatever it is asked",
+    async ({ method, path, query }) => {
+      const values = [...Object.values(ids), ...secrets, day];
+      const asked = new Set([addressOf(path)]);
+      if (path.includes("/:")) {
+        for (const value of values) {
+          asked.add(path.replaceAll(/:\w+/g, encodeURIComponent(value)));
+        }
+      }
+      for (const parameter of query) {
+        for (const value of [...values, "total", "severity", "true"]) {
+          asked.add(`${addressOf(path)}?${parameter}=${encodeURIComponent(value)}`);
+        }
+      }
+      // From its first message on.
+      const headers = { "last-event-id": "0" };
+      for (const who of others) {
+        for (const address of asked) {
+          const text = await textOf(await send(who, address, { method, headers }));
+          expectNoSecret(text, `${who}: ${address}`, path.startsWith("/v1/users"));
+        }
+      }
+    },
+  );
+
+  test("the owner and an admin read it, with the passport masked", async () => {
+    for (const who of ["owner", "admin"] as const) {
+      const text = await textOf(await send(who, `/v1/api/bookings/${ids.booking}`));
+      for (const secret of secrets) expect(text).toContain(secret);
+      expect(text).not.toContain(passport);
+      expect(text.includes('"history"')).toBe(who === "admin");
+    }
+  });
+});
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Values for required arguments, and for those that could lead to a booking, by name. */
+function argumentsOf({ name, args }: Field): string {
+  const globalId = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString("base64");
+  const nodes = [
+    globalId("Booking", ids.booking),
+    globalId("Event", ids.event),
+    globalId("Flight", ids.flight),
+  ];
+  const traveller = `{firstName: "A", lastName: "B", email: "a@b.cd", dateOfBirth: "1990-01-01", passportNumber: "A123456"}`;
+  const values: Readonly<Record<string, string>> = {
+    bookingId: JSON.stringify(ids.booking),
+    eventId: JSON.stringify(ids.event),
+    id: JSON.stringify(nodes[0]),
+    ids: JSON.stringify(nodes),
+    flightId: ids.flight,
+    origin: '"JFK"',
+    destination: '"LHR"',
+    departureDate: JSON.stringify(day),
+    input:
+      name === "createUser"
+        ? '{name: "N", email: "n@example.com"}'
+        : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
+  };
+  const given = args.filter((arg) => isNonNullType(arg.type) || arg.name === "departureDate");
+  const texts = given.map((arg) => {
+    const value = values[arg.name];
+    if (value === undefined) throw new Error(`No value for ${name}(${arg.name}:)`);
+    return `${arg.name}: ${value}`;
+  });
+  return texts.length === 0 ? "" : `(${texts.join(", ")})`;
+}
+
+/** Levels of objects below a root field. */
+const deepest = 4;
+
+/** Every way into a type: at each object that its fields lead to, all leaves of that object. */
+function* selections(type: GraphQLObjectType, depth = 0): Generator<string> {
+  const fields = Object.values(type.getFields());
+  const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
+  yield `{ __typename ${leaves.map(({ name }) => name).join(" ")} }`;
+  if (depth === deepest) return;
+  for (const field of fields) {
+    for (const below of ways(field, depth + 1)) yield `{ __typename ${below} }`;
+  }
+}
+
+/** Every way through a field that leads to objects. */
+function* ways(field: Field, depth = 0): Generator<string> {
+  const type = getNamedType(field.type);
+  const start = `${field.name}${argumentsOf(field)}`;
+  if (isObjectType(type)) {
+    for (const inner of selections(type, depth)) yield `${start} ${inner}`;
+  } else if (isAbstractType(type)) {
+    for (const each of schema.getPossibleTypes(type)) {
+      for (const inner of selections(each, depth))
+        yield `${start} { ... on ${each.name} ${inner} }`;
+    }
+  }
+}
+
+function fieldsOf(type: GraphQLObjectType | null | undefined): (readonly [string, Field])[] {
+  return Object.entries(type?.getFields() ?? {});
+}
+
+/** Asks, and fails when the question itself is refused: nothing would be tried by it. */
+async function asked(who: Asker, operation: string): Promise<string> {
+  const text = await textOf(await send(who, "/graphql", postQuery(operation)));
+  expect(text, operation).not.toMatch(
+    /LIMIT_EXCEEDED|GRAPHQL_\w+_FAILED|BAD_USER_INPUT|"internal"/,
+  );
+  return text;
+}
+
+describe("GraphQL fields", () => {
+  test.each(fieldsOf(schema.getQueryType()))(
+    "Query.%s shows nobody else's booking",
+    async (name, field) => {
+      for (const way of ways(field)) {
+        for (const who of others) {
+          const text = await asked(who, `{ ${way} }`);
+          expectNoSecret(text, `${who}: ${way}`, name.startsWith("users"));
+        }
+      }
+    },
+  );
+
+  test.each(fieldsOf(schema.getMutationType()))(
+    "Mutation.%s shows nobody else's booking",
+    async (_, field) => {
+      for (const way of ways(field)) {
+        for (const who of others) {
+          expectNoSecret(await asked(who, `mutation { ${way} }`), `${who}: ${way}`, false);
+        }
+      }
+    },
+  );
+
+  test.each(fieldsOf(schema.getSubscriptionType()))(
+    "Subscription.%s shows nobody else's booking",
+    async (_, field) => {
+      const accept = { accept: "text/event-stream" };
+      for (const way of ways(field)) {
+        const operation = postQuery(`subscription { ${way} }`, {}, accept);
+        const reader = readFeed(await send("operator", "/graphql", operation));
+        const first = reader.next();
+        let isThere = false;
+        void first.then(() => (isThere = true));
+        await send("owner", "/v1/api/bookings", post(secretBody(Number(ids.flight))));
+        await until(() => {
+          app.clock.advance(20);
+          return isThere;
+        });
+        expectNoSecret(JSON.stringify(await first), way, false);
+        await reader.close();
+      }
+    },
+  );
+
+  test("the owner and an admin read all of it", async () => {
+    for (const who of ["owner", "admin"] as const) {
+      const texts: string[] = [];
+      for (const [, field] of fieldsOf(schema.getQueryType())) {
+        for (const way of ways(field)) texts.push(await asked(who, `{ ${way} }`));
+      }
+      const all = texts.join("");
+      for (const secret of [...secrets, ids.owner]) expect(all).toContain(secret);
+      expect(all).not.toContain(passport);
+    }
+  });
+});
