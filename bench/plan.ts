@@ -1,13 +1,13 @@
 import type { Database } from "bun:sqlite";
 
-import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import type { ItemId, Position } from "../src/pagination/page.ts";
 import type { Source } from "../src/pagination/paginate.ts";
 import type { Sql, Statement } from "../src/storage/sql.ts";
+import { compiler } from "../src/storage/compiler.ts";
 import { dialect } from "../src/storage/sqlite/dialect.ts";
-import { tables } from "../src/storage/sqlite/tables.ts";
+import { tableOf } from "../src/storage/sqlite/tables.ts";
 import type { Storage } from "../src/storage/storage.ts";
 
 /** How SQLite reads the pages of a list that lie after an item: its own words. */
@@ -30,13 +30,16 @@ export async function deepPagePlan<Id extends ItemId>(
     offset: 0,
     limit: 20,
   });
-  const parameters = new Proxy({}, { get: (_, name) => sql.placeholder(String(name)) });
-  const details = statements.flatMap((statement) => {
+  const textOf = compiler({
     // Guarantee: as in the storage itself, Sql lists only what these builders have.
-    const shared = drizzle(database) as unknown as Sql;
-    const query = statement.build(shared, tables, parameters as never, dialect);
-    const { sql: text } = (query as unknown as { toSQL(): { sql: string } }).toSQL();
-    return database.query<{ detail: string }, []>(`explain query plan ${text}`).all();
+    builders: drizzle(database) as unknown as Sql,
+    tableOf,
+    dialect,
+    // Guarantee: every finished query of Drizzle's has it.
+    prepare: (query) => (query as unknown as { toSQL(): { sql: string } }).toSQL().sql,
   });
+  const details = statements.flatMap((statement) =>
+    database.query<{ detail: string }, []>(`explain query plan ${textOf(statement)}`).all(),
+  );
   return details.map(({ detail }) => detail).join("; ");
 }

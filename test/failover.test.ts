@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 
+import { claimDue } from "../src/storage/notifications.ts";
 import { step } from "../src/storage/sql.ts";
 import { openStorage } from "../src/storage/storage.ts";
 import { book, cancel } from "./crash/requests.ts";
@@ -125,7 +126,7 @@ test.skipIf(noOwnPostgres !== null)(
 
     const storage = await openStorage(primary.url, limits);
     const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
-    const claim = () => storage.atomically(step(storage.claimDue, lease));
+    const claim = () => storage.atomically(step(claimDue, lease));
     // Nothing is due, so it writes nothing, and its commit waits for nobody.
     await claim();
     const [, settled] = await Promise.all([claim().catch(() => {}), failure(storage.settled())]);

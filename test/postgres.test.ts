@@ -10,8 +10,14 @@ import {
   eventsByKeys,
   insertEvent,
 } from "../src/storage/events.ts";
-import { feedAfter, insertNotification, newestSeq } from "../src/storage/notifications.ts";
-import { tables } from "../src/storage/postgres/tables.ts";
+import {
+  claimDue,
+  feedAfter,
+  insertNotification,
+  newestSeq,
+} from "../src/storage/notifications.ts";
+import { tableOf } from "../src/storage/postgres/tables.ts";
+import { tables } from "../src/storage/tables.ts";
 import { step } from "../src/storage/sql.ts";
 import { migrations } from "../src/storage/postgres/migrate.ts";
 import { openCopyTarget, openStorage, type Storage } from "../src/storage/storage.ts";
@@ -56,6 +62,7 @@ describe("postgres: schema", () => {
        and table_name <> 'migrations' order by table_name, ordinal_position`,
     );
     const declared = Object.values(tables)
+      .map(tableOf)
       .toSorted((one, other) => (getTableName(one) < getTableName(other) ? -1 : 1))
       .flatMap((table) =>
         Object.values(getTableColumns(table)).map((column) => ({
@@ -231,7 +238,7 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
     const lease = { now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
     const claims = await Promise.all(
-      [one, other, one, other].map((storage) => storage.atomically(step(storage.claimDue, lease))),
+      [one, other, one, other].map((storage) => storage.atomically(step(claimDue, lease))),
     );
     const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
     expect(new Set(seqs).size).toBe(seqs.length);

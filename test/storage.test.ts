@@ -10,7 +10,8 @@ import { eventById, insertEvent } from "../src/storage/events.ts";
 import { step } from "../src/storage/sql.ts";
 import { foldLog } from "../src/storage/sqlite/backup.ts";
 import { migrations } from "../src/storage/sqlite/migrate.ts";
-import { tables } from "../src/storage/sqlite/tables.ts";
+import { tableOf } from "../src/storage/sqlite/tables.ts";
+import { tables } from "../src/storage/tables.ts";
 import { openStorage } from "../src/storage/storage.ts";
 import { storageSuite } from "./suites/storage.ts";
 import { failure } from "./support/failure.ts";
@@ -136,7 +137,8 @@ describe("sqlite: schema", () => {
     database.run(readFileSync(join(folder, file), "utf8"));
   }
 
-  test.each(Object.entries(tables))("%s is what the code says it is", (_, table) => {
+  test.each(Object.entries(tables))("%s is what the code says it is", (_, definition) => {
+    const table = tableOf(definition);
     const columns = database
       .query<{ name: string; type: string; notnull: number }, [string]>(
         "select name, lower(type) as type, [notnull] from pragma_table_info(?)",

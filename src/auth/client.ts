@@ -1,4 +1,5 @@
 import type { Role } from "../context.ts";
+import { defineTable } from "../storage/table.ts";
 
 /** A program that gets its tokens by the client-credentials grant (RFC 6749 section 4.4). */
 export interface Client {
@@ -13,3 +14,11 @@ export interface Client {
   readonly roles: readonly Role[];
   readonly createdAt: Date;
 }
+
+export const clientsTable = defineTable<Client>("clients", {
+  id: "text",
+  name: "text",
+  secretHash: "text",
+  roles: "json",
+  createdAt: "instant",
+});

@@ -1,4 +1,5 @@
 import type { Flight } from "../flights/flight.ts";
+import { defineTable } from "../storage/table.ts";
 
 /** `flown` is not stored: it is a confirmed booking whose flight has departed. */
 export const bookingStatuses = ["confirmed", "cancelled", "flown"] as const;
@@ -32,6 +33,25 @@ export interface Booking {
   readonly refundReason: string | null;
 }
 
+export const bookingsTable = defineTable<Booking>("bookings", {
+  id: "text",
+  reference: "text",
+  userId: "text",
+  flightId: "integer",
+  status: "text",
+  seats: "integer",
+  totalMinor: "bigint",
+  currency: "text",
+  contactEmail: "text",
+  paymentMethod: "text",
+  createdAt: "instant",
+  updatedAt: "instant",
+  cancelledAt: "instant or null",
+  refundMinor: "bigint or null",
+  refundPercent: "integer or null",
+  refundReason: "text or null",
+});
+
 /** One traveller of a booking, as stored: what identifies a person is sealed. */
 export interface Passenger {
   readonly bookingId: Booking["id"];
@@ -43,6 +63,15 @@ export interface Passenger {
   /** Birth date and passport number, encrypted; see `personal-data.ts`. */
   readonly sealed: Uint8Array;
 }
+
+export const passengersTable = defineTable<Passenger>("passengers", {
+  bookingId: "text",
+  position: "integer",
+  firstName: "text",
+  lastName: "text",
+  email: "text",
+  sealed: "bytes",
+});
 
 /** What a passenger's `sealed` holds. */
 export interface PersonalData {

@@ -1,4 +1,5 @@
 import type { Booking } from "./booking.ts";
+import { defineTable } from "../storage/table.ts";
 
 /** A record that somebody was shown the personal data of a booking. */
 export interface Disclosure {
@@ -9,3 +10,11 @@ export interface Disclosure {
   readonly reason: string;
   readonly createdAt: Date;
 }
+
+export const disclosuresTable = defineTable<Disclosure>("disclosures", {
+  id: "text",
+  bookingId: "text",
+  actor: "text",
+  reason: "text",
+  createdAt: "instant",
+});

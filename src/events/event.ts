@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /**
  * `accepted`: listed by its provider, operators are told. `ignored`: verified, but of a type nobody
  * asked for. `unreadable`: verified bytes that could not be parsed; kept so that nothing is lost.
@@ -61,3 +63,25 @@ export interface StoredEvent extends Event {
    */
   readonly bodyHash: Uint8Array | null;
 }
+
+export const eventsTable = defineTable<StoredEvent>("events", {
+  id: "text",
+  provider: "text",
+  type: "text",
+  status: "text",
+  idempotencyKey: "text",
+  occurredAt: "instant",
+  createdAt: "instant",
+  subject: "text or null",
+  title: "text",
+  url: "text or null",
+  actor: "text or null",
+  data: "json",
+  headers: "json or null",
+  address: "text or null",
+  signedWith: "text or null",
+  bodyBytes: "integer",
+  duplicates: "integer",
+  bodyHash: "bytes or null",
+  body: "bytes or null",
+});

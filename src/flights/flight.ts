@@ -1,4 +1,5 @@
 import type { Money } from "../money.ts";
+import { defineTable } from "../storage/table.ts";
 
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
@@ -30,6 +31,22 @@ export interface Flight extends FlightPlan {
   readonly seatsAvailable: number;
   readonly createdAt: Date;
 }
+
+export const flightsTable = defineTable<Flight>("flights", {
+  id: "integer",
+  flightNumber: "text",
+  airline: "text",
+  origin: "text",
+  destination: "text",
+  departureTime: "instant",
+  arrivalTime: "instant",
+  cabinClass: "text",
+  seats: "integer",
+  seatsAvailable: "integer",
+  priceMinor: "bigint",
+  currency: "text",
+  createdAt: "instant",
+});
 
 /** A flight as the world sees it: the specification's fields, and some more. */
 export interface FlightView extends Pick<

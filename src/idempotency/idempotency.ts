@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /** The first answer to a request that carried an `Idempotency-Key` (IETF draft-07). */
 export interface IdempotencyRecord {
   /** Whose key it is, for which operation: two users never share one. */
@@ -10,3 +12,12 @@ export interface IdempotencyRecord {
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
+
+export const idempotencyTable = defineTable<IdempotencyRecord>("idempotency", {
+  scope: "text",
+  key: "text",
+  requestHash: "bytes",
+  resourceId: "text",
+  createdAt: "instant",
+  expiresAt: "instant",
+});

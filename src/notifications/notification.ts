@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /** `pending → delivered | retrying → dead`; a dead one can be armed again and is then pending. */
 export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
@@ -47,6 +49,23 @@ export interface StoredNotification extends Notification {
   readonly leasedUntil: Date | null;
 }
 
+export const notificationsTable = defineTable<StoredNotification>("notifications", {
+  seq: "bigint",
+  id: "text",
+  eventId: "text",
+  createdAt: "instant",
+  title: "text",
+  text: "text",
+  url: "text or null",
+  severity: "text",
+  status: "text",
+  attemptCount: "integer",
+  dueAt: "instant or null",
+  leasedUntil: "instant or null",
+  deliveredAt: "instant or null",
+  lastError: "text or null",
+});
+
 /** One try to hand a notification to the operator gateway. */
 export interface Attempt {
   readonly notificationId: `ntf_${string}`;
@@ -57,6 +76,15 @@ export interface Attempt {
   readonly responseStatus: number | null;
   readonly error: string | null;
 }
+
+export const attemptsTable = defineTable<Attempt>("attempts", {
+  notificationId: "text",
+  startedAt: "instant",
+  durationMs: "integer",
+  delivered: "boolean",
+  responseStatus: "integer or null",
+  error: "text or null",
+});
 
 const second = 1_000;
 const minute = 60 * second;

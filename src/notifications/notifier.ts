@@ -4,6 +4,7 @@ import type { Event } from "../events/event.ts";
 import { eventById, headersOf } from "../storage/events.ts";
 import {
   bringForward,
+  claimDue,
   insertAttempt,
   nextDue,
   releaseLeases,
@@ -109,7 +110,7 @@ export function notifier(parts: Parts): Notifier {
     if (limit === 0 || stopped) return;
     const now = clock.now();
     const lease = { now: new Date(now), leasedUntil: new Date(now + leaseMs), limit };
-    const [claimed] = await storage.atomically(step(storage.claimDue, lease));
+    const [claimed] = await storage.atomically(step(claimDue, lease));
     for (const notification of claimed.rows) {
       const delivery = deliver(parts, notification, stopping.signal);
       inFlight.add(delivery);

@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /** What became of a delivery, as counted. */
 export const verdicts = [
   "accepted",
@@ -32,6 +34,14 @@ export interface DeliveryCount {
   readonly verdict: Verdict;
   readonly deliveries: number;
 }
+
+export const deliveryCountsTable = defineTable<DeliveryCount>("delivery_counts", {
+  spanMinutes: "integer",
+  provider: "text",
+  minute: "integer",
+  verdict: "text",
+  deliveries: "bigint",
+});
 
 export const minuteMs = 60_000;
 

@@ -1,13 +1,27 @@
 import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
 
-import type { Booking, Passenger } from "../bookings/booking.ts";
-import type { Disclosure } from "../bookings/disclosure.ts";
-import type { Flight } from "../flights/flight.ts";
+import {
+  type Booking,
+  type Passenger,
+  bookingsTable,
+  passengersTable,
+} from "../bookings/booking.ts";
+import { type Disclosure, disclosuresTable } from "../bookings/disclosure.ts";
+import { type Flight, flightsTable } from "../flights/flight.ts";
 
 import { flightColumns } from "./flights.ts";
-import { keysetReader } from "./keyset.ts";
-import { allColumns, type Parameters, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, type Parameters, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = {
+  bookings: bookingsTable,
+  passengers: passengersTable,
+  disclosures: disclosuresTable,
+  flights: flightsTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** A booking with the flight it is on. */
 export interface BookingOnFlight extends Booking {
@@ -155,7 +169,10 @@ export const disclosuresOf = statement<Pick<Disclosure, "bookingId">>()((db, { d
     .orderBy(asc(disclosures.createdAt)),
 );
 
-export const bookingPages = keysetReader<BookingOnFlight, "userId" | "reference" | "contactEmail">({
+export const bookingPages = pagesOver(tables)<
+  BookingOnFlight,
+  "userId" | "reference" | "contactEmail"
+>({
   table: (t) => t.bookings,
   ignoringCase: "contactEmail",
   select: (db, t) =>

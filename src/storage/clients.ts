@@ -1,8 +1,11 @@
 import { asc, eq } from "drizzle-orm";
 
-import type { Client } from "../auth/client.ts";
+import { type Client, clientsTable } from "../auth/client.ts";
 
-import { allColumns, statement } from "./sql.ts";
+import { allColumns, statementsOver } from "./sql.ts";
+
+const tables = { clients: clientsTable };
+const statement = statementsOver(tables);
 
 export const insertClient = statement<Client>()((db, { clients }) =>
   db.insert(clients).values(allColumns(clients)),

@@ -1,13 +1,13 @@
-import { sql } from "drizzle-orm";
+import { sql, type Table } from "drizzle-orm";
 
 import type { Dialect, Query, Sql, Statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import type { Definition, Definitions, TablesOf } from "./table.ts";
 
 /** What a dialect makes statements with. */
 export interface Compiling<Run> {
   /** Drizzle's builders of this dialect. */
   readonly builders: Sql;
-  readonly tables: Tables;
+  readonly tableOf: (definition: Definition) => Table;
   readonly dialect: Dialect;
   readonly prepare: (query: Query<unknown>) => Run;
 }
@@ -15,7 +15,7 @@ export interface Compiling<Run> {
 /** Compiles each statement once, on its first use. */
 export function compiler<Run>({
   builders,
-  tables,
+  tableOf,
   dialect,
   prepare,
 }: Compiling<Run>): (statement: Statement<never, unknown>) => Run {
@@ -24,8 +24,20 @@ export function compiler<Run>({
   return (statement) => {
     let run = compiled.get(statement);
     if (run === undefined) {
-      // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
-      run = prepare(statement.build(builders, tables, parameters as never, dialect));
+      const tables = Object.entries(statement.definitions).map(([name, definition]) => [
+        name,
+        tableOf(definition),
+      ]);
+      run = prepare(
+        statement.build(
+          builders,
+          // Guarantee: each definition's table, by the definition's name.
+          Object.fromEntries(tables) as TablesOf<Definitions>,
+          // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
+          parameters as never,
+          dialect,
+        ),
+      );
       compiled.set(statement, run);
     }
     return run;

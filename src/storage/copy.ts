@@ -1,15 +1,17 @@
 import { asc, type Column, desc, type Placeholder, type SQL, sql, type Table } from "drizzle-orm";
 
 import { insertAttempt } from "./notifications.ts";
-import { allColumns, encoded, type Statement, statement, type Step, step } from "./sql.ts";
+import { allColumns, encoded, type Statement, statementsOver, type Step, step } from "./sql.ts";
 import type { Storage } from "./storage.ts";
-import type { Tables } from "./tables.ts";
+import { tables } from "./tables.ts";
 
 type Row = Record<string, unknown>;
 
+const statement = statementsOver(tables);
+
 /** A table to copy: `key` orders its rows and tells them apart. */
 interface Copied {
-  readonly name: Exclude<keyof Tables, "attempts">;
+  readonly name: Exclude<keyof typeof tables, "attempts">;
   readonly key: readonly string[];
 }
 

@@ -1,10 +1,14 @@
 import { and, eq, isNotNull, or, sql } from "drizzle-orm";
 
-import type { Event, StoredEvent } from "../events/event.ts";
+import { type Event, type StoredEvent, eventsTable } from "../events/event.ts";
 
-import { keysetReader } from "./keyset.ts";
-import { allColumns, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = { events: eventsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** The columns of what the world sees of an event; the rest is its receipt. */
 function eventColumns({ events }: Tables) {
@@ -127,7 +131,7 @@ export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events },
     .limit(1),
 );
 
-export const eventPages = keysetReader<Event, "provider" | "type" | "status">({
+export const eventPages = pagesOver(tables)<Event, "provider" | "type" | "status">({
   table: (t) => t.events,
   select: (db, t) => db.select(eventColumns(t)).from(t.events),
   uncommon: { filter: "status", common: "accepted" },

@@ -1,10 +1,14 @@
 import { and, asc, eq, gt, gte, lt, sql, type SQL } from "drizzle-orm";
 
-import type { CabinClass, Flight, FlightPlan } from "../flights/flight.ts";
+import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flights/flight.ts";
 
-import { keysetReader } from "./keyset.ts";
-import { allColumns, encoded, type Parameters, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, encoded, type Parameters, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = { flights: flightsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** All that a flight's row holds. */
 export function flightColumns({ flights }: Tables) {
@@ -35,7 +39,7 @@ export const flightsByIds = statement<{ ids: readonly Flight["id"][] }>()((db, t
   db.select(flightColumns(t)).from(t.flights).where(dialect.among(t.flights.id, p.ids)),
 );
 
-export const flightPages = keysetReader<Flight, never, Flight["id"]>({
+export const flightPages = pagesOver(tables)<Flight, never, Flight["id"]>({
   table: (t) => t.flights,
   select: (db, t) => db.select(flightColumns(t)).from(t.flights),
 });
@@ -56,7 +60,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
     .insert(flights)
     .values({
       ...allColumns(flights),
-      id: dialect.nextFlightId(flights.id),
+      id: dialect.nextNumber(flights.id),
       seatsAvailable: p.seats,
     })
     .onConflictDoUpdate({

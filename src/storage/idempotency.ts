@@ -1,8 +1,11 @@
 import { and, eq, lte } from "drizzle-orm";
 
-import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
+import { type IdempotencyRecord, idempotencyTable } from "../idempotency/idempotency.ts";
 
-import { allColumns, encoded, statement } from "./sql.ts";
+import { allColumns, encoded, statementsOver } from "./sql.ts";
+
+const tables = { idempotency: idempotencyTable };
+const statement = statementsOver(tables);
 
 /** Touches no row when the key is in use. */
 export const insertIdempotency = statement<IdempotencyRecord>()((db, { idempotency }) =>

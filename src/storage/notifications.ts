@@ -6,11 +6,18 @@ import {
   type NotificationStatus,
   type StoredNotification,
   undeliveredStatuses,
+  notificationsTable,
+  attemptsTable,
 } from "../notifications/notification.ts";
 
-import { keysetReader } from "./keyset.ts";
-import { allColumns, encoded, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { eventsTable } from "../events/event.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, encoded, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = { notifications: notificationsTable, attempts: attemptsTable, events: eventsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** The columns of what the world sees of a notification. */
 function notificationColumns({ notifications }: Tables) {
@@ -33,7 +40,7 @@ function notificationColumns({ notifications }: Tables) {
 }
 
 /** The columns of what a notifier is given to deliver. */
-export function leasedColumns({ notifications }: Pick<Tables, "notifications">) {
+function leasedColumns({ notifications }: Tables) {
   const { seq, id, eventId, createdAt, title, text, url, severity } = notifications;
   const { attemptCount, leasedUntil } = notifications;
   return { seq, id, eventId, title, text, url, severity, createdAt, attemptCount, leasedUntil };
@@ -96,6 +103,28 @@ export const settleNotification = statement<
       ),
     ),
 );
+
+/**
+ * Leases due notifications to one notifier. Notifications that another notifier is leasing at this moment
+ * are skipped; a lease that has expired does not count.
+ */
+export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number }>()((
+  db,
+  t,
+  p,
+  dialect,
+) => {
+  const { seq, dueAt, leasedUntil } = t.notifications;
+  const now = encoded(p.now, dueAt);
+  const due = sql`select ${seq} from ${t.notifications}
+      where ${dueAt} <= ${now} and (${leasedUntil} is null or ${leasedUntil} <= ${now})
+      order by ${dueAt} limit ${p.limit}`;
+  return db
+    .update(t.notifications)
+    .set({ leasedUntil: p.leasedUntil })
+    .where(dialect.amongUnlocked(seq, due))
+    .returning(leasedColumns(t));
+});
 
 /** Lets go of a notification that was not settled: it is due as it says. */
 export const releaseNotification = statement<Pick<StoredNotification, "seq" | "leasedUntil">>()(
@@ -206,7 +235,7 @@ export const feedAfter = statement<{ seq: number; until: number; limit: number }
 /** The place of the newest notification; no row where there never was one. */
 export const newestSeq = statement()((db, { notifications }, _, dialect) =>
   db
-    .select({ seq: dialect.newestSeq(notifications.seq) })
+    .select({ seq: dialect.newestSettled(notifications.seq) })
     .from(notifications)
     .limit(1),
 );
@@ -234,7 +263,7 @@ export const newestFailure = statement()((db, { notifications }) =>
     .limit(1),
 );
 
-export const notificationPages = keysetReader<Notification, "status">({
+export const notificationPages = pagesOver(tables)<Notification, "status">({
   table: (t) => t.notifications,
   select: (db, t) => db.select(notificationColumns(t)).from(t.notifications),
   uncommon: { filter: "status", common: "delivered" },

@@ -1,10 +1,14 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 
-import type { Rejection, StoredRejection } from "../webhooks/rejection.ts";
+import { type Rejection, type StoredRejection, rejectionsTable } from "../webhooks/rejection.ts";
 
-import { keysetReader } from "./keyset.ts";
-import { allColumns, encoded, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, encoded, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = { rejections: rejectionsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** The columns of what an operator is shown of a rejection. */
 function rejectionColumns({ rejections }: Tables) {
@@ -56,7 +60,7 @@ export const forgetRefusedBodies = statement<{ until: Date; limit: number }>()(
       ),
 );
 
-export const rejectionPages = keysetReader<Rejection, "provider">({
+export const rejectionPages = pagesOver(tables)<Rejection, "provider">({
   table: (t) => t.rejections,
   select: (db, t) => db.select(rejectionColumns(t)).from(t.rejections),
 });

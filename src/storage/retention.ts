@@ -1,9 +1,20 @@
 import { and, asc, eq, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
 
-import type { Event } from "../events/event.ts";
+import { type Event, eventsTable } from "../events/event.ts";
 
-import { encoded, statement } from "./sql.ts";
-import type { Tables } from "./tables.ts";
+import { notificationsTable, attemptsTable } from "../notifications/notification.ts";
+import { idempotencyTable } from "../idempotency/idempotency.ts";
+import { encoded, statementsOver } from "./sql.ts";
+import type { TablesOf } from "./table.ts";
+
+const tables = {
+  events: eventsTable,
+  notifications: notificationsTable,
+  attempts: attemptsTable,
+  idempotency: idempotencyTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
 
 /** The oldest events after a place, up to a time: what a round of pruning looks at next. */
 export const eventsUntil = statement<{

@@ -2,7 +2,7 @@ import { type Column, Placeholder, type SQL, sql, type Table } from "drizzle-orm
 
 import type { AppError } from "../errors.ts";
 
-import type { RowOf, Tables } from "./tables.ts";
+import type { Definitions, RowOf, TablesOf } from "./table.ts";
 
 /**
  * What Drizzle's builders for SQLite and PostgreSQL have in common, as narrow as our queries need.
@@ -67,31 +67,55 @@ export interface Dialect {
   among(column: Column, list: Placeholder): SQL;
   /** In lower case, letters beyond ASCII as they are. */
   lower(text: Column | Placeholder): SQL;
-  /** A number for a new flight that no other has. */
-  nextFlightId(id: Column): SQL;
-  /** The number up to which every notification is committed or will never be. */
-  newestSeq(seq: Column): SQL<number>;
+  /** A number for a new row that no other row has; PostgreSQL takes it from the sequence `<table>_<column>`. */
+  nextNumber(column: Column): SQL;
+  /**
+   * The number up to which every row is committed or will never be. With several writers numbers do not
+   * become visible in order: PostgreSQL asks the function `settled_<table>_<column>()`.
+   */
+  newestSettled(column: Column): SQL<number>;
+  /** That `column` is one of those that `query` selects; rows that another transaction has locked are skipped. */
+  amongUnlocked(column: Column, query: SQL): SQL;
 }
 
 /** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
 export interface Statement<Values, Row> {
-  build(sql: Sql, tables: Tables, parameters: Parameters<Values>, dialect: Dialect): Query<Row>;
+  /** The tables it names. */
+  readonly definitions: Definitions;
+  build(
+    sql: Sql,
+    tables: TablesOf<Definitions>,
+    parameters: Parameters<Values>,
+    dialect: Dialect,
+  ): Query<Row>;
   /**
-   * The row that many units of work want at once, where there is one. A database with many writers locks
+   * The row that many transactions want at once, where there is one. A database with many writers locks
    * those of a group beforehand and in one order, so that no two groups wait for each other.
    */
   contended?(values: Values): number;
 }
 
 /**
- * Defines a statement. Do so at module level or in a cache, never per request: building and preparing
- * a query costs 45–90 µs, running a prepared one 1–3 µs.
+ * Returns the function that defines statements over these tables. Define statements at module level or in
+ * a cache, never per request: building and preparing a query costs 45–90 µs, running a prepared one 1–3 µs.
  */
-export function statement<Values extends object = Record<never, never>>() {
-  return <Row>(
-    build: Statement<Values, Row>["build"],
-    options: Pick<Statement<Values, Row>, "contended"> = {},
-  ): Statement<Values, Row> => ({ build, ...options });
+export function statementsOver<const Defined extends Definitions>(definitions: Defined) {
+  return <Values extends object = Record<never, never>>() =>
+    <Row>(
+      build: (
+        sql: Sql,
+        tables: TablesOf<Defined>,
+        parameters: Parameters<Values>,
+        dialect: Dialect,
+      ) => Query<Row>,
+      options: Pick<Statement<Values, Row>, "contended"> = {},
+    ): Statement<Values, Row> => ({
+      definitions,
+      // Guarantee: the compiler hands it the tables of these definitions, by the same names.
+      build: (sql, tables, parameters, dialect) =>
+        build(sql, tables as unknown as TablesOf<Defined>, parameters, dialect),
+      ...options,
+    });
 }
 
 /** A placeholder for every column of a table: `insert(t.events).values(allColumns(t.events))`. */

@@ -4,10 +4,14 @@ import {
   type DeliveryCount,
   type SpanMinutes,
   verifiedVerdicts,
+  deliveryCountsTable,
 } from "../statistics/delivery-count.ts";
-import type { SecretUse } from "../webhooks/secret-use.ts";
+import { type SecretUse, secretUsesTable } from "../webhooks/secret-use.ts";
 
-import { allColumns, statement } from "./sql.ts";
+import { allColumns, statementsOver } from "./sql.ts";
+
+const tables = { deliveryCounts: deliveryCountsTable, secretUses: secretUsesTable };
+const statement = statementsOver(tables);
 
 /** Adds to what was counted of that time, by this instance or another. */
 export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t }) =>

@@ -1,6 +1,5 @@
 import { AppError } from "../errors.ts";
 
-import type { claimDue } from "./sqlite/claim.ts";
 import { openSqlite } from "./sqlite/open.ts";
 import type { Statement, Step } from "./sql.ts";
 
@@ -33,8 +32,6 @@ export interface Storage {
    * what only a read has found. A commit whose wait for a standby was broken off can be read before.
    */
   settled(): Promise<void>;
-  /** Leases due notifications; a statement of its own in each dialect. */
-  readonly claimDue: typeof claimDue;
   /** What other processes on the same database are told, and tell us; none where there are no others. */
   readonly signals: Signals | null;
   /** The number of the newest notification there ever was, also if it is gone by now. */

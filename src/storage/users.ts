@@ -1,9 +1,12 @@
 import { eq } from "drizzle-orm";
 
-import type { User } from "../users/user.ts";
+import { type User, usersTable } from "../users/user.ts";
 
-import { keysetReader } from "./keyset.ts";
-import { allColumns, statement } from "./sql.ts";
+import { pagesOver } from "./keyset.ts";
+import { allColumns, statementsOver } from "./sql.ts";
+
+const tables = { users: usersTable };
+const statement = statementsOver(tables);
 
 /** Touches no row when the e-mail address is taken, in whatever case. */
 export const insertUser = statement<User>()((db, { users }) =>
@@ -26,7 +29,7 @@ export const usersByIds = statement<{ ids: readonly User["id"][] }>()((db, { use
   db.select().from(users).where(dialect.among(users.id, p.ids)),
 );
 
-export const userPages = keysetReader<User, never>({
+export const userPages = pagesOver(tables)<User, never>({
   table: (t) => t.users,
   select: (db, t) => db.select().from(t.users),
 });

@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /** A person or program that can hold a token. */
 export interface User {
   /** A UUID (RFC 9562). */
@@ -7,3 +9,10 @@ export interface User {
   readonly email: string;
   readonly createdAt: Date;
 }
+
+export const usersTable = defineTable<User>("users", {
+  id: "text",
+  name: "text",
+  email: "text",
+  createdAt: "instant",
+});

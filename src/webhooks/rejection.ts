@@ -1,6 +1,7 @@
 import type { Explanation } from "./explanation.ts";
 import type { Provider } from "./provider.ts";
 import type { SignatureFault } from "./signature.ts";
+import { defineTable } from "../storage/table.ts";
 
 /** Why a delivery was refused; for operators, never for the sender. */
 export const rejectionReasons = [
@@ -36,6 +37,19 @@ export interface StoredRejection extends Rejection {
   /** Null when larger than what is kept of a refused body. */
   readonly body: Uint8Array | null;
 }
+
+export const rejectionsTable = defineTable<StoredRejection>("rejections", {
+  id: "text",
+  provider: "text",
+  createdAt: "instant",
+  reason: "text",
+  address: "text",
+  requestId: "text",
+  headers: "json",
+  signatures: "json",
+  bodyBytes: "integer",
+  body: "bytes or null",
+});
 
 /** A rejection with what was sent, and what is behind it. */
 export interface ExplainedRejection extends Rejection {

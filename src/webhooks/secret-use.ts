@@ -1,3 +1,5 @@
+import { defineTable } from "../storage/table.ts";
+
 /** When one of a provider's secrets matched deliveries. */
 export interface SecretUse {
   readonly provider: string;
@@ -6,6 +8,13 @@ export interface SecretUse {
   readonly firstMatchedAt: Date;
   readonly lastMatchedAt: Date;
 }
+
+export const secretUsesTable = defineTable<SecretUse>("secret_uses", {
+  provider: "text",
+  secret: "text",
+  firstMatchedAt: "instant",
+  lastMatchedAt: "instant",
+});
 
 const markBytes = 2;
 

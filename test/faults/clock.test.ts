@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 
 import { insertEvent } from "../../src/storage/events.ts";
-import { insertNotification } from "../../src/storage/notifications.ts";
+import { claimDue, insertNotification } from "../../src/storage/notifications.ts";
 import { step } from "../../src/storage/sql.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
@@ -107,7 +107,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     const [, , claimed] = await storage.atomically(
       step(insertEvent, eventRow(1, { createdAt: now })),
       step(insertNotification, notificationRow(1, { status: "pending", dueAt: now })),
-      step(storage.claimDue, lease),
+      step(claimDue, lease),
     );
     expect(claimed.touched).toBe(1);
     app.clock.jump(jump);

@@ -17,6 +17,7 @@ import {
   renormaliseEvent,
 } from "../../src/storage/events.ts";
 import {
+  claimDue,
   feedAfter,
   insertNotification,
   newestSeq,
@@ -229,9 +230,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   describe("notifications", () => {
     const claim = (now: number, limit = 10) =>
-      storage.atomically(
-        step(storage.claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }),
-      );
+      storage.atomically(step(claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }));
 
     test("are claimed once while leased, oldest first, and again when the lease has run out", async () => {
       storage = await open();

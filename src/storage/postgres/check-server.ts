@@ -1,11 +1,10 @@
 import type { ReservedSQL, SQL } from "bun";
-import { getTableName } from "drizzle-orm";
 
 import type { ServerLimits } from "../storage.ts";
+import { tables } from "../tables.ts";
 
 import { timeouts } from "./connect.ts";
 import { answered, sqlStateOf } from "./faults.ts";
-import { tables } from "./tables.ts";
 
 /** The oldest server that is tested. */
 const leastVersion = 15;
@@ -127,7 +126,7 @@ async function oddTimeouts(pool: SQL, { statementTimeoutMs }: ServerLimits): Pro
 
 /** Others may have theirs in the same schema. */
 const ours = [
-  ...Object.values(tables).map(getTableName),
+  ...Object.values(tables).map(({ name }) => name),
   "migrations",
   "notifications_seq",
   "flights_id",

@@ -1,4 +1,4 @@
-import { type Column, type Placeholder, type SQL, sql } from "drizzle-orm";
+import { type Column, getTableName, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import type { Dialect } from "../sql.ts";
 
@@ -10,15 +10,22 @@ export const dialect: Dialect = {
       ? sql`${column} = any(${list}::bigint[])`
       : sql`${column} = any(${list})`;
   },
-  nextFlightId() {
-    // Instances import at the same time: the highest id that one sees may not be the highest.
-    return sql`nextval('flights_id')`;
+  nextNumber(column: Column) {
+    // Instances insert at the same time: the highest number that one sees may not be the highest.
+    return sql`nextval(${sql.raw(`'${getTableName(column.table)}_${column.name}'`)})`;
   },
   lower(text: Column | Placeholder): SQL {
     // A parameter has the database's own collation, whose lower case may differ from the index's.
     return sql`lower(${text} collate "C")`;
   },
-  newestSeq() {
-    return sql<number>`settled_notification_seq()`.mapWith(Number);
+  newestSettled(column: Column) {
+    const name = sql.identifier(
+      `settled_${getTableName(column.table).replace(/s$/, "")}_${column.name}`,
+    );
+    return sql<number>`${name}()`.mapWith(Number);
+  },
+  amongUnlocked(column: Column, query: SQL) {
+    // As an array, so that what is locked is chosen once.
+    return sql`${column} = any(array(${query} for update skip locked))`;
   },
 };

@@ -1,14 +1,13 @@
 import type { ReservedSQL, SQL } from "bun";
-import { getTableName } from "drizzle-orm";
 
 import { UnfitDatabase } from "../applied.ts";
 import type { ServerLimits } from "../storage.ts";
+import { tables } from "../tables.ts";
 
 import { silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
 import { answered, sqlStateOf } from "./faults.ts";
 import { startFault } from "./start-fault.ts";
-import { tables } from "./tables.ts";
 
 const statementTimeout = "57014";
 const othersAtWork = "Others write to this database, or copy it: stop them, then copy";
@@ -52,7 +51,7 @@ async function lockedIn(pool: SQL, { statementTimeoutMs }: ServerLimits): Promis
   // Set anew: a pooler may have kept it from the session.
   await connection.unsafe(`set local statement_timeout = ${statementTimeoutMs}`);
   await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
-  const names = Object.values(tables).map((table) => `"${getTableName(table)}"`);
+  const names = Object.values(tables).map(({ name }) => `"${name}"`);
   await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
   return connection;
 }

@@ -6,7 +6,6 @@ import { compiler, rowsOf } from "../compiler.ts";
 import type { Sql, Statement } from "../sql.ts";
 import type { StorageObserver, ServerLimits, Storage } from "../storage.ts";
 
-import { claimDue } from "./claim.ts";
 import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
 import { dialect } from "./dialect.ts";
@@ -19,7 +18,7 @@ import { renewedPool, sharedPool } from "./renewed-pool.ts";
 import { whilePassing } from "./retry.ts";
 import { signals } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
-import { tables } from "./tables.ts";
+import { tableOf } from "./tables.ts";
 
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
@@ -81,7 +80,6 @@ export async function openPostgres(
       // Commits are safe in their order, and without steps one is made too.
       await commits.atomically();
     },
-    claimDue,
     signals: telling,
     async lastSeq() {
       const rows: { seq: string }[] = await writing.unsafe(
@@ -133,7 +131,7 @@ function compilerOf(pool: SQL): Compile {
     // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
     // the storage suite runs every statement of the program through it.
     builders: drizzle(pool) as unknown as Sql,
-    tables,
+    tableOf,
     dialect,
     // Guarantee: what those builders made is one of them.
     prepare: (query) => prepared(query as PostgresBuilder),

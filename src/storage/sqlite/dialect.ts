@@ -1,4 +1,4 @@
-import { type Column, type Placeholder, sql } from "drizzle-orm";
+import { type Column, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import type { Dialect } from "../sql.ts";
 
@@ -11,11 +11,15 @@ export const dialect: Dialect = {
   lower(text: Column | Placeholder) {
     return sql`lower(${text})`;
   },
-  nextFlightId(id: Column) {
-    return sql`(select coalesce(max(${id}), 0) + 1 from ${id.table})`;
+  nextNumber(column: Column) {
+    return sql`(select coalesce(max(${column}), 0) + 1 from ${column.table})`;
   },
   // One writer at a time: numbers become visible in their order.
-  newestSeq(seq: Column) {
-    return sql<number>`coalesce(max(${seq}), 0)`.mapWith(Number);
+  newestSettled(column: Column) {
+    return sql<number>`coalesce(max(${column}), 0)`.mapWith(Number);
+  },
+  // One writer at a time: nothing is locked by another.
+  amongUnlocked(column: Column, query: SQL) {
+    return sql`${column} in (${query})`;
   },
 };

@@ -10,13 +10,12 @@ import { compiler, rowsOf } from "../compiler.ts";
 import type { Sql, Statement } from "../sql.ts";
 import type { StorageObserver, Storage } from "../storage.ts";
 
-import { claimDue } from "./claim.ts";
 import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { prepared, type Run, type SqliteBuilder } from "./prepared.ts";
-import { tables } from "./tables.ts";
+import { tableOf } from "./tables.ts";
 
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
@@ -41,7 +40,6 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
     atomically: commits.atomically,
     // Nothing can be read before it is on disk.
     async settled() {},
-    claimDue,
     signals: null,
     async lastSeq() {
       const row = client
@@ -159,7 +157,7 @@ function compilerOf(client: Database): Compile {
     // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
     // the storage suite runs every statement of the program through it.
     builders: drizzle(client) as unknown as Sql,
-    tables,
+    tableOf,
     dialect,
     // Guarantee: what those builders made is one of them.
     prepare: (query) => prepared(client, query as SqliteBuilder),

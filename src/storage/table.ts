@@ -1,0 +1,113 @@
+import type { Column, Table } from "drizzle-orm";
+
+/** The column type that stores a value of type `V`. */
+type KindFor<V> = [V] extends [string]
+  ? "text"
+  : [V] extends [number]
+    ? "integer" | "bigint"
+    : [V] extends [boolean]
+      ? "boolean"
+      : [V] extends [Date]
+        ? "instant"
+        : [V] extends [Uint8Array]
+          ? "bytes"
+          : "json";
+
+/**
+ * What a column stores. `integer` fits 32 bits, `bigint` 53 (the whole numbers of JavaScript); `instant` is
+ * a point in time in whole milliseconds. Each dialect maps these to types of its own.
+ */
+export type Kind = "text" | "integer" | "bigint" | "boolean" | "instant" | "bytes" | "json";
+
+type Columns<Row> = {
+  readonly [Field in keyof Row]-?: null extends Row[Field]
+    ? `${KindFor<NonNullable<Row[Field]>>} or null`
+    : KindFor<Row[Field]>;
+};
+
+/**
+ * A table, defined once for both databases. Keys, indexes and constraints are in the migrations, which
+ * create it; this says how its rows are read and written. A test compares the two.
+ */
+export interface Definition {
+  readonly name: string;
+  /** By field of the row: its kind, with ` or null` where it may be null. */
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+export interface TableDefinition<Row> extends Definition {
+  /** Never set: carries the type of the rows. */
+  readonly $row?: Row;
+}
+
+/** Defines the table that stores `Row`. A missing, wrong or wrongly nullable column does not compile. */
+export function defineTable<Row>(
+  name: string,
+  columns: Columns<Row> & Definition["columns"],
+): TableDefinition<Row> {
+  return { name, columns };
+}
+
+/** Tables by the names that statements use for them. */
+export type Definitions = Readonly<Record<string, Definition>>;
+
+/** A Drizzle column that stores a `Value`, nullable exactly where the value is. */
+type ColumnOf<Value> = Column & {
+  readonly _: {
+    readonly data: NonNullable<Value>;
+    readonly notNull: null extends Value ? false : true;
+  };
+};
+
+/** The Drizzle table of a definition, whichever the dialect. */
+export type TableOf<Row> = Table & { readonly [Field in keyof Row]-?: ColumnOf<Row[Field]> };
+
+/** The Drizzle tables that a statement over `Defined` is built with. */
+export type TablesOf<Defined extends Definitions> = {
+  readonly [Name in keyof Defined]: Defined[Name] extends TableDefinition<infer Row>
+    ? TableOf<Row>
+    : never;
+};
+
+/** The row a table holds, read back from its columns. */
+export type RowOf<T extends Table> = {
+  -readonly [Field in keyof T as T[Field] extends Column ? Field : never]: T[Field] extends {
+    readonly _: { readonly data: infer Data; readonly notNull: infer NotNull };
+  }
+    ? NotNull extends true
+      ? Data
+      : Data | null
+    : never;
+};
+
+/** One column as a dialect builds it. */
+export interface ColumnDefinition {
+  /** Its property on the row, as `createdAt`. */
+  readonly field: string;
+  /** Its name in the database, as `created_at`. */
+  readonly name: string;
+  readonly kind: Kind;
+  readonly isNullable: boolean;
+}
+
+const nullable = " or null";
+
+export function columnsOf({ columns }: Definition): readonly ColumnDefinition[] {
+  return Object.entries(columns).map(([field, type]) => ({
+    field,
+    name: field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    // Guarantee: `Columns` allows only a kind, with or without the suffix.
+    kind: type.replace(nullable, "") as Kind,
+    isNullable: type.endsWith(nullable),
+  }));
+}
+
+/** Builds the Drizzle table of a definition once, however many statements use it. */
+export function tableBuilder(build: (definition: Definition) => Table) {
+  const built = new Map<Definition, Table>();
+  return (definition: Definition): Table => {
+    const table = built.get(definition) ?? build(definition);
+    built.set(definition, table);
+    return table;
+  };
+}
