@@ -20,9 +20,11 @@ export function withETag({ request, responseValue }: Answer): Response | undefin
   return new Response(body, { headers: { ...headers, "content-type": "application/json" } });
 }
 
-/** Whether a client that sends `If-None-Match` has what `etag` names. */
-export /** Whether `If-None-Match` names what we would send; by weak comparison, as RFC 9110 wants it there. */
-function isKnown(ifNoneMatch: string | null, etag: string): boolean {
+/**
+ * Whether `If-None-Match` names the entity tag that we would send, by weak comparison (RFC 9110 section
+ * 13.1.2).
+ */
+export function isKnown(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   const known = ifNoneMatch.split(",").map((item) => item.trim().replace(/^W\//, ""));
   return known.includes("*") || known.includes(etag);
