@@ -23,12 +23,16 @@ export const graphqlRest = (parts: GraphqlParts) => {
   }
 
   return new Elysia({ name: "graphql" })
-    .all(path, answer, { parse: "none" })
-    .get(`${path}/playground/:file`, async ({ request, params }) => {
-      const file = parts.playground && (await playground()).file(request, params.file);
-      if (file) return file;
-      throw new AppError("not-found", "There is nothing at this address");
-    });
+    .all(path, answer, { parse: "none", detail: { hide: true } })
+    .get(
+      `${path}/playground/:file`,
+      async ({ request, params }) => {
+        const file = parts.playground && (await playground()).file(request, params.file);
+        if (file) return file;
+        throw new AppError("not-found", "There is nothing at this address");
+      },
+      { detail: { hide: true } },
+    );
 };
 
 /** A browser's address bar asks for a page; programs ask for JSON. */

@@ -6,7 +6,7 @@ import {
   jsonWorker,
 } from "@graphql-yoga/render-graphiql/graphiql";
 
-import { type Asset, asset, pageHeaders } from "../http/asset.ts";
+import { type Asset, asset, htmlPage, pageHeaders } from "../http/asset.ts";
 
 /** What the playground is made of: its page, and all that the page loads, out of this program. */
 export interface Playground {
@@ -87,53 +87,34 @@ self.MonacoEnvironment = {
 YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...${JSON.stringify(options)}, ...lastVisit() });
 `;
 
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Skyhook GraphiQL</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="/graphql/playground/graphiql.css">
-</head>
-<body class="no-focus-outline">
-<noscript>The playground needs JavaScript.</noscript>
-<main id="root"></main>
-<script src="/graphql/playground/graphiql.js"></script>
-<script src="/graphql/playground/start.js"></script>
-</body>
-</html>
-`;
+const page = htmlPage(
+  "Skyhook GraphiQL",
+  `<noscript>The playground needs JavaScript.</noscript>
+    <main id="root"></main>`,
+  `<link rel="stylesheet" href="/graphql/playground/graphiql.css" />
+    <script defer src="/graphql/playground/graphiql.js"></script>
+    <script defer src="/graphql/playground/start.js"></script>`,
+);
 
-/** Only what this program serves; the editor sets styles in place and draws its own fonts and images. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "worker-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/** The editor sets styles in place, runs workers and draws its own fonts. */
+const headers = pageHeaders({
+  "worker-src": "'self'",
+  "style-src": "'self' 'unsafe-inline'",
+  "font-src": "'self' data:",
+});
 
-const headers = { ...pageHeaders, "content-security-policy": contentSecurityPolicy };
-
-const script = (text: string): Asset =>
-  asset("text/javascript; charset=utf-8", async () => text, headers);
+const script = (text: string): Asset => asset("js", async () => text, headers);
 
 export function playground(): Playground {
   const files: Readonly<Record<string, Asset>> = {
-    "graphiql.css": asset("text/css; charset=utf-8", async () => css, headers),
+    "graphiql.css": asset("css", async () => css, headers),
     "graphiql.js": script(js),
     "start.js": script(start),
     "editor.worker.js": script(editorWorkerService),
     "json.worker.js": script(jsonWorker),
     "graphql.worker.js": script(graphqlWorker),
   };
-  const index = asset("text/html; charset=utf-8", async () => page, headers);
+  const index = asset("html", async () => page, headers);
   return {
     page: index,
     file: (request, name) => (Object.hasOwn(files, name) ? files[name]?.(request) : null) ?? null,

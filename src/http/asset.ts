@@ -1,23 +1,61 @@
+import { Elysia } from "elysia";
+
 import { isKnown } from "./etag.ts";
 
-/** Says what a page may do and load: itself, and from here only. */
-export const pageHeaders = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
+const policy = {
+  "default-src": "'none'",
+  "script-src": "'self'",
+  "style-src": "'self'",
+  "img-src": "'self' data:",
+  "connect-src": "'self'",
+  "base-uri": "'none'",
+  "form-action": "'none'",
+  "frame-ancestors": "'none'",
 };
 
-/** Something that is the same for everyone as long as the program runs. */
+/** The headers of a page that loads from this program only. `changes` replaces directives of its policy. */
+export const pageHeaders = (changes: Readonly<Record<string, string>> = {}) => ({
+  "content-security-policy": Object.entries({ ...policy, ...changes })
+    .map((directive) => directive.join(" "))
+    .join("; "),
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+});
+
+/** An HTML document. `head` and `body` are HTML. */
+export const htmlPage = (title: string, body: string, head = ""): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <title>${title}</title>
+    <link rel="icon" href="data:," />
+    ${head}
+  </head>
+  <body>
+    ${body}
+  </body>
+</html>
+`;
+
+/** A response that is the same for everyone as long as the program runs. */
 export type Asset = (request: Request) => Promise<Response>;
 
+const contentTypes = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  json: "application/json",
+};
+
 /**
- * Serves bytes with a validator, compressed where the client takes it (RFC 9110 sections 8.8.3 and
+ * Serves text with a validator, compressed where the client takes it (RFC 9110 sections 8.8.3 and
  * 12.5.3). `load` is called once, on the first request: a program that never shows its pages pays
  * nothing for them.
  */
 export function asset(
-  contentType: string,
+  type: keyof typeof contentTypes,
   load: () => Promise<string>,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Asset {
@@ -29,7 +67,7 @@ export function asset(
     const etag = `"${hash}${isPacked ? "-gzip" : ""}"`;
     const headers = {
       ...extraHeaders,
-      "content-type": contentType,
+      "content-type": contentTypes[type],
       "cache-control": "no-cache",
       // This one replaces what `cors` says, so it says that too.
       vary: "Accept-Encoding, Origin",
@@ -42,6 +80,15 @@ export function asset(
     }
     return new Response(isPacked ? packed : plain, { headers });
   };
+}
+
+/** Serves each asset at its path. The API document leaves these routes out. */
+export function assetsRest(name: string, assets: Readonly<Record<string, Asset>>): Elysia {
+  const app = new Elysia({ name });
+  for (const [path, serve] of Object.entries(assets)) {
+    app.get(path, ({ request }) => serve(request), { detail: { hide: true } });
+  }
+  return app;
 }
 
 interface Loaded {

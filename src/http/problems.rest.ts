@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { AppError, type ErrorCode } from "../errors.ts";
 
-import { pageHeaders } from "./asset.ts";
+import { htmlPage, pageHeaders } from "./asset.ts";
 import { isErrorCode, problems } from "./errors.ts";
 import { failureReferences } from "./problem.schema.ts";
 
@@ -19,7 +19,7 @@ export const problemsRest = () =>
         "content-type": `text/${isHtml ? "html" : "plain"}; charset=utf-8`,
         // This one replaces what `cors` says, so it says that too.
         vary: "Accept, Origin",
-        ...(isHtml && pageHeaders),
+        ...(isHtml && pageHeaders()),
       };
       return new Response(isHtml ? pageOf(params.code) : textOf(params.code), { headers });
     },
@@ -60,21 +60,12 @@ function headingOf(code: ErrorCode): string {
 const textOf = (code: ErrorCode): string => `${headingOf(code)}\n\n${problems[code].explanation}\n`;
 
 /** The same for a browser, which would look for an icon beside a text, against the policy of texts. */
-const pageOf = (code: ErrorCode): string => `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta name="color-scheme" content="light dark" />
-    <title>${headingOf(code)}</title>
-    <link rel="icon" href="data:," />
-  </head>
-  <body>
-    <main>
+const pageOf = (code: ErrorCode): string =>
+  htmlPage(
+    headingOf(code),
+    `<main>
       <h1>${headingOf(code)}</h1>
       <p>${Bun.escapeHTML(problems[code].explanation).replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>
       <p><a href="../swagger">All of the API</a></p>
-    </main>
-  </body>
-</html>
-`;
+    </main>`,
+  );

@@ -69,7 +69,7 @@ export async function openBrowser(width = 1_280, height = 800): Promise<Browser>
   });
   await view.cdp("Network.enable");
   const wait = (expression: string) =>
-    until(async () => Boolean(await view.evaluate(expression)), patienceMs);
+    until(async () => (await view.evaluate(`Boolean(${expression})`)) === true, patienceMs);
   return {
     said,
     requested,
