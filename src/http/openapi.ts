@@ -34,22 +34,26 @@ const securitySchemes = {
 };
 
 /**
- * The OpenAPI 3.1 document of all routes that have an operation id. The plugin prints the routes; added
- * is what it leaves out: named schemas, bodies that we read ourselves, the form of failures. `others`
- * are schemas that are only referred to.
+ * The OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the routes;
+ * this adds what it cannot: request bodies that we parse ourselves, descriptions and examples of
+ * parameters, `application/problem+json`, and named schemas within others. `others` are schemas that are
+ * only referred to.
  */
 export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Json {
-  const printed = toOpenAPISchema(app).paths;
-  const paths: Json = {};
+  const paths: Json = toOpenAPISchema(app).paths;
   for (const { method, path, hooks } of app.routes) {
     const { detail = {}, body }: Hooks = hooks;
-    if (detail.operationId === undefined) continue;
-    const at = path.replaceAll(/:([^/]+)/g, "{$1}");
-    const operation = objectIn(objectIn(printed, at), method.toLowerCase());
-    objectIn(paths, at)[method.toLowerCase()] = operation;
-    if (body !== undefined) operation["requestBody"] = requestBody(body, detail);
-    addParameters(operation, detail);
-    addResponses(operation, detail);
+    if (detail.hide === true) continue;
+    const operations = objectAt(paths, path.replaceAll(/:([^/]+)/g, "{$1}"));
+    const operation = objectAt(operations, method.toLowerCase());
+    operations[method.toLowerCase()] = {
+      ...operation,
+      ...(body !== undefined && {
+        requestBody: { required: true, content: { "application/json": { schema: body } } },
+      }),
+      ...("parameters" in operation && { parameters: parametersOf(operation, detail) }),
+      responses: responsesOf(operation, detail),
+    };
   }
   const named = new Map<string, unknown>();
   const pathsByReference = withoutNamed(paths, named);
@@ -70,35 +74,26 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
   };
 }
 
-/** What a route says of itself, as far as it matters here. */
+/** The parts of a route that the plugin leaves out or overwrites. */
 interface Hooks {
   readonly body?: unknown;
   readonly detail?: Detail;
 }
 
 interface Detail {
-  readonly operationId?: string;
+  readonly hide?: boolean;
   readonly parameters?: readonly Json[];
-  readonly requestBody?: { readonly content: Json };
   readonly responses?: Json;
 }
 
-/** The plugin prints no body where nothing of Elysia's parses it. */
-function requestBody(schema: unknown, { requestBody: own }: Detail): Json {
-  const types = Object.keys(own?.content ?? { "application/json": {} });
-  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) };
+/** The plugin drops a route's own parameters where it has found any. */
+function parametersOf({ parameters }: Json, { parameters: own = [] }: Detail): readonly Json[] {
+  const names = new Set(own.map(({ name }) => name));
+  const printed = Array.isArray(parameters) ? parameters.filter(isObject) : [];
+  return [...printed.filter(({ name }) => !names.has(name)).map(described), ...own];
 }
 
-/** Words and examples belong to the parameter, not to its schema; a route's own words win. */
-function addParameters(operation: Json, { parameters: own = [] }: Detail): void {
-  const printed = itemsOf(operation["parameters"]).filter(
-    ({ name }) => !own.some((parameter) => parameter["name"] === name),
-  );
-  const all = [...printed.map(described), ...own];
-  if (all.length > 0) operation["parameters"] = all;
-}
-
-/** A parameter or header with the words and the example that its schema has. */
+/** OpenAPI has the description and example of a parameter or header beside its schema. */
 function described({ schema, ...parameter }: Json): Json {
   const { description, examples, ...rest } = isObject(schema) ? schema : {};
   const [example]: readonly unknown[] = Array.isArray(examples) ? examples : [];
@@ -110,19 +105,21 @@ function described({ schema, ...parameter }: Json): Json {
   };
 }
 
-/** A failure is the same for every operation; what a route says of others is kept. */
-function addResponses(operation: Json, { responses: own = {} }: Detail): void {
-  const responses: Json = { ...own, ...objectIn(operation, "responses") };
-  for (const [status, response] of Object.entries(responses)) {
-    if (!isObject(response)) continue;
-    const name = failureNames[Number(status)];
-    if (name !== undefined) responses[status] = { $ref: `#/components/responses/${name}` };
-    const headers = Object.entries(isObject(response["headers"]) ? response["headers"] : {});
-    for (const [header, value] of headers) {
-      if (isObject(value)) Reflect.set(response["headers"] ?? {}, header, described(value));
-    }
-  }
-  operation["responses"] = responses;
+/** Each failure is the same for every operation. The plugin drops a route's own responses where it prints others. */
+function responsesOf(operation: Json, { responses: own = {} }: Detail): Json {
+  const all = Object.entries({ ...own, ...objectAt(operation, "responses") });
+  return Object.fromEntries(
+    all.map(([status, response]) => {
+      const name = failureNames[Number(status)];
+      if (name !== undefined) return [status, { $ref: `#/components/responses/${name}` }];
+      if (!isObject(response) || !isObject(response["headers"])) return [status, response];
+      const headers = Object.entries(response["headers"]).map(([header, value]) => [
+        header,
+        isObject(value) ? described(value) : value,
+      ]);
+      return [status, { ...response, headers: Object.fromEntries(headers) }];
+    }),
+  );
 }
 
 /** Every failure by its name: what its codes are, and what it looks like. */
@@ -176,8 +173,9 @@ function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {
   const { $id: name, ...rest } = value;
   const schema: Json = {};
   for (const [key, part] of Object.entries(rest)) {
-    // Clients must bear with fields that are new, and our checks' own words are none of theirs.
-    if ((key === "additionalProperties" && part === false) || key === "errorMessage") continue;
+    // A message of our own validation, no keyword of JSON Schema.
+    if (key === "errorMessage") continue;
+    // Generators of clients know a map by `additionalProperties`.
     const isRecord = key === "patternProperties" && isObject(part);
     if (isRecord) schema["additionalProperties"] = withoutNamed(Object.values(part)[0], named);
     else schema[key] = withoutNamed(part, named);
@@ -194,15 +192,8 @@ function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function itemsOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/** An object's part, for changing in place; made when there is none. */
-function objectIn(parent: object, key: string): Json {
-  const part: unknown = Reflect.get(parent, key);
-  if (isObject(part)) return part;
-  const made = {};
-  Reflect.set(parent, key, made);
-  return made;
+/** A part of an object that is one itself; an empty one where there is none. */
+function objectAt(parent: Json, key: string): Json {
+  const part = parent[key];
+  return isObject(part) ? part : {};
 }
