@@ -15,6 +15,7 @@ import { authenticated } from "./http/door.ts";
 import { problemResponse } from "./http/errors.ts";
 import { failureLog } from "./http/failure-log.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./http/health.rest.ts";
+import { type DeclaredRoute, requireKnownParameters } from "./http/known-parameters.ts";
 import { observed } from "./http/observed.ts";
 import { problemsRest } from "./http/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./http/request-id.ts";
@@ -53,6 +54,7 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
       setSecurityHeaders(set.headers);
       return crossOrigin(request, set.headers);
     })
+    .onBeforeHandle(requireKnownParameters((): readonly DeclaredRoute[] => app.routes))
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);

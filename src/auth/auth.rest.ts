@@ -36,7 +36,7 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
       {
         parse: "none",
         body: consoleCodeSchema,
-        response: { 200: accessTokenSchema, ...failures(400, 401, 413) },
+        response: { 200: accessTokenSchema, ...failures(401, 413) },
         detail: {
           operationId: "signInToConsole",
           tags: ["Authentication"],
@@ -68,7 +68,7 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
       {
         parse: "none",
         body: tokenRequestSchema,
-        response: { 200: accessTokenSchema, ...failures(400, 401, 413, 415, 429) },
+        response: { 200: accessTokenSchema, ...failures(401, 413, 415, 429) },
         detail: {
           operationId: "issueToken",
           tags: ["Authentication"],

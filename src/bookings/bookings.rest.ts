@@ -40,7 +40,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         headers: idempotencyHeaders,
         response: {
           201: documentedHeaders(bookingCreatedSchema, madeHeaders),
-          ...failures(400, 401, 404, 409, 413, 415, 422),
+          ...failures(401, 404, 409, 413, 415, 422),
         },
         detail: {
           operationId: "createBooking",
@@ -64,7 +64,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         query: bookingListQuery,
         response: {
           200: documentedHeaders(bookingPageSchema, linkHeaders),
-          ...failures(400, 401, 403),
+          ...failures(401, 403),
         },
         detail: {
           operationId: "listBookings",
@@ -97,7 +97,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       async (exchange) => bookings.quote(await authenticated(exchange), exchange.params.id),
       {
         params: bookingParams,
-        response: { 200: cancellationQuoteSchema, ...failures(400, 401, 404) },
+        response: { 200: cancellationQuoteSchema, ...failures(401, 404) },
         detail: {
           operationId: "quoteCancellation",
           tags: ["Bookings"],
@@ -113,7 +113,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       {
         parse: "none",
         params: bookingParams,
-        response: { 200: cancellationSchema, ...failures(400, 401, 404) },
+        response: { 200: cancellationSchema, ...failures(401, 404) },
         detail: {
           operationId: "cancelBooking",
           tags: ["Bookings"],

@@ -39,7 +39,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         query: eventListQuery,
         response: {
           200: documentedHeaders(eventPageSchema, linkHeaders),
-          ...failures(400, 401, 403),
+          ...failures(401, 403),
         },
         detail: {
           operationId: "listEvents",
@@ -79,7 +79,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         parse: "none",
         params: eventParams,
         query: replayQuery,
-        response: { 200: eventTimelineSchema, ...failures(400, 401, 403, 404) },
+        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
         detail: {
           operationId: "replayEvent",
           tags: ["Operators"],

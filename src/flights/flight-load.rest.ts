@@ -32,7 +32,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       },
       {
         query: flightLoadQuery,
-        response: { 200: flightLoadSchema, ...failures(400, 401, 403) },
+        response: { 200: flightLoadSchema, ...failures(401, 403) },
         detail: {
           operationId: "getFlightLoad",
           tags: ["Operators"],
@@ -50,7 +50,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       },
       {
         params: departureLoadsParams,
-        response: { 200: departureLoadsSchema, ...failures(400, 401, 403) },
+        response: { 200: departureLoadsSchema, ...failures(401, 403) },
         detail: {
           operationId: "getDepartureLoads",
           tags: ["Operators"],

@@ -38,7 +38,7 @@ export const flightsRest = (flights: Flights) =>
         query: flightSearchQuery,
         response: {
           200: documentedHeaders(flightSearchResultSchema, linkHeaders),
-          ...failures(400),
+          ...failures(),
         },
         detail: {
           operationId: "searchFlights",
@@ -61,7 +61,7 @@ export const flightsRest = (flights: Flights) =>
         mapResponse: withETag,
         response: {
           200: documentedHeaders(flightSchema, { ETag: "Changes as the flight does." }),
-          ...failures(400, 404),
+          ...failures(404),
         },
         detail: {
           operationId: "getFlight",

@@ -23,7 +23,8 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
   "invalid-parameter": {
     status: 400,
     title: "Invalid parameter",
-    explanation: "A parameter is out of its range or malformed; `errors` names each one.",
+    explanation:
+      "A parameter is out of its range or malformed, or the operation does not know it; `errors` names each one.",
   },
   "invalid-cursor": {
     status: 400,

@@ -39,13 +39,16 @@ const documentedProblem = documented(problemSchema);
 
 type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
 
-/** The answers of an operation that fail, by status; any may fail with 500 and 503. */
+/** The answers of an operation that fail, by status; any may fail with 400, 500 and 503. */
 export function failures<const Status extends number>(
   ...statuses: readonly Status[]
-): Problems<Status | 500 | 503> {
-  const entries: [number, TSchema][] = [...statuses, 500, 503].map((s) => [s, documentedProblem]);
-  // The keys are the statuses given and the two that were added.
-  return Object.fromEntries(entries) as Problems<Status | 500 | 503>;
+): Problems<Status | 400 | 500 | 503> {
+  const entries: [number, TSchema][] = [400, ...statuses, 500, 503].map((s) => [
+    s,
+    documentedProblem,
+  ]);
+  // The keys are the statuses given and the three that were added.
+  return Object.fromEntries(entries) as Problems<Status | 400 | 500 | 503>;
 }
 
 /** The same for an operation whose answers are written out by hand. */

@@ -36,7 +36,7 @@ export const notificationsRest = (
         query: notificationListQuery,
         response: {
           200: documentedHeaders(notificationPageSchema, linkHeaders),
-          ...failures(400, 401, 403),
+          ...failures(401, 403),
         },
         detail: {
           operationId: "listNotifications",

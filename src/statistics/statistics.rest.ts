@@ -29,7 +29,7 @@ export const statisticsRest = (
       },
       {
         query: deliveryStatisticsQuery,
-        response: { 200: deliveryStatisticsSchema, ...failures(400, 401, 403) },
+        response: { 200: deliveryStatisticsSchema, ...failures(401, 403) },
         detail: {
           operationId: "getDeliveryStatistics",
           tags: ["Operators"],

@@ -25,7 +25,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
       },
       {
         query: pageQuery,
-        response: { 200: documentedHeaders(usersSchema, linkHeaders), ...failures(400, 401, 403) },
+        response: { 200: documentedHeaders(usersSchema, linkHeaders), ...failures(401, 403) },
         detail: {
           operationId: "listUsers",
           tags: ["Users"],
@@ -65,7 +65,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
         headers: idempotencyHeaders,
         response: {
           201: documentedHeaders(userSchema, madeHeaders),
-          ...failures(400, 401, 403, 409, 413, 415, 422),
+          ...failures(401, 403, 409, 413, 415, 422),
         },
         detail: {
           operationId: "createUser",

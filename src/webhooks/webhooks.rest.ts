@@ -59,7 +59,7 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
           query: rejectionListQuery,
           response: {
             200: documentedHeaders(rejectionPageSchema, linkHeaders),
-            ...failures(400, 401, 403),
+            ...failures(401, 403),
           },
           detail: {
             operationId: "listRejections",

@@ -32,22 +32,21 @@ export const cursor: fc.Arbitrary<string> = fc.oneof(
   hostileText,
 );
 
-const names = [
-  "limit",
-  "cursor",
-  "direction",
-  "page",
-  "include",
-  "provider",
-  "type",
-  "status",
-  "userId",
-  "origin",
-  "destination",
-  "departureDate",
-  "passengers",
-  "cabinClass",
-  "__proto__",
+const page = ["limit", "cursor", "direction", "page", "include"];
+const search = ["origin", "destination", "departureDate"];
+
+/** The query parameters of each list. */
+const known: readonly (readonly [path: string, names: readonly string[]])[] = [
+  ["/v1/events", [...page, "provider", "type", "status"]],
+  ["/v1/notifications", [...page, "status"]],
+  ["/v1/rejections", [...page, "provider"]],
+  ["/v1/api/bookings", [...page, "userId", "q"]],
+  ["/v1/users", page],
+  ["/v1/api/flights", [...search, "passengers", "cabinClass", "page", "limit"]],
+  [
+    "/v1/api/flights?origin=JFK&destination=LHR&departureDate=2026-12-21",
+    [...search, "passengers", "cabinClass", "page", "limit"],
+  ],
 ];
 
 const good = new Map<string, readonly string[]>(
@@ -63,10 +62,11 @@ const good = new Map<string, readonly string[]>(
     passengers: ["1", "9", "10"],
     cabinClass: ["economy"],
     status: ["accepted", "dead"],
+    q: ["bk_1", "ABCDEF", "ada@example.com"],
   }),
 );
 
-const parameter: fc.Arbitrary<string> = fc.constantFrom(...names).chain((name) =>
+const parameterOf = (name: string): fc.Arbitrary<string> =>
   fc
     .oneof(
       { weight: 3, arbitrary: fc.constantFrom(...(good.get(name) ?? ["a"])) },
@@ -77,26 +77,28 @@ const parameter: fc.Arbitrary<string> = fc.constantFrom(...names).chain((name) =
         arbitrary: cursor.map((text) => encodeURIComponent(text.toWellFormed())),
       },
     )
-    .map((value) => `${name}=${value}`),
-);
+    .map((value) => `${name}=${value}`);
 
-const requests: fc.Arbitrary<FuzzRequest> = fc
-  .record({
-    path: fc.constantFrom(
-      "/v1/events",
-      "/v1/notifications",
-      "/v1/rejections",
-      "/v1/api/bookings",
-      "/v1/users",
-      "/v1/api/flights",
-      "/v1/api/flights?origin=JFK&destination=LHR&departureDate=2026-12-21",
+const unknown = fc.constantFrom("__proto__", "Limit", "limit[]", "q", "userId", "%00");
+
+const requests: fc.Arbitrary<FuzzRequest> = fc.constantFrom(...known).chain(([path, names]) =>
+  fc
+    .record({
+      parameters: fc.array(
+        fc
+          .oneof(
+            { weight: 30, arbitrary: fc.constantFrom(...names) },
+            { weight: 1, arbitrary: unknown },
+          )
+          .chain(parameterOf),
+        { maxLength: 4 },
+      ),
+      as: fc.constantFrom("admin" as const, "admin" as const, "user" as const, null),
+    })
+    .map(({ parameters, as }) =>
+      get(`${path}${path.includes("?") ? "&" : "?"}${parameters.join("&")}`, as),
     ),
-    parameters: fc.array(parameter, { maxLength: 4 }),
-    as: fc.constantFrom("admin" as const, "admin" as const, "user" as const, null),
-  })
-  .map(({ path, parameters, as }) =>
-    get(`${path}${path.includes("?") ? "&" : "?"}${parameters.join("&")}`, as),
-  );
+);
 
 export const lists = requestTarget({
   name: "lists",

@@ -67,7 +67,8 @@ describe("fields that a client may not set", () => {
     await app.as("user", bookings, post(bookingBody(id)), "victim");
     for (const query of ["userId=victim", "userId=*", "userId=%25", "role=admin"]) {
       const seen = await json(await app.as("user", `${bookings}?${query}`, {}, "mallory"));
-      expect(seen["data"]).toEqual([]);
+      expect(["insufficient-scope", "invalid-parameter"]).toContain(String(seen["code"]));
+      expect(seen).not.toHaveProperty("data");
     }
   });
 });
@@ -110,11 +111,9 @@ describe("a query that renames introspection", () => {
 describe("what a client writes into headers and the log", () => {
   test("a link of ours holds no line break of theirs", async () => {
     const app = await startApp();
-    for (const name of ["ada", "bob"]) {
-      await app.as("user", "/v1/users", post({ name, email: `${name}@example.com` }));
-    }
-    const answer = await app.as("user", "/v1/users?limit=1&x=%0d%0aSet-Cookie:%20a=b%3e%22%3c");
-    expect(answer.headers.get("link")).toContain('rel="next"');
+    const type = "%0d%0aSet-Cookie:%20a=b%3e%22%3c";
+    const answer = await app.as("operator", `/v1/events?page=2&type=${type}`);
+    expect(answer.headers.get("link")).toContain('rel="prev"');
     expect(answer.headers.get("link")).not.toMatch(/[\r\n]|Set-Cookie: |>"</);
     expect(answer.headers.get("set-cookie")).toBeNull();
     await app.stop();

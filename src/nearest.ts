@@ -1,0 +1,21 @@
+/** The word of `known` that takes the fewest edits from `word`, in any letter case; null where none is known. */
+export function nearest(word: string, known: readonly string[]): string | null {
+  const [first] = known
+    .map((name) => ({ name, edits: edits(word.toLowerCase(), name.toLowerCase()) }))
+    .toSorted((one, other) => one.edits - other.edits);
+  return first?.name ?? null;
+}
+
+/** Letters to insert, delete or replace (Levenshtein distance). */
+function edits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (const [index, letter] of from.split("").entries()) {
+    const above = row;
+    row = [index + 1];
+    for (let column = 1; column <= to.length; column += 1) {
+      const replaced = (above[column - 1] ?? 0) + (letter === to[column - 1] ? 0 : 1);
+      row.push(Math.min(replaced, (above[column] ?? 0) + 1, (row[column - 1] ?? 0) + 1));
+    }
+  }
+  return row[to.length] ?? 0;
+}
