@@ -325,6 +325,7 @@ describe("skyhook restore", () => {
     expect(readdirSync(join(folder, "data")).toSorted()).toEqual([
       "personal_data_key",
       "skyhook.db",
+      "skyhook.lock",
     ]);
     expect(keysIn(database)).toEqual([keyOf(1)]);
   });

@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import { isLocked } from "../storage/sqlite/faults.ts";
+import { requireServedFiles } from "../storage/sqlite/server-lock.ts";
 import { databaseFile, openStorage, type Storage } from "../storage/storage.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
@@ -15,7 +16,11 @@ export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolea
 
 /** Opens the configured database, also while a server uses it. Throws an error that says what to do. */
 export function openDatabase(config: Config): Promise<Storage> {
-  return withDatabase(config, () => openStorage(config.databaseUrl, config.databaseLimits));
+  const file = databaseFile(config.databaseUrl);
+  return withDatabase(config, () => {
+    if (file !== null) requireServedFiles(file);
+    return openStorage(config.databaseUrl, config.databaseLimits);
+  });
 }
 
 /**
@@ -40,6 +45,7 @@ export async function withDatabase<Opened>(
 /** Codes by what they call for. */
 const unreadable = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
 const locked = ["SQLITE_BUSY", "SQLITE_LOCKED"];
+const shortened = ["SQLITE_IOERR_SHORT_READ"];
 const diskFaults = ["SQLITE_FULL", "SQLITE_IOERR", "ENOSPC", "EIO"];
 const inaccessible = ["SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"].concat(
   ["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "EEXIST"], // folder or key file
@@ -53,12 +59,14 @@ export function databaseFault(error: unknown, config: Config): unknown {
   const why = `(${messageOf(error)})`;
   const advice = is(unreadable)
     ? `${what} cannot be read ${why}: restore a backup, or set DATABASE_URL to another file`
-    : is(locked)
-      ? `${what} is locked by another program: try again when that is done`
-      : is(diskFaults)
-        ? `${what} cannot be used ${why}: check the disk and its free space`
-        : is(inaccessible)
-          ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set DATABASE_URL and DATA_DIR to others`
-          : null;
+    : is(shortened)
+      ? `${what} or its log was cut short ${why}: stop the server that has it open, then start skyhook again`
+      : is(locked)
+        ? `${what} is locked by another program: try again when that is done`
+        : is(diskFaults)
+          ? `${what} cannot be used ${why}: check the disk and its free space`
+          : is(inaccessible)
+            ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set DATABASE_URL and DATA_DIR to others`
+            : null;
   return advice === null ? error : new Error(advice, { cause: error });
 }

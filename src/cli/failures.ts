@@ -12,9 +12,14 @@ export function exitCodeOf(error: unknown): 1 | 2 {
 
 /** An error on one line, without a stack trace. */
 export function messageOf(error: unknown): string {
-  if (error instanceof AppError) return faultyOptions(error) ?? error.detail;
+  if (error instanceof AppError) return faultyOptions(error) ?? causeOf(error) ?? error.detail;
   const message = error instanceof Error ? error.message : String(error);
   return message.replaceAll(/\s*\n\s*/g, " ");
+}
+
+/** Why something is unavailable, which clients are not told. */
+function causeOf({ code, extras }: AppError): string | null {
+  return code === "unavailable" && extras.cause instanceof Error ? messageOf(extras.cause) : null;
 }
 
 /** The fields that a verb found at fault, as the options they came from; null when there are none. */

@@ -5,6 +5,8 @@ import type { Config } from "../config.ts";
 import { createLog, type Log } from "../log.ts";
 import { secretStore } from "../secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
+import { lockFolder } from "../storage/sqlite/server-lock.ts";
+import { databaseFile } from "../storage/storage.ts";
 import { withoutPassword } from "../storage/without-password.ts";
 
 import { withDatabase } from "./database.ts";
@@ -44,9 +46,12 @@ export async function serve(
   process.on("SIGHUP", remember);
   const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
   const secrets = secretStore(env, config.secretsDir);
+  const file = databaseFile(config.databaseUrl);
+  const lock = await withDatabase(config, async () => (file === null ? null : lockFolder(file)));
   const services = await withDatabase(config, () =>
     createServices(config, secrets, log, surroundings),
   );
+  lock?.opened();
   const app = createApp(services);
   try {
     app.listen({
@@ -83,6 +88,7 @@ export async function serve(
     await Promise.race([app.server?.stop(), Bun.sleep(requestPatienceMs)]);
     await app.server?.stop(true);
     await services.stop();
+    lock?.release();
     log.info("stopped");
     await log.drain(logPatienceMs);
     process.exit(0);

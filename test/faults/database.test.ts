@@ -1,10 +1,17 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { asOperator, databaseIn, deliverTo, keyOf, keysListed } from "../support/load.ts";
+import {
+  asOperator,
+  databaseIn,
+  deliverTo,
+  integrityOf,
+  keyOf,
+  keysListed,
+} from "../support/load.ts";
 import { runSkyhook } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 import { expectUnavailable, statusOf } from "../support/unavailable.ts";
@@ -77,6 +84,59 @@ describe("a database whose file", () => {
     expect(await statusOf(server, "/readyz")).toBe(503);
     expect(server.log()).toContain("was removed or replaced: start skyhook again");
     expect(await server.stop()).toBe(0);
+  });
+
+  test.each([
+    ["the index of its log was removed", (log: string) => rmSync(log.replace(/wal$/, "shm"))],
+    ["its log was removed", (log: string) => rmSync(log)],
+    ["its log was emptied", (log: string) => truncateSync(log)],
+    ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1)],
+  ])("takes no writes when %s, and is whole after a kill", async (_, damage) => {
+    const folder = newFolder();
+    const server = await start(folder);
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await deliverTo(server, number)).toBe(200);
+    }
+    damage(`${databaseIn(folder)}-wal`);
+    await expectUnavailable(server, 21);
+    const { env } = server;
+    const token = await runSkyhook(["token", "--email", "a@example.com"], { cwd: folder, env });
+    expect([token.code, token.out]).toEqual([1, ""]);
+    expect(token.err).toMatch(/^skyhook: .*(removed|cut short).*start skyhook again\n$/);
+    await expectUnavailable(server, 22);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    await server.kill();
+    expect(integrityOf(databaseIn(folder))).toBe("ok");
+    expect(await deliverTo(await start(folder), 23)).toBe(200);
+  });
+
+  test.each([
+    ["the index of its log was removed", (log: string) => rmSync(log.replace(/wal$/, "shm")), 20],
+    ["its log was removed", (log: string) => rmSync(log), 20],
+    ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1), 19],
+  ])("loses nothing that is left by a stop when %s", async (_, damage, left) => {
+    const folder = newFolder();
+    const server = await start(folder);
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await deliverTo(server, number)).toBe(200);
+    }
+    damage(`${databaseIn(folder)}-wal`);
+    await expectUnavailable(server, 21);
+    expect(await server.stop()).toBe(0);
+    expect(integrityOf(databaseIn(folder))).toBe("ok");
+    const kept = await keysListed(await start(folder));
+    expect(kept.length).toBeGreaterThanOrEqual(left);
+  });
+
+  test("goes on when another program emptied its log after a checkpoint", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    using other = new Database(databaseIn(folder));
+    other.run("pragma wal_checkpoint(truncate)");
+    expect(statSync(`${databaseIn(folder)}-wal`).size).toBe(0);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
   });
 
   test("was replaced is not written on in the dark either, and is served when it is back", async () => {

@@ -37,6 +37,8 @@ test("whatever the umask, all that a server makes is its owner's alone, and no k
     "skyhook.db",
     "skyhook.db-shm",
     "skyhook.db-wal",
+    "skyhook.lock",
+    "skyhook.lock.json",
   ]);
   expect(files.map((file) => mode(join(data, file)))).toEqual(files.map(() => "600"));
 

@@ -17,6 +17,8 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_BUSY: inUse,
   SQLITE_LOCKED: inUse,
   SQLITE_FULL: "The disk is full: free space there, and all goes on by itself",
+  SQLITE_IOERR_SHORT_READ:
+    "The database or its log was cut short: stop skyhook, then start it again",
   SQLITE_IOERR: diskFails,
   SQLITE_READONLY: notWritable,
   SQLITE_CANTOPEN: notWritable,

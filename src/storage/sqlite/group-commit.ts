@@ -71,9 +71,9 @@ export function groupCommit(
   /** Takes the write lock. Another process may hold it: tries again later, without holding the loop. */
   function beginOrWait(): boolean {
     try {
-      requireInPlace();
       // Left open when a failing disk refused even to roll back.
       if (client.inTransaction) client.run("rollback");
+      requireInPlace();
       client.run("begin immediate");
       lockedSince = null;
       return true;

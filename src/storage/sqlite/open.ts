@@ -1,10 +1,9 @@
 import { Database, type Statement as Prepared } from "bun:sqlite";
-import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
+import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
-import { AppError } from "../../errors.ts";
 import { unfinishedCopy } from "../applied.ts";
 import { compiler, rowsOf } from "../compiler.ts";
 import type { Sql, Statement } from "../sql.ts";
@@ -13,6 +12,7 @@ import type { StorageObserver, Storage } from "../storage.ts";
 import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
+import { inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
 import { prepared, type Run, type SqliteBuilder } from "./prepared.ts";
 import { tableOf } from "./tables.ts";
@@ -22,12 +22,17 @@ export type Compile = (statement: Statement<never, unknown>) => Run;
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
 const busyTimeoutMs = 25;
 
+/** Those that must not be closed, which would fold their log. Nor may they be collected as garbage. */
+const leftOpen: Database[] = [];
+
 /** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
 export function openSqlite(file: string, observer: StorageObserver, isForCopy: boolean): Storage {
   const { client, close, steps } = openCurrent(file, isForCopy);
   if (steps.length > 0) observer.migrated(steps);
   const compile = compilerOf(client);
-  const commits = groupCommit(client, compile, inPlace(file), observer);
+  const place = inPlace(file, client);
+  let isClosed = false;
+  const commits = groupCommit(client, compile, () => place.require(), observer);
   return {
     dialect: "sqlite",
     async all(statement, values) {
@@ -73,7 +78,10 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
     },
     async close() {
       await commits.close();
-      close();
+      if (isClosed) return;
+      isClosed = true;
+      if (place.mayFold()) close();
+      else leftOpen.push(client);
     },
   };
 }
@@ -119,37 +127,6 @@ function configure(client: Database): void {
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
-}
-
-/**
- * Throws `unavailable` once the file was removed or replaced. SQLite would go on writing to the one
- * that it has open, and what we acknowledge would be gone with this process.
- */
-function inPlace(file: string): () => void {
-  if (file === ":memory:") return () => {};
-  // The log beside it is as much the database as the file is; it stays the same one while it is open.
-  const files = [file, `${file}-wal`];
-  const opened = files.map((name) => statSync(name));
-  return () => {
-    const inPlace = files.every((name, index) => isSame(statOf(name), opened[index]));
-    if (inPlace) return;
-    throw new AppError("unavailable", "The database cannot be used at the moment; try again", {
-      retryAfterSeconds: 60,
-      cause: new Error(`The database file ${file} was removed or replaced: start skyhook again`),
-    });
-  };
-}
-
-function isSame(found: Stats | undefined, opened: Stats | undefined): boolean {
-  return found?.ino === opened?.ino && found?.dev === opened?.dev;
-}
-
-function statOf(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch {
-    return undefined;
-  }
 }
 
 function compilerOf(client: Database): Compile {
