@@ -5,6 +5,7 @@ import fc from "fast-check";
 
 import { bookingsProvider } from "../src/bookings/booking-event.ts";
 import type { Event } from "../src/events/event.ts";
+import { interpret } from "../src/webhooks/interpret.ts";
 import { at, isObject, isoTimeAt, printable, shortHash, webUrl } from "../src/webhooks/payload.ts";
 import type { Delivery, JsonObject, Normalised, Provider } from "../src/webhooks/provider.ts";
 import { catalogue, defaultProviders } from "../src/webhooks/providers.ts";
@@ -13,7 +14,7 @@ import { deployPlatform } from "../src/webhooks/providers/deploy_platform.ts";
 import { paymentProcessor } from "../src/webhooks/providers/payment_processor.ts";
 import { sharedInbox } from "../src/webhooks/providers/shared_inbox.ts";
 import { taskTracker } from "../src/webhooks/providers/task_tracker.ts";
-import { withoutSecrets } from "../src/webhooks/without-secrets.ts";
+import { withoutSecrets, withoutValues } from "../src/webhooks/without-secrets.ts";
 
 import { complete } from "./support/complete.ts";
 
@@ -45,12 +46,25 @@ test("no two providers have one id, and none has that of what Skyhook itself tel
 for (const provider of catalogue) {
   describe(provider.id, () => {
     test("has an id that can be part of a variable, and headers in lower case", () => {
-      const { id, signature, foreignHeaders = [] } = provider;
+      const { id, signature, foreignHeaders = [], readHeaders = [] } = provider;
       // A shell exports no ALARM-CLOCK_WEBHOOK_SECRET.
       expect(id).toMatch(/^[a-z][a-z_]*$/);
       expect(signature.headers).not.toBeEmpty();
-      const names = [...signature.headers, ...foreignHeaders];
+      const names = [...signature.headers, ...foreignHeaders, ...readHeaders];
       expect(names).toEqual(names.map((name) => name.toLowerCase()));
+    });
+
+    test("names the headers that it reads, so that they are stored for a replay", () => {
+      const read = new Set<string>();
+      for (const sample of Object.values(provider.samples)) {
+        const bytes = Buffer.from(JSON.stringify(sample(fresh()).body));
+        interpret(provider, { bytes }, (name) => {
+          read.add(name);
+          return null;
+        });
+      }
+      read.delete("content-type");
+      expect([...read].toSorted()).toEqual([...(provider.readHeaders ?? [])].toSorted());
     });
 
     for (const [type, sample] of Object.entries(provider.samples)) {
@@ -588,11 +602,35 @@ describe("payment_processor", () => {
   });
 });
 
-test("a signature is never kept with the headers, however its provider writes the name", () => {
-  const headers = new Headers({ "x-alarm-mac": "3f2c", "user-agent": "Alarm" });
-  for (const name of ["x-alarm-mac", "X-Alarm-Mac"]) {
-    expect(withoutSecrets(headers, [name])).toEqual({ "user-agent": "Alarm" });
-  }
+test("values are kept of headers that are known to be plain, and of those that a provider reads", () => {
+  const secrets = [
+    "authorization",
+    "cf-access-client-secret",
+    "cf-access-jwt-assertion",
+    "cookie",
+    "proxy-authorization",
+    "x-alarm-mac",
+    "x-amz-security-token",
+    "x-api-key",
+    "x-auth-key",
+    "x-forwarded-access-token",
+    "x-goog-iap-jwt-assertion",
+    "x-ms-client-principal",
+    "x-vault-token",
+    "x-whatever-comes-next",
+  ];
+  const headers = new Headers({
+    ...Object.fromEntries(secrets.map((name) => [name, "hush"])),
+    "user-agent": "Alarm",
+    "x-alarm-id": "a".repeat(1_000),
+  });
+  expect(withoutSecrets(headers)).toEqual({ "user-agent": "Alarm" });
+  expect(withoutSecrets(headers, ["x-alarm-id"])).toEqual({
+    "user-agent": "Alarm",
+    "x-alarm-id": "a".repeat(512),
+  });
+  expect(Object.keys(withoutValues(headers))).toEqual([...headers.keys()]);
+  expect(JSON.stringify(withoutValues(headers))).not.toContain("hush");
 });
 
 describe("payload readers", () => {

@@ -58,7 +58,8 @@ const receiptSchema = schemaOf<NonNullable<EventTimeline["receipt"]>>()(
   {
     receivedAt: instant({ description: "When it came." }),
     headers: Type.Record(Type.String(), Type.String(), {
-      description: "Request headers by lower-case name, without secrets and signatures.",
+      description:
+        "Request headers by lower-case name: those that the provider reads, and those that are known to hold no secret.",
     }),
     address: text("The client's address.", "192.0.2.1"),
     signedWith: word(["current", "previous"], {

@@ -35,7 +35,7 @@ export interface Event {
 
 /** How an event came in. Events that Skyhook makes itself have none. */
 export interface Receipt {
-  /** Request headers by lower-case name, without secrets and signatures. */
+  /** Request headers by lower-case name that the provider reads or that are known to hold no secret. */
   readonly headers: Readonly<Record<string, string>>;
   /** The client's address. */
   readonly address: string;

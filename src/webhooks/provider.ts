@@ -23,6 +23,11 @@ export interface Provider {
    * does not verify is told apart from a wrong secret, for the operator.
    */
   readonly foreignHeaders?: readonly string[];
+  /**
+   * Headers that `normalise` reads, in lower case. Their values are stored with the event, for a replay to
+   * read again; of headers that nobody names, values are not stored.
+   */
+  readonly readHeaders?: readonly string[];
   /** How every secret that the service hands out begins; `doctor` doubts one that does not. */
   readonly secretPrefix?: string;
   /** How one makes the webhook by hand at the service, for those who have to be told. */

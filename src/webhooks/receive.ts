@@ -210,7 +210,7 @@ function eventOf(
     url: normalised?.url ?? null,
     actor: normalised?.actor ?? null,
     data: normalised?.data ?? {},
-    headers: withTrace(withoutSecrets(incoming.headers, provider.signature.headers)),
+    headers: withTrace(withoutSecrets(incoming.headers, provider.readHeaders)),
     address: incoming.address,
     signedWith,
     bodyBytes: bytes.length,

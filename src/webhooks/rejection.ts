@@ -25,7 +25,7 @@ export interface Rejection {
   readonly reason: RejectionReason;
   readonly address: string;
   readonly requestId: string;
-  /** Request headers by lower-case name, without secrets and signatures. */
+  /** Request headers by lower-case name; the value is empty unless it is known to hold no secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
 }

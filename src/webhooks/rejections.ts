@@ -27,7 +27,7 @@ import type {
 } from "./rejection.ts";
 import { providerById } from "./providers.ts";
 import type { Registry } from "./registry.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { withoutSecrets, withoutValues } from "./without-secrets.ts";
 
 /** Refused deliveries kept of each provider. */
 export const keptPerProvider = 200;
@@ -67,7 +67,7 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
       // What anyone can cause without a signature must not fill the disk, nor push out what matters.
       if (bytes === null && !unread.fail(address)) return;
       const now = clock.now();
-      const signatureHeaders = registry.get(provider)?.provider.signature.headers ?? [];
+      const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
       const announced = Number(headers.get("content-length") ?? 0);
       const rejection = {
         id: makeId("rej", now),
@@ -76,8 +76,8 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
         reason,
         address,
         requestId,
-        headers: withoutSecrets(headers, signatureHeaders),
-        signatures: sentHeaders(headers, signatureHeaders),
+        headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
+        signatures: sentHeaders(headers, signature?.headers ?? []),
         bodyBytes: bytes?.length ?? (Number.isSafeInteger(announced) ? announced : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
       };

@@ -38,7 +38,8 @@ const rejectionFields = {
   address: text("The client's address.", "192.0.2.1"),
   requestId: text("The request's id, as in the log."),
   headers: Type.Record(Type.String(), Type.String(), {
-    description: "Request headers by lower-case name, without secrets and signatures.",
+    description:
+      "Request headers by lower-case name. The value is empty unless the provider reads it or it is known to hold no secret.",
   }),
   bodyBytes: count("Bytes of the body.", 1024),
 };

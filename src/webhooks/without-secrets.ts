@@ -1,39 +1,52 @@
-/** Header names whose values may let someone in, or let a delivery be forged. */
-const secretNames = /authorization|cookie|token|secret|signature|hmac|password|api-?key|credential/;
-
-/** What was found of names seen before: services send the same few again and again. */
-const knownNames = new Map<string, boolean>();
-const maxKnownNames = 1_000;
-
-function isSecret(name: string): boolean {
-  let secret = knownNames.get(name);
-  if (secret === undefined) {
-    secret = secretNames.test(name);
-    if (knownNames.size < maxKnownNames) knownNames.set(name, secret);
-  }
-  return secret;
-}
+/**
+ * Headers whose values are kept beside those that a provider reads: they say what was sent, by what and
+ * by which way. An allow-list, since credentials come under names that nobody can list.
+ */
+const plainHeaders: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "cf-ray",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "date",
+  "expect",
+  "forwarded",
+  "host",
+  "traceparent",
+  "tracestate",
+  "transfer-encoding",
+  "true-client-ip",
+  "user-agent",
+  "via",
+  "x-amzn-trace-id",
+  "x-cloud-trace-context",
+  "x-correlation-id",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-port",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "x-request-id",
+]);
 
 const maxHeaders = 64;
 const maxValueLength = 512;
 
-/** Headers by lower-case name, fit to keep and to show: without secrets and the named ones, capped. */
-export function withoutSecrets(
-  headers: Headers,
-  except: readonly string[],
-): Readonly<Record<string, string>> {
-  const kept: Record<string, string> = {};
-  let count = 0;
-  for (const [name, value] of headers) {
-    if (count === maxHeaders) break;
-    if (isSecret(name) || except.some((other) => isName(other, name))) continue;
-    kept[name] = value.length > maxValueLength ? value.slice(0, maxValueLength) : value;
-    count += 1;
-  }
-  return kept;
+type Kept = Readonly<Record<string, string>>;
+
+/** Headers by lower-case name, fit to keep and to show: `plainHeaders` and `readHeaders`, cut. */
+export function withoutSecrets(headers: Headers, readHeaders: readonly string[] = []): Kept {
+  const kept = [...headers]
+    .filter(([name]) => plainHeaders.has(name) || readHeaders.includes(name))
+    .slice(0, maxHeaders)
+    .map(([name, value]) => [name, value.slice(0, maxValueLength)] as const);
+  return Object.fromEntries(kept);
 }
 
-/** Whether a name in any case is one in lower case; most differ in length, and cost no copy. */
-function isName(any: string, lowerCase: string): boolean {
-  return any.length === lowerCase.length && any.toLowerCase() === lowerCase;
+/** Names of all headers, each without its value: they help to find out why a delivery was refused. */
+export function withoutValues(headers: Headers): Kept {
+  const names = [...headers.keys()].slice(0, maxHeaders);
+  return Object.fromEntries(names.map((name) => [name, ""]));
 }

@@ -33,6 +33,7 @@ export const codeHost: Provider = {
     signed: "raw",
   },
   deliveryIdIsSigned: false,
+  readHeaders: ["x-codehost-event", "x-github-event", "x-codehost-delivery", "x-github-delivery"],
   setUp: "use the repository's webhook settings: content type application/json, a new secret",
   // The service sends nothing larger.
   maxBodyBytes: 25 * 1024 * 1024,

@@ -36,6 +36,7 @@ export const taskTracker: Provider = {
     signed: "raw",
   },
   deliveryIdIsSigned: false,
+  readHeaders: ["x-tasktracker-delivery-id", "x-todoist-delivery-id"],
   setUp: "use the webhooks tab of its application console; the secret is the client secret",
   maxBodyBytes: 5 * 1024 * 1024,
   normalise,
