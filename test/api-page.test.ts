@@ -125,7 +125,8 @@ describe.skipIf(chromium === null)("in a browser", () => {
     return request;
   };
   const giveToken = async (token: string) => {
-    await browser.read(`document.querySelector("input[placeholder=Token]").focus()`);
+    // Selected, so that typing replaces what is there.
+    await browser.read(`document.querySelector("input[placeholder=Token]").select()`);
     await browser.type(token);
   };
   const kept = `sessionStorage.getItem("skyhook.token")`;
@@ -169,7 +170,7 @@ describe.skipIf(chromium === null)("in a browser", () => {
     await browser.shows("[role=dialog]", "401");
     expect(await browser.read(kept)).toBeNull();
 
-    await open();
+    await browser.press("Escape");
     await giveToken(token);
     const request = await send("bookings", "GET/v1/api/bookings");
     expect(request.headers.get("authorization")).toBe(`Bearer ${token}`);
