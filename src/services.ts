@@ -121,7 +121,7 @@ export async function createServices(
   const ofProcess = processMetrics(metrics);
   const ofStorage = storageMetrics(metrics, databaseFile(config.databaseUrl));
   logMetrics(metrics, log.dropped);
-  const tracer = tracing(config, {
+  const tracer = await tracing(config, {
     log,
     now,
     count: spanCounter(metrics),

@@ -1,4 +1,4 @@
-import { samplerNames } from "../telemetry/tracing/sampler.ts";
+import { samplerNames } from "../telemetry/tracing/tracing.ts";
 import { catalogue, defaultProviders } from "../webhooks/providers.ts";
 
 import {

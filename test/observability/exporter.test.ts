@@ -1,13 +1,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import { spanExporter } from "../../src/telemetry/tracing/exporter.ts";
-import { otlpRequest } from "../../src/telemetry/tracing/otlp.ts";
-import type { EndedSpan } from "../../src/telemetry/tracing/span.ts";
+import {
+  samplerNames,
+  tracing,
+  type TracingSettings,
+} from "../../src/telemetry/tracing/tracing.ts";
 import { startApp, until } from "../support/app.ts";
 import { type TestCollector, testCollector } from "../support/collector.ts";
 import { never } from "../support/gateway.ts";
 
-const maxQueued = 2_048;
+const maxPending = 2_048;
 const maxBatch = 512;
 
 const ends: (() => unknown)[] = [];
@@ -28,31 +30,51 @@ async function nowhere(): Promise<string> {
   return collector.url;
 }
 
-const span = (name: string): EndedSpan => ({
-  context: { traceId: "a".repeat(32), spanId: "b".repeat(16), sampled: true, state: null },
-  parentSpanId: null,
-  name,
-  kind: "internal",
-  startMs: 1_763_716_364_000.25,
-  endMs: 1_763_716_364_001,
-  attributes: {},
-  failed: false,
-});
+const settings: TracingSettings = {
+  otlpEndpoint: "http://127.0.0.1:1",
+  otlpHeaders: null,
+  otlpTimeoutMs: 10_000,
+  otelServiceName: "skyhook",
+  otelResourceAttributes: {},
+  otelSampler: "always_on",
+  otelSamplerRatio: 1,
+};
 
-function exporterTo(url: string, timeoutMs = 10_000) {
+/** A tracer, with what it counts and logs. */
+async function tracerWith(changes: Partial<TracingSettings>) {
   const counts = { exported: 0, dropped: 0, rejected: 0 };
-  const warnings: string[] = [];
-  const note = (_: unknown, message?: string) => void warnings.push(message ?? "");
-  const exporter = spanExporter({
-    url: `${url}/v1/traces`,
-    headers: {},
-    timeoutMs,
-    encode: (spans) => otlpRequest({}, { name: "test", version: "1" }, spans),
-    count: (outcome, spans) => (counts[outcome] += spans),
-    log: { debug() {}, info() {}, error() {}, warn: note },
-  });
-  return { exporter, counts, warnings };
+  const logged: string[] = [];
+  const note = (_: unknown, message?: string) => void logged.push(message ?? "");
+  const tracer = await tracing(
+    { ...settings, ...changes },
+    {
+      now: () => 1_763_716_364_000,
+      count: (outcome, spans) => (counts[outcome] += spans),
+      log: {
+        debug() {},
+        error() {},
+        info: (message: unknown) => void logged.push(String(message)),
+        warn: note,
+      },
+    },
+  );
+  if (tracer === null) throw new Error("There is no tracer");
+  const endSpans = (count: number) => {
+    for (let number = 0; number < count; number += 1) {
+      tracer.start(String(number), { parent: null }).end();
+    }
+  };
+  return { tracer, counts, logged, endSpans };
 }
+
+test("there is no tracer without an endpoint", async () => {
+  const parts = {
+    now: Date.now,
+    count() {},
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+  };
+  expect(await tracing({ ...settings, otlpEndpoint: null }, parts)).toBeNull();
+});
 
 describe("spans", () => {
   test("are posted in batches, in their order, one post at a time", async () => {
@@ -64,55 +86,70 @@ describe("spans", () => {
       inFlight -= 1;
       return Response.json({});
     });
-    const { exporter, counts } = exporterTo(collector.url);
-    for (let number = 0; number < 1_300; number += 1) exporter.take(span(String(number)));
+    const { tracer, counts, endSpans } = await tracerWith({ otlpEndpoint: collector.url });
+    endSpans(1_300);
     await until(() => counts.exported >= 2 * maxBatch);
-    await exporter.stop(5_000);
+    await tracer.stop(5_000);
     expect(collector.posts.map(({ spans }) => spans.length)).toEqual([maxBatch, maxBatch, 276]);
     expect(collector.spans().map(({ name }) => Number(name))).toEqual([...Array(1_300).keys()]);
     expect(counts).toEqual({ exported: 1_300, dropped: 0, rejected: 0 });
     expect(most).toBe(1);
   });
 
-  test("have the form of OTLP's JSON encoding", () => {
-    const failed: EndedSpan = {
-      ...span("GET /x"),
-      parentSpanId: "c".repeat(16),
-      kind: "server",
-      context: { ...span("").context, state: "vendor=1" },
-      attributes: { text: "a", whole: 7, part: 0.5, yes: true },
-      failed: true,
+  test("have the form of OTLP's JSON encoding", async () => {
+    const collector = collectorThat(() => Response.json({}));
+    const { tracer } = await tracerWith({
+      otlpEndpoint: `${collector.url}/`,
+      otelServiceName: "s",
+      otelResourceAttributes: { "deployment.environment.name": "staging", "service.name": "lost" },
+    });
+    const parent = {
+      traceId: "a".repeat(32),
+      spanId: "c".repeat(16),
+      sampled: true,
+      state: "vendor=1",
     };
-    const request: unknown = JSON.parse(
-      otlpRequest({ "service.name": "s" }, { name: "scope", version: "1" }, [failed, span("x")]),
-    );
-    expect(request).toEqual({
+    const attributes = { text: "a", whole: 7, part: 0.5, yes: true };
+    const span = tracer.start("GET /x", { kind: "server", parent, attributes });
+    span.end({ type: "500", isOurs: true });
+    span.end();
+    tracer.start("x", { parent: null }).end({ type: "401", isOurs: false });
+    await tracer.stop(5_000);
+    const [posted] = collector.posts;
+    expect(posted).toMatchObject({
+      path: "/v1/traces",
+      resource: {
+        "service.name": "s",
+        "deployment.environment.name": "staging",
+        "telemetry.sdk.name": "opentelemetry",
+        "process.runtime.name": "bun",
+      },
+    });
+    expect(JSON.parse(posted?.body ?? "")).toMatchObject({
       resourceSpans: [
         {
-          resource: { attributes: [{ key: "service.name", value: { stringValue: "s" } }] },
           scopeSpans: [
             {
-              scope: { name: "scope", version: "1" },
+              scope: { name: "skyhook" },
               spans: [
                 {
-                  traceId: "a".repeat(32),
-                  spanId: "b".repeat(16),
+                  traceId: parent.traceId,
+                  spanId: span.context.spanId,
                   traceState: "vendor=1",
-                  parentSpanId: "c".repeat(16),
-                  flags: 1,
+                  parentSpanId: parent.spanId,
                   name: "GET /x",
                   kind: 2,
-                  startTimeUnixNano: "1763716364000250000",
-                  endTimeUnixNano: "1763716364001000000",
+                  startTimeUnixNano: "1763716364000000000",
                   attributes: [
                     { key: "text", value: { stringValue: "a" } },
-                    { key: "whole", value: { intValue: "7" } },
+                    { key: "whole", value: { intValue: 7 } },
                     { key: "part", value: { doubleValue: 0.5 } },
                     { key: "yes", value: { boolValue: true } },
+                    { key: "error.type", value: { stringValue: "500" } },
                   ],
                   status: { code: 2 },
                 },
-                expect.objectContaining({ name: "x", kind: 1, status: {}, attributes: [] }),
+                { name: "x", kind: 1, status: { code: 0 } },
               ],
             },
           ],
@@ -125,64 +162,124 @@ describe("spans", () => {
 describe("a collector", () => {
   test("that hangs: the queue is bounded, what is beyond is dropped and counted", async () => {
     const collector = collectorThat(never);
-    const { exporter, counts } = exporterTo(collector.url);
-    for (let number = 0; number < maxQueued + 100; number += 1) exporter.take(span("x"));
+    const { tracer, counts, endSpans } = await tracerWith({ otlpEndpoint: collector.url });
+    endSpans(maxPending + 100);
     await until(() => collector.posts.length === 1);
     expect(counts).toEqual({ exported: 0, dropped: 100, rejected: 0 });
     const startedMs = performance.now();
-    await exporter.stop(100);
+    await tracer.stop(100);
     expect(performance.now() - startedMs).toBeLessThan(5_000);
-    expect(counts).toEqual({ exported: 0, dropped: maxQueued + 100, rejected: 0 });
-    expect(collector.posts).toHaveLength(1);
+    expect(counts).toEqual({ exported: 0, dropped: maxPending + 100, rejected: 0 });
+    // What ends later is dropped too.
+    endSpans(1);
+    expect(counts.dropped).toBe(maxPending + 101);
   });
 
-  test("that hangs is given up after the time-out, and tried again with the same spans", async () => {
+  test("that hangs is given up after the time-out; the next batch is exported", async () => {
     const collector = collectorThat((number) => (number === 1 ? never() : Response.json({})));
-    const { exporter, counts, warnings } = exporterTo(collector.url, 1_000);
-    for (let number = 0; number < maxBatch; number += 1) exporter.take(span(String(number)));
+    const { tracer, counts, logged, endSpans } = await tracerWith({
+      otlpEndpoint: collector.url,
+      otlpTimeoutMs: 1_000,
+    });
+    endSpans(2 * maxBatch);
     await until(() => counts.exported === maxBatch, 20_000);
-    // More than two on a machine that is busy.
-    expect(collector.posts.length).toBeGreaterThan(1);
-    expect(new Set(collector.posts.map(({ body }) => body)).size).toBe(1);
-    expect(warnings).toEqual(["traces cannot be exported; trying again"]);
-    await exporter.stop(100);
+    expect(counts).toEqual({ exported: maxBatch, dropped: maxBatch, rejected: 0 });
+    expect(logged).toEqual([
+      "failed to export traces; their spans are dropped",
+      "exporting traces again",
+    ]);
+    await tracer.stop(100);
   });
 
-  test("that is not there is told of once, however often it is tried", async () => {
-    const { exporter, counts, warnings } = exporterTo(await nowhere());
-    for (let number = 0; number < maxBatch; number += 1) exporter.take(span("x"));
-    await until(() => warnings.length === 1);
-    await exporter.stop(1_000);
-    expect(counts).toEqual({ exported: 0, dropped: maxBatch, rejected: 0 });
-    expect(warnings).toHaveLength(1);
+  test("that answers 503 gets the same spans again", async () => {
+    const collector = collectorThat((number) =>
+      number === 1 ? new Response("", { status: 503 }) : Response.json({}),
+    );
+    const { tracer, counts, logged, endSpans } = await tracerWith({ otlpEndpoint: collector.url });
+    endSpans(maxBatch);
+    await until(() => counts.exported === maxBatch, 20_000);
+    expect(collector.posts).toHaveLength(2);
+    expect(collector.posts[1]?.body).toBe(collector.posts[0]?.body ?? "");
+    expect(logged).toEqual([]);
+    await tracer.stop(100);
   });
 
-  test.each([
-    [400, 3],
-    [401, 3],
-    [404, 3],
-    [302, 3],
-  ])(
-    "that answers %d has its %d spans counted as rejected, and no second try",
-    async (status, n) => {
+  test("that is not there is logged once, however often it is tried", async () => {
+    const { tracer, counts, logged, endSpans } = await tracerWith({
+      otlpEndpoint: await nowhere(),
+      otlpTimeoutMs: 200,
+    });
+    endSpans(3 * maxBatch);
+    await until(() => counts.dropped === 3 * maxBatch, 20_000);
+    await tracer.stop(1_000);
+    expect(counts).toEqual({ exported: 0, dropped: 3 * maxBatch, rejected: 0 });
+    expect(logged).toEqual(["failed to export traces; their spans are dropped"]);
+  });
+
+  test.each([400, 401, 404, 302])(
+    "that answers %d has its spans counted as rejected, and no second try",
+    async (status) => {
       const collector = collectorThat(
         () => new Response("no", { status, headers: { location: "/" } }),
       );
-      const { exporter, counts, warnings } = exporterTo(collector.url);
-      for (let number = 0; number < n; number += 1) exporter.take(span("x"));
-      await exporter.stop(5_000);
-      expect(counts).toEqual({ exported: 0, dropped: 0, rejected: n });
+      const { tracer, counts, logged, endSpans } = await tracerWith({
+        otlpEndpoint: collector.url,
+      });
+      endSpans(3);
+      await tracer.stop(5_000);
+      expect(counts).toEqual({ exported: 0, dropped: 0, rejected: 3 });
       expect(collector.posts).toHaveLength(1);
-      expect(warnings).toEqual(["the collector refuses traces"]);
+      expect(logged).toEqual(["collector rejected traces"]);
     },
   );
 
   test("that takes a part is believed", async () => {
     const answer = { partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } };
-    const { exporter, counts } = exporterTo(collectorThat(() => Response.json(answer)).url);
-    for (let number = 0; number < 5; number += 1) exporter.take(span("x"));
-    await exporter.stop(5_000);
+    const { url } = collectorThat(() => Response.json(answer));
+    const { tracer, counts, logged, endSpans } = await tracerWith({ otlpEndpoint: url });
+    endSpans(5);
+    await tracer.stop(5_000);
     expect(counts).toEqual({ exported: 3, dropped: 0, rejected: 2 });
+    expect(logged).toEqual(["collector rejected some spans"]);
+  });
+});
+
+describe("samplers", () => {
+  const parent = (sampled: boolean) => ({
+    traceId: "0af7651916cd43dd8448eb211c80319c",
+    spanId: "b7ad6b7169203331",
+    sampled,
+    state: null,
+  });
+
+  test.each([
+    ["always_on", [true, true, true]],
+    ["always_off", [false, false, false]],
+    ["traceidratio", [false, false, false]],
+    ["parentbased_always_on", [true, false, true]],
+    ["parentbased_always_off", [true, false, false]],
+    ["parentbased_traceidratio", [true, false, false]],
+  ] as const)("%s", async (otelSampler, expected) => {
+    const { tracer } = await tracerWith({ otelSampler, otelSamplerRatio: 0 });
+    const sampled = [parent(true), parent(false), null].map(
+      (above) => tracer.start("x", { parent: above }).context.sampled,
+    );
+    expect(sampled).toEqual([...expected]);
+    expect(samplerNames).toContain(otelSampler);
+  });
+
+  test("by ratio take that share of traces, the same ones each time", async () => {
+    const { tracer } = await tracerWith({ otelSampler: "traceidratio", otelSamplerRatio: 0.25 });
+    const more = await tracerWith({ otelSampler: "traceidratio", otelSamplerRatio: 0.5 });
+    const taken = Array.from(
+      { length: 4_000 },
+      () => tracer.start("x", { parent: null }).context,
+    ).filter(({ sampled }) => sampled);
+    // Six standard deviations.
+    expect(Math.abs(taken.length - 1_000)).toBeLessThan(165);
+    for (const context of taken) {
+      expect(more.tracer.start("y", { parent: context }).context.sampled).toBe(true);
+    }
   });
 });
 

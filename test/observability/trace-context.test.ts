@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
 import { readTraceContext, traceHeaders } from "../../src/telemetry/tracing/trace-context.ts";
-import { samplerNames, samplerOf } from "../../src/telemetry/tracing/sampler.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const spanId = "b7ad6b7169203331";
@@ -70,34 +69,5 @@ describe("tracestate", () => {
     Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(","),
   ])("that is malformed or too long is left out: %p", (header) => {
     expect(readTraceContext(good, header)).toMatchObject({ traceId, state: null });
-  });
-});
-
-describe("samplers", () => {
-  const parent = readTraceContext(good, null);
-  const unsampled = readTraceContext(good.replace(/01$/, "00"), null);
-
-  test.each([
-    ["always_on", [true, true, true]],
-    ["always_off", [false, false, false]],
-    ["traceidratio", [false, false, false]],
-    ["parentbased_always_on", [true, false, true]],
-    ["parentbased_always_off", [true, false, false]],
-    ["parentbased_traceidratio", [true, false, false]],
-  ] as const)("%s", (name, expected) => {
-    const sampler = samplerOf(name, 0);
-    expect([parent, unsampled, null].map((above) => sampler(above, traceId))).toEqual([
-      ...expected,
-    ]);
-    expect(samplerNames).toContain(name);
-  });
-
-  test("by ratio take that part of traces, the same ones each time", () => {
-    const ids = Array.from({ length: 4_000 }, () => crypto.randomUUID().replaceAll("-", ""));
-    const taken = ids.filter((id) => samplerOf("traceidratio", 0.25)(null, id));
-    // Six standard deviations.
-    expect(Math.abs(taken.length - 1_000)).toBeLessThan(165);
-    expect(taken.every((id) => samplerOf("traceidratio", 0.5)(null, id))).toBe(true);
-    expect(ids.every((id) => samplerOf("traceidratio", 1)(null, id))).toBe(true);
   });
 });

@@ -1,60 +1,67 @@
-import type { Config } from "../../config.ts";
 import type { Log } from "../../log.ts";
-import { version } from "../../version.ts";
-
 import type { Metrics } from "../metrics.ts";
 
-import { spanExporter, type SpanOutcome } from "./exporter.ts";
-import { otlpRequest } from "./otlp.ts";
-import { samplerOf } from "./sampler.ts";
 import { activeSpan } from "./span.ts";
-import { createTracer, faultOf, type Tracer } from "./tracer.ts";
+import { faultOf, type Tracer } from "./tracer.ts";
 
-interface Parts {
+/** The standard names of samplers (`OTEL_TRACES_SAMPLER`). */
+export const samplerNames = [
+  "always_on",
+  "always_off",
+  "traceidratio",
+  "parentbased_always_on",
+  "parentbased_always_off",
+  "parentbased_traceidratio",
+] as const;
+
+/** The settings of tracing; each is OpenTelemetry's environment variable of the same meaning. */
+export interface TracingSettings {
+  /** Null: no traces. */
+  readonly otlpEndpoint: string | null;
+  readonly otlpHeaders: Readonly<Record<string, string>> | null;
+  readonly otlpTimeoutMs: number;
+  readonly otelServiceName: string;
+  readonly otelResourceAttributes: Readonly<Record<string, string>>;
+  readonly otelSampler: (typeof samplerNames)[number];
+  /** The share of traces that samplers by ratio record, from 0 to 1. */
+  readonly otelSamplerRatio: number;
+}
+
+/** What became of spans that ended. */
+export type SpanOutcome = "exported" | "dropped" | "rejected";
+
+export interface TracingParts {
   readonly log: Log;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly count: (outcome: SpanOutcome, spans: number) => void;
 }
 
-/** The tracer that the configuration asks for; null where it names no collector. */
-export function tracing(config: Config, { log, now, count }: Parts): Tracer | null {
-  const { otlpEndpoint, otlpHeaders, otlpTimeoutMs, otelSampler, otelSamplerRatio } = config;
+/**
+ * The tracer that the settings ask for; null where they name no collector. OpenTelemetry's SDK is loaded
+ * only when it is needed: a start without traces does not pay for it.
+ */
+export async function tracing(
+  { otlpEndpoint, ...settings }: TracingSettings,
+  parts: TracingParts,
+): Promise<Tracer | null> {
   if (otlpEndpoint === null) return null;
-  const resource = {
-    "service.version": version,
-    "telemetry.sdk.name": "skyhook",
-    "telemetry.sdk.language": "nodejs",
-    "telemetry.sdk.version": version,
-    "process.runtime.name": "bun",
-    "process.runtime.version": Bun.version,
-    "service.instance.id": crypto.randomUUID(),
-    ...config.otelResourceAttributes,
-    "service.name": config.otelServiceName,
-  };
-  const sink = spanExporter({
-    url: `${otlpEndpoint.replace(/\/+$/, "")}/v1/traces`,
-    headers: otlpHeaders ?? {},
-    timeoutMs: otlpTimeoutMs,
-    encode: (spans) => otlpRequest(resource, { name: "skyhook", version }, spans),
-    count,
-    log,
-  });
-  return createTracer(sink, samplerOf(otelSampler, otelSamplerRatio), now);
+  const { openTracer } = await import("./opentelemetry.ts");
+  return openTracer({ otlpEndpoint, ...settings }, parts);
 }
 
 /** Counts spans by what became of them. */
-export function spanCounter(metrics: Metrics): (outcome: SpanOutcome, spans: number) => void {
-  const counter = metrics.counter({
+export function spanCounter(metrics: Metrics): TracingParts["count"] {
+  const spans = metrics.counter({
     name: "skyhook_trace_spans_total",
     help: "Spans by outcome: exported, dropped as the queue was full, rejected by the collector",
     labels: ["outcome"],
   });
-  for (const outcome of ["exported", "dropped", "rejected"]) counter.inc({ outcome }, 0);
-  return (outcome, spans) => counter.inc({ outcome }, spans);
+  for (const outcome of ["exported", "dropped", "rejected"]) spans.inc({ outcome }, 0);
+  return (outcome, count) => spans.inc({ outcome }, count);
 }
 
-/** What a commit's observer makes of units: a span each, in the trace of whoever handed them in. */
+/** Starts the span of a commit, in the trace of whoever waits for it; the result ends it. */
 export function commitSpan(tracer: Tracer): ((units: number, error: unknown) => void) | null {
   if (activeSpan() === undefined) return null;
   const span = tracer.start("storage commit", { attributes: { "db.operation.name": "COMMIT" } });
