@@ -161,6 +161,23 @@ for (const provider of catalogue) {
       }
     });
 
+    for (const [type, sample] of Object.entries(provider.samples)) {
+      test.each(["type", "event", "event_name"])(
+        `accepts ${type} by that name in the member %s`,
+        (member) => {
+          const body = { ...sample(fresh()).body, event_name: "", type: "" };
+          for (const payload of [{ [member]: type }, { ...body, [member]: type }]) {
+            const event = normalise(provider, payload);
+            expect(event).toMatchObject({ status: "accepted", type });
+            expect(event.title).toMatch(/^[A-Z]\w+ [a-z]+/);
+            expect(event.title).not.toMatch(/[(:]$|no name|null|undefined/);
+            expectBounded(event);
+            expect(messagesOf(provider, event)).not.toBeEmpty();
+          }
+        },
+      );
+    }
+
     test("is unmoved by a name that every object has", () => {
       for (const name of ["constructor", "__proto__", "toString"]) {
         const body = { type: name, event_name: name, action: name, object: "event" };
@@ -286,7 +303,7 @@ describe("shared_inbox", () => {
       status: "accepted",
       deliveryId: "evt_2k1",
       occurredAt: new Date(1_763_716_364_120),
-      title: "Message: conversation cnv_a1",
+      title: "Message received: conversation cnv_a1",
       url: "https://app.frontapp.com/open/cnv_a1",
       actor: null,
     });
@@ -448,22 +465,46 @@ describe("code_host", () => {
     expect(sent(null, published)).toMatchObject({ status: "accepted", type: "package.published" });
     expect(sent(null, { zen: "Design for failure.", hook_id: 1 })).toMatchObject({
       status: "ignored",
-      type: "unknown",
+      type: "ping",
     });
   });
 
   test.each([
-    ["package", run, "package.completed"],
-    ["push", run, "push.completed"],
-    ["workflow_run", published, "workflow_run.published"],
-    ["registry_package", published, "registry_package.published"],
-    ["workflow_run", { action: "completed" }, "workflow_run.completed"],
-    ["workflow_run", { action: "completed", workflow_run: [] }, "workflow_run.completed"],
+    ["package", run, "workflow_run.completed"],
+    ["push", run, "workflow_run.completed"],
+    ["package.published", run, "workflow_run.completed"],
+    ["workflow_run", published, "package.published"],
+    ["registry_package", published, "package.published"],
+  ])("a header %s does not change what the signed body is", (event, body, type) => {
+    expect(sent(event, body)).toMatchObject({ status: "accepted", type });
+  });
+
+  test.each([
     ["workflow_run", { ...run, action: "requested" }, "workflow_run.requested"],
-    ["package", { action: "published", package: null }, "package.published"],
-    ["workflow_run.completed", { workflow_run: {} }, "workflow_run.completed"],
-  ])("a header %s that the body does not bear out is ignored", (event, body, type) => {
+    ["workflow_run.completed", { ...run, action: undefined }, "unknown"],
+    ["package", { action: "published", security_advisory: {} }, "unknown"],
+    ["workflow_run", { action: "completed", check_run: {}, sender: {} }, "unknown"],
+    ["package.published", { workflow_run: {} }, "unknown"],
+    ["workflow_run", { workflow_run: {} }, "workflow_run"],
+    ["workflow_run", {}, "workflow_run"],
+    ["workflow_run.completed", { action: "requested" }, "workflow_run.completed.requested"],
+  ])("a header %s makes no listed event of another body", (event, body, type) => {
     expect(sent(event, body)).toMatchObject({ status: "ignored", type });
+  });
+
+  test.each([
+    ["workflow_run", { action: "completed" }],
+    ["workflow_run", { action: "completed", workflow_run: [] }],
+    ["workflow_run.completed", {}],
+    ["workflow_run.completed", { action: "completed", repository: { full_name: "acme/web" } }],
+    ["workflow_run.completed", { workflow_run: { id: 1 } }],
+    [null, { event: "workflow_run.completed" }],
+    [null, { type: "workflow_run.completed", id: 1 }],
+    ["push", { action: "workflow_run.completed" }],
+  ])("a header %s completes a body that a test wrote by hand: %j", (event, body) => {
+    const normalised = sent(event, body);
+    expect(normalised).toMatchObject({ status: "accepted", type: "workflow_run.completed" });
+    expect(normalised.title).toStartWith("Workflow completed");
   });
 
   test("what is not listed is named by event and action, fit to print", () => {
@@ -512,11 +553,28 @@ describe("code_host", () => {
     ]);
   });
 
-  test("without headers, nothing but the listed two is taken for them", () => {
-    const names = definitions.flatMap(({ name, examples }) =>
-      examples.filter((example) => sent(null, example).status === "accepted").map(() => name),
-    );
-    expect(new Set<string>(names)).toEqual(new Set(["package", "workflow_run"]));
+  test.each([null, "push", "package", "workflow_run", "workflow_run.completed"])(
+    "under the header %s, no example of the service becomes another event",
+    (header) => {
+      for (const { name, examples } of definitions) {
+        for (const example of examples) {
+          const genuine = sent(name, example);
+          const event = sent(header, example);
+          expect(event.status).toBe(genuine.status);
+          if (genuine.status === "accepted") expect(event).toEqual(genuine);
+        }
+      }
+    },
+  );
+
+  test("the form of a body agrees with the service's own name for it", () => {
+    for (const { name, examples } of definitions) {
+      for (const example of examples) {
+        const action = at(example, "action");
+        const type = typeof action === "string" ? `${name}.${action}` : name;
+        expect(sent(name, example).type).toBe(type);
+      }
+    }
   });
 });
 

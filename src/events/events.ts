@@ -143,10 +143,11 @@ export function events(
       const stored = await find(id);
       const event = readAnew(stored, await arrival(stored.id));
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      const telling =
-        onlyUndelivered || sent.some(hasFailed)
-          ? [outbox.againFor(event)]
-          : outbox.stepsFor(event, messagesFor(event));
+      // Of an event that was not accepted when it came, nothing was sent yet.
+      const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
+      const telling = isRepeat
+        ? [outbox.againFor(event)]
+        : outbox.stepsFor(event, messagesFor(event));
       // It may be past its time, and deleted since it was found.
       await storage.atomically(step(renormaliseEvent, event, notFound()), ...telling);
       outbox.committed();

@@ -1,6 +1,7 @@
 import type { Event } from "../events/event.ts";
 import type { Message } from "../notifications/notification.ts";
 
+import { compactJson } from "./compact-json.ts";
 import { isObject, printable } from "./payload.ts";
 import type { JsonObject, Normalised, Provider } from "./provider.ts";
 import type { Verified } from "./signature.ts";
@@ -10,14 +11,15 @@ export type HeaderLookup = (name: string) => string | null;
 
 /**
  * What verified bytes mean to their provider, or null when they are not JSON in UTF-8 with an object
- * at the top. Pure: the same bytes and headers always mean the same to one version of the program.
+ * at the top, nor a form that holds it. Pure. How the bytes are read depends on the bytes alone: no
+ * signature covers the content type, so whoever captured a delivery could change it.
  */
 export function interpret(
   provider: Provider,
   { bytes }: Pick<Verified, "bytes">,
   headerOf: HeaderLookup,
 ): Normalised | null {
-  const payload = parse(bytes, isForm(headerOf) ? provider.formField : undefined);
+  const payload = read(provider, bytes);
   if (payload === null) return null;
   return provider.normalise({
     payload,
@@ -34,8 +36,11 @@ export function messagesOf(provider: Provider, event: Event): readonly Message[]
   return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
 }
 
-function isForm(headerOf: HeaderLookup): boolean {
-  return headerOf("content-type")?.startsWith("application/x-www-form-urlencoded") ?? false;
+function read({ signature, formField }: Provider, bytes: Uint8Array): JsonObject | null {
+  const payload = parse(bytes, formField);
+  if (payload !== null || signature.signed !== "raw-or-compact-json") return payload;
+  // White space within a token spoils it, and the signature does not cover white space.
+  return parse(compactJson(bytes), formField);
 }
 
 // Takes a byte order mark off, and throws on what is not UTF-8.
@@ -44,10 +49,14 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | null {
   try {
     const text = utf8.decode(bytes);
-    const json = formField === undefined ? text : new URLSearchParams(text).get(formField);
-    const value: unknown = JSON.parse(json ?? "");
+    const isForm = formField !== undefined && text.startsWith(`${formField}=`);
+    const value: unknown = JSON.parse(isForm ? fieldOf(text, formField) : text);
     return isObject(value) ? value : null;
   } catch {
     return null;
   }
+}
+
+function fieldOf(form: string, field: string): string {
+  return new URLSearchParams(form).get(field) ?? "";
 }

@@ -110,6 +110,27 @@ export function shortHash(text: string | null): string | null {
   return text !== null && /^[0-9a-f]{7,64}$/i.test(text) ? text.slice(0, 12) : null;
 }
 
+/** Members in which payloads name their event. */
+const nameMembers = ["type", "event_name", "event", "action"] as const;
+
+/** What a payload calls its event: the name that is in `listed`, wherever it is; else its `member`, or null. */
+export function eventNameAt(
+  payload: JsonObject,
+  member: (typeof nameMembers)[number],
+  listed: ReadonlyMap<string | null, unknown>,
+): string | null {
+  const names = [member, ...nameMembers].map((name) => textAt(payload, name));
+  return names.find((name) => listed.has(name)) ?? names[0] ?? null;
+}
+
+/** The service's names for listed events, with ours for them; ours name the same events. */
+export function listing(
+  names: Readonly<Record<string, string>>,
+): ReadonlyMap<string | null, string> {
+  const own = Object.values(names).map((name) => [name, name] as const);
+  return new Map([...Object.entries(names), ...own]);
+}
+
 /** A provider's own name for an event, fit to be a type; `unknown` when there is none. */
 export function typeName(name: string | null): string {
   if (name === null || name === "") return "unknown";

@@ -34,7 +34,7 @@ export interface Provider {
   readonly setUp?: string;
   /** Larger deliveries are refused with 413, counted while they stream in. */
   readonly maxBodyBytes: number;
-  /** The form field that holds the JSON when the service posts a form; the form is what is signed. */
+  /** The first field of the form in which the service may post its JSON; the form is what is signed. */
   readonly formField?: string;
   /** Turns a verified payload into an event. Pure, and never throws: a payload may hold anything. */
   normalise(delivery: Delivery): Normalised;
@@ -47,7 +47,10 @@ export interface Provider {
 /** A verified, parsed request. */
 export interface Delivery {
   readonly payload: JsonObject;
-  /** The first of these headers that was sent, or null. Headers are not covered by most signatures. */
+  /**
+   * The first of these headers that was sent, or null. No signature covers it: whoever captured a
+   * delivery can change it, so it must not change what the payload says.
+   */
   readonly header: (...names: readonly string[]) => string | null;
 }
 

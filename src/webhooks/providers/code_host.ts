@@ -3,6 +3,7 @@ import type { Message, Severity } from "../../notifications/notification.ts";
 import {
   at,
   dataOf,
+  eventNameAt,
   firstLineAt,
   idAt,
   idOf,
@@ -11,7 +12,6 @@ import {
   isoTimeAt,
   joined,
   objectAt,
-  printable,
   shortHash,
   textAt,
   typeName,
@@ -44,41 +44,79 @@ export const codeHost: Provider = {
 };
 
 function normalise({ payload, header }: Delivery): Normalised {
-  const event = header("x-codehost-event", "x-github-event");
-  const shape = shapeOf(payload);
-  const type = typeOf(payload, event) ?? shape ?? "unknown";
-  // The event header is not signed, the body is: they must agree.
-  const accepted = type === shape;
-  return {
-    status: accepted ? "accepted" : "ignored",
-    type,
-    deliveryId: idOf(header("x-codehost-delivery", "x-github-delivery")),
-    ...(accepted ? listed[shape](payload) : describeOther(payload, type)),
-  };
+  const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
+  const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
+  const name = nameOf(payload, hint);
+  const type = typeName(name);
+  const entry = listed.get(name);
+  return entry === undefined
+    ? { status: "ignored", type, deliveryId, ...describeOther(payload, type) }
+    : { status: "accepted", type, deliveryId, ...entry.describe(payload) };
 }
 
 /** All of a normalised event that is told by its body alone. */
 type Description = Omit<Normalised, "status" | "type" | "deliveryId">;
 
-const listed = {
-  "workflow_run.completed": describeRun,
-  "package.published": describePackage,
-};
+interface Listed {
+  /** What its payload holds beside the `action`. */
+  readonly member: string;
+  readonly action: string;
+  readonly describe: (payload: JsonObject) => Description;
+}
+const listed: ReadonlyMap<string | null, Listed> = new Map([
+  [
+    "workflow_run.completed",
+    { member: "workflow_run", action: "completed", describe: describeRun },
+  ],
+  ["package.published", { member: "package", action: "published", describe: describePackage }],
+]);
 
-/** The listed event that the signed body has the shape of. */
-function shapeOf(payload: JsonObject): keyof typeof listed | null {
-  const action = at(payload, "action");
-  if (action === "completed" && isObject(at(payload, "workflow_run"))) {
-    return "workflow_run.completed";
-  }
-  if (action === "published" && isObject(at(payload, "package"))) return "package.published";
-  return null;
+/** The other events that the service's settings form offers, by what only they hold. */
+const offered = [
+  { event: "push", members: ["ref", "commits"] },
+  { event: "ping", members: ["zen", "hook_id"] },
+  { event: "deployment_status", members: ["deployment_status"] },
+  { event: "pull_request", members: ["pull_request", "number"] },
+] as const;
+
+/**
+ * The event's name. The header that names it is not signed, so it never contradicts the body: it makes a
+ * listed event only of what no real delivery is, a payload that holds nothing or lacks the action.
+ */
+function nameOf(payload: JsonObject, hint: string | null): string | null {
+  const signed = signedNameOf(payload);
+  const hinted = listed.get(hint);
+  if (signed !== null || hinted === undefined) return signed ?? hint;
+  return isBare(payload, hinted.member) ? hint : null;
 }
 
-/** The type that the event header tells, as `issues.opened`; null when none was sent. */
-function typeOf(payload: JsonObject, event: string | null): string | null {
-  const name = event === null ? null : printable(event);
-  return name && typeName(joined(".", name, textAt(payload, "action")));
+/** The event's name by the signed body alone, as `workflow_run.completed`; null when it does not tell. */
+function signedNameOf(payload: JsonObject): string | null {
+  const named = eventNameAt(payload, "event", listed);
+  if (listed.has(named)) return named;
+  const holds = (member: string) => (at(payload, member) ?? null) !== null;
+  const action = textAt(payload, "action");
+  const other = offered.find(({ members }) => members.every(holds));
+  if (other !== undefined) return joined(".", other.event, action);
+  const found = listed
+    .entries()
+    .find(([, entry]) => entry.action === action && isObject(at(payload, entry.member)));
+  return found?.[0] ?? null;
+}
+
+/** The event's name by the unsigned header, as `issues.opened` or `workflow_run.completed`. */
+function hintOf(payload: JsonObject, event: string | null): string | null {
+  const action = textAt(payload, "action");
+  if (event === null || action === null || event.endsWith(`.${action}`)) return event;
+  return joined(".", event, action);
+}
+
+/** Whether only `member` and the repository are objects. Real deliveries hold a `sender` or their subject. */
+function isBare(payload: JsonObject, member: string): boolean {
+  return Object.entries(payload).every(
+    ([key, value]) =>
+      key === member || key === "repository" || typeof value !== "object" || value === null,
+  );
 }
 
 interface Outcome {
@@ -149,7 +187,7 @@ function describePackage(payload: JsonObject): Description {
   const thing = objectAt(payload, "package");
   const version = objectAt(thing, "package_version");
   const packageId = idAt(thing, "id");
-  const name = firstLineAt(thing, "name") ?? "(no name)";
+  const name = firstLineAt(thing, "name");
   const kind = firstLineAt(thing, "package_type")?.toLowerCase() ?? null;
   const repository = repositoryOf(payload);
   const source = joined(", ", kind, repository);
@@ -157,7 +195,11 @@ function describePackage(payload: JsonObject): Description {
     // For containers `created_at` says the year 1.
     occurredAt: isoTimeAt(thing, "updated_at") ?? isoTimeAt(version, "updated_at"),
     subject: packageId && `package/${packageId}`,
-    title: joined(" ", `Published ${name}${versionSuffix(version)}`, source && `(${source})`),
+    title: joined(
+      " ",
+      name === null ? "Package published" : `Published ${name}${versionSuffix(version)}`,
+      source && `(${source})`,
+    ),
     url: urlAt(version, "html_url") ?? urlAt(thing, "html_url"),
     actor: senderOf(payload) ?? firstLineAt(version, "author", "login"),
     data: dataOf({

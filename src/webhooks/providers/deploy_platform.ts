@@ -2,10 +2,12 @@ import type { Event } from "../../events/event.ts";
 import type { Message, Severity } from "../../notifications/notification.ts";
 import {
   dataOf,
+  eventNameAt,
   firstLineAt,
   idAt,
   ignoredTitle,
   joined,
+  listing,
   objectAt,
   shortHash,
   textAt,
@@ -18,20 +20,16 @@ import type { Delivery, JsonObject, Normalised, Provider } from "../provider.ts"
 
 import { samples } from "./deploy_platform.samples.ts";
 
-/** The service's `type`s that are listed, with our names for them; the dashed ones are its old ones. */
-const listed: ReadonlyMap<string | null, string> = new Map([
-  ["deployment.created", "deploy.created"],
-  ["deployment.succeeded", "deploy.succeeded"],
-  ["deployment.error", "deploy.error"],
-  ["deployment.canceled", "deploy.canceled"],
-  ["deploy.created", "deploy.created"],
-  ["deploy.succeeded", "deploy.succeeded"],
-  ["deploy.error", "deploy.error"],
-  ["deploy.canceled", "deploy.canceled"],
-  ["deployment-ready", "deploy.succeeded"],
-  ["deployment-error", "deploy.error"],
-  ["deployment-canceled", "deploy.canceled"],
-]);
+/** By the service's `type`; the names with a hyphen are its old ones. */
+const listed = listing({
+  "deployment.created": "deploy.created",
+  "deployment.succeeded": "deploy.succeeded",
+  "deployment.error": "deploy.error",
+  "deployment.canceled": "deploy.canceled",
+  "deployment-ready": "deploy.succeeded",
+  "deployment-error": "deploy.error",
+  "deployment-canceled": "deploy.canceled",
+});
 
 interface Outcome {
   readonly verb: string;
@@ -62,14 +60,13 @@ export const deployPlatform: Provider = {
 };
 
 function normalise({ payload }: Delivery): Normalised {
-  const name = textAt(payload, "type");
+  const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const details = objectAt(payload, "payload");
   const deployment = objectAt(details, "deployment");
   const deploymentId = idAt(deployment, "id");
   const project = firstLineAt(deployment, "name") ?? firstLineAt(details, "name");
-  // The service has no name for the environment of a branch but null.
-  const target = firstLineAt(details, "target") ?? "preview";
+  const target = targetOf(details);
   const branch = commitFact(deployment, "Ref");
   const message = commitFact(deployment, "Message");
   const site = siteOf(deployment);
@@ -83,7 +80,10 @@ function normalise({ payload }: Delivery): Normalised {
     title: outcome
       ? joined(
           "",
-          `Deploy of ${project ?? "(no name)"} to ${target} ${outcome.verb}`,
+          "Deploy",
+          project && ` of ${project}`,
+          target && ` to ${target}`,
+          ` ${outcome.verb}`,
           message && `: ${message}`,
           branch && ` (${branch})`,
         )
@@ -102,6 +102,12 @@ function normalise({ payload }: Delivery): Normalised {
       site,
     }),
   };
+}
+
+/** The environment. The service names that of a branch null; a payload that tells nothing has none. */
+function targetOf(details: JsonObject): string | null {
+  const isTold = Object.keys(details).length > 0;
+  return firstLineAt(details, "target") ?? (isTold ? "preview" : null);
 }
 
 /** What the deployment's `meta` says about its commit; empty when it came from the command line. */

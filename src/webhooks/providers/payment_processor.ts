@@ -3,6 +3,7 @@ import type { Message, Severity } from "../../notifications/notification.ts";
 import {
   at,
   dataOf,
+  eventNameAt,
   firstLineAt,
   idAt,
   ignoredTitle,
@@ -70,9 +71,10 @@ export const paymentProcessor: Provider = {
 };
 
 function normalise({ payload }: Delivery): Normalised {
-  const name = textAt(payload, "type");
+  const name = eventNameAt(payload, "type", listed);
   // Thin events (`v2.core.event`) name a thing and do not hold it.
-  const entry = at(payload, "object") === "event" ? listed.get(name) : undefined;
+  const isThin = (at(payload, "object") ?? "event") !== "event";
+  const entry = isThin ? undefined : listed.get(name);
   const id = idAt(payload, "id");
   const thing = objectAt(payload, "data", "object");
   const thingId = idAt(thing, "id");

@@ -3,11 +3,13 @@ import type { Message } from "../../notifications/notification.ts";
 import {
   at,
   dataOf,
+  eventNameAt,
   firstLineAt,
   idAt,
   ignoredTitle,
   itemsAt,
   joined,
+  listing,
   textAt,
   typeName,
   unixSecondsAt,
@@ -16,14 +18,14 @@ import type { Delivery, JsonObject, Normalised, Provider } from "../provider.ts"
 
 import { samples } from "./shared_inbox.samples.ts";
 
-/** The service's `type`s that are listed, with our names for them. A reply is a message sent too. */
-const listed: ReadonlyMap<string | null, string> = new Map([
-  ["inbound", "message.received"],
-  ["outbound", "message.sent"],
-  ["out_reply", "message.sent"],
-  ["assign", "assignee.changed"],
-  ["unassign", "assignee.changed"],
-]);
+/** By the service's `type`. A reply is a message sent too. */
+const listed = listing({
+  inbound: "message.received",
+  outbound: "message.sent",
+  out_reply: "message.sent",
+  assign: "assignee.changed",
+  unassign: "assignee.changed",
+});
 
 /** Front, webhooks of rules: https://dev.frontapp.com/docs/rule-webhooks. */
 export const sharedInbox: Provider = {
@@ -47,11 +49,11 @@ export const sharedInbox: Provider = {
 
 /** Unless "Send full event data" is on, `conversation`, `source` and `target` hold little but ids. */
 function normalise({ payload }: Delivery): Normalised {
-  const name = textAt(payload, "type");
+  const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const conversationId = idAt(payload, "conversation", "id");
   const actor = actorOf(type, payload);
-  const assignee = name === "assign" ? assigneeOf(payload) : null;
+  const assignee = type === "assignee.changed" && name !== "unassign" ? assigneeOf(payload) : null;
   return {
     status: type === undefined ? "ignored" : "accepted",
     type: type ?? typeName(name),
@@ -61,7 +63,7 @@ function normalise({ payload }: Delivery): Normalised {
     title:
       type === undefined
         ? ignoredTitle(typeName(name), topicOf(payload))
-        : joined(": ", happening(name, actor, assignee), topicOf(payload) ?? "(no subject)"),
+        : joined(": ", happening(name, actor, assignee), topicOf(payload)),
     url: conversationId && `https://app.frontapp.com/open/${encodeURIComponent(conversationId)}`,
     actor,
     data: dataOf({
@@ -118,13 +120,16 @@ function assigneeOf(payload: JsonObject): string | null {
 function happening(name: string | null, actor: string | null, assignee: string | null): string {
   switch (name) {
     case "inbound":
-      return joined(" from ", "Message", actor);
+    case "message.received":
+      return actor === null ? "Message received" : `Message from ${actor}`;
     case "out_reply":
       return joined(" by ", "Reply sent", actor);
     case "assign":
       return joined(" to ", "Assigned", assignee);
     case "unassign":
       return "Unassigned";
+    case "assignee.changed":
+      return joined(" to ", "Assignee changed", assignee);
     default:
       return joined(" by ", "Message sent", actor);
   }

@@ -2,6 +2,7 @@ import type { Event } from "../../events/event.ts";
 import type { Message } from "../../notifications/notification.ts";
 import {
   dataOf,
+  eventNameAt,
   firstLineAt,
   idAt,
   idOf,
@@ -9,6 +10,7 @@ import {
   isoTimeAt,
   isTrueAt,
   joined,
+  listing,
   objectAt,
   textAt,
   typeName,
@@ -18,12 +20,12 @@ import type { Delivery, JsonObject, Normalised, Provider } from "../provider.ts"
 
 import { samples } from "./task_tracker.samples.ts";
 
-/** The service's `event_name`s that are listed, with our names for them. */
-const listed: ReadonlyMap<string | null, string> = new Map([
-  ["note:added", "comment.added"],
-  ["item:completed", "task.completed"],
-  ["item:added", "task.created"],
-]);
+/** By the service's `event_name`. */
+const listed = listing({
+  "note:added": "comment.added",
+  "item:completed": "task.completed",
+  "item:added": "task.created",
+});
 
 /** Todoist: https://developer.todoist.com/sync/v9/#webhooks. Signs with the app's client secret. */
 export const taskTracker: Provider = {
@@ -45,10 +47,10 @@ export const taskTracker: Provider = {
 };
 
 function normalise({ payload, header }: Delivery): Normalised {
-  const name = textAt(payload, "event_name");
+  const name = eventNameAt(payload, "event_name", listed);
   const type = listed.get(name);
   const thing = objectAt(payload, "event_data");
-  const isTask = name?.startsWith("item:") === true;
+  const isTask = name?.startsWith("item:") || type?.startsWith("task.") || false;
   // A comment belongs to a task, or to a project when it has no task.
   const task = isTask ? thing : objectAt(thing, "item");
   const taskId = isTask ? idAt(thing, "id") : idAt(thing, "item_id");
@@ -79,14 +81,15 @@ function titleOf(type: string, thing: JsonObject, task: JsonObject): string {
   const taskName = firstLineAt(task, "content");
   switch (type) {
     case "comment.added": {
-      const where = taskName ?? "a project";
-      return `Comment on ${where}: ${firstLineAt(thing, "content") ?? "(no text)"}`;
+      const where = taskName ?? (idAt(thing, "project_id") && "a project");
+      const added = where === null ? "Comment added" : `Comment on ${where}`;
+      return joined(": ", added, firstLineAt(thing, "content"));
     }
     case "task.completed":
-      return `Task completed${isRecurring(task) ? " (recurring)" : ""}: ${taskName ?? "(no name)"}`;
+      return joined(": ", `Task completed${isRecurring(task) ? " (recurring)" : ""}`, taskName);
     case "task.created": {
       const due = firstLineAt(task, "due", "string");
-      return joined(" ", `Task created: ${taskName ?? "(no name)"}`, due && `(due ${due})`);
+      return joined(" ", joined(": ", "Task created", taskName), due && `(due ${due})`);
     }
     default:
       return ignoredTitle(type, taskName);
