@@ -146,11 +146,11 @@ describe("duplicates", () => {
     expect(await json(await send("two"))).toEqual({ ...first, status: "duplicate" });
   });
 
-  test("another body under the same id is a duplicate too", async () => {
+  test("another body under the same signed id is a duplicate too", async () => {
     app = await startApp();
-    const headers = { "x-tasktracker-delivery-id": "same" };
-    const first = await json(await app.deliver("task_tracker", task(1), { headers }));
-    const second = await json(await app.deliver("task_tracker", task(2), { headers }));
+    const body = (note: string) => `{"id":"evt_1","type":"inbound","note":"${note}"}`;
+    const first = await json(await app.deliver("shared_inbox", body("a")));
+    const second = await json(await app.deliver("shared_inbox", body("b")));
     expect(second).toEqual({ ...first, status: "duplicate" });
   });
 

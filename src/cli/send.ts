@@ -1,6 +1,6 @@
 import { readConfig } from "../config.ts";
 import { textAt } from "../webhooks/payload.ts";
-import type { Provider } from "../webhooks/provider.ts";
+import type { Fresh, Provider } from "../webhooks/provider.ts";
 import { catalogue } from "../webhooks/providers.ts";
 import { type SignedSample, signedSample } from "../webhooks/signed-sample.ts";
 
@@ -10,10 +10,12 @@ import { type Answer, isItRunning, localUrl, problemOf, request } from "./reques
 
 export interface SendOptions {
   readonly list?: true;
+  /** A payload with the event's name and an id only, instead of a whole one in the service's words. */
+  readonly minimal?: true;
   readonly tamper?: "signature" | "body" | "time";
   readonly url?: string;
   readonly secret?: string;
-  /** A UUID; the same again makes a duplicate. */
+  /** A UUID; the same again on the same day (UTC) makes a duplicate. */
   readonly id?: string;
 }
 
@@ -46,22 +48,32 @@ export async function send(
 function prepared(
   provider: Provider,
   eventType: string | undefined,
-  { tamper, id: deliveryId = crypto.randomUUID() }: SendOptions,
+  { tamper, minimal, id: givenId }: SendOptions,
   secret: string,
 ): SignedSample {
   const { id, samples } = provider;
-  const sample = samples[eventType ?? ""];
-  if (sample === undefined) {
+  const whole = samples[eventType ?? ""];
+  if (whole === undefined) {
     const fault = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
     throw new UsageError(`${fault}; there are: ${Object.keys(samples).join(", ")}`);
   }
-  const now = new Date();
-  const signedAtMs = now.getTime() - (tamper === "time" ? staleAgeMs(provider) : 0);
+  const signedAtMs = Date.now() - (tamper === "time" ? staleAgeMs(provider) : 0);
   // Well-formed but wrong: as good as a forger's guess.
   const key = tamper === "signature" ? `not ${secret}` : secret;
-  const delivery = signedSample(provider, sample, key, { id: deliveryId, now }, signedAtMs);
+  const fresh = freshFor(givenId);
+  const named = { type: eventType, id: fresh.id };
+  const sample = minimal ? () => ({ ...whole(fresh), body: named }) : whole;
+  const delivery = signedSample(provider, sample, key, fresh, signedAtMs);
   if (tamper === "body") changeOneByte(delivery.bytes);
   return delivery;
+}
+
+/** With a given id, the same all day: a retry repeats the bytes, times included. */
+function freshFor(givenId: string | undefined): Fresh {
+  const now = new Date();
+  if (givenId === undefined) return { id: crypto.randomUUID(), now };
+  now.setUTCHours(0, 0, 0, 0);
+  return { id: givenId, now };
 }
 
 /** The age at which the provider's signatures are stale. Throws a `UsageError` where it signs no time. */

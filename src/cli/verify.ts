@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readConfig } from "../config.ts";
 import { type SecretStore, secretStore } from "../secrets.ts";
-import { deliveryKey } from "../webhooks/delivery-key.ts";
+import { deliveryIdentity } from "../webhooks/delivery-key.ts";
 import { explain, type Known } from "../webhooks/explain.ts";
 import { interpret } from "../webhooks/interpret.ts";
 import type { Provider } from "../webhooks/provider.ts";
@@ -111,7 +111,7 @@ function printMeaning(provider: Provider, { headers }: SignedRequest, verified: 
   const ignored = meaning.status === "ignored" ? " (ignored: operators are not told)" : "";
   console.log(`  type   ${meaning.type}${ignored}`);
   console.log(`  title  ${meaning.title}`);
-  console.log(`  key    ${deliveryKey(provider, meaning, verified).idempotencyKey}`);
+  console.log(`  key    ${deliveryIdentity(provider, meaning, verified).keys[0]}`);
 }
 
 async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise<Headers> {

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, or, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import { type Event, type StoredEvent, eventsTable } from "../events/event.ts";
 
@@ -35,7 +35,10 @@ export const insertEvent = statement<StoredEvent>()((db, { events }) =>
   db.insert(events).values(allColumns(events)).onConflictDoNothing(),
 );
 
-/** What a sender is told of the event that its delivery is a duplicate of. */
+/**
+ * The event that a delivery is a duplicate of: by its bytes where they are reserved, else by its key. An
+ * unsigned id on other bytes proves nothing.
+ */
 export const firstOfDelivery = statement<
   Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">
 >()((db, { events }, p) =>
@@ -49,7 +52,7 @@ export const firstOfDelivery = statement<
     .from(events)
     .where(
       or(
-        eq(events.idempotencyKey, p.idempotencyKey),
+        and(isNull(events.bodyHash), eq(events.idempotencyKey, p.idempotencyKey)),
         and(
           isNotNull(events.bodyHash),
           eq(events.provider, p.provider),

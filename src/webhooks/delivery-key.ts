@@ -3,28 +3,38 @@ import type { Normalised, Provider } from "./provider.ts";
 import type { Verified } from "./signature.ts";
 
 /** What makes a delivery the same as another; see `StoredEvent`. */
-export interface DeliveryKey {
-  readonly idempotencyKey: string;
+export interface DeliveryIdentity {
+  /**
+   * The idempotency keys it can be stored under, preferred one first. An unsigned id may be taken by
+   * another body: anyone who captured one can send it under any id. The body's own key cannot.
+   */
+  readonly keys: readonly [string, ...string[]];
+  /** Identifies the delivery where its id is unsigned. */
   readonly bodyHash: Uint8Array | null;
 }
 
-/**
- * The key of a verified delivery: by its id, or where that is missing or is no provider's, by the
- * SHA-256 of what is signed.
- */
-export function deliveryKey(
+/** The identity of a verified delivery: by its id; without one, by the SHA-256 of the signed bytes. */
+export function deliveryIdentity(
   { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
   normalised: Pick<Normalised, "deliveryId"> | null,
   { signedBytes }: Pick<Verified, "signedBytes">,
-): DeliveryKey {
-  const deliveryId = idOf(normalised?.deliveryId ?? null);
-  // A signed id says it all: the bytes need no hash.
-  if (deliveryId !== null && deliveryIdIsSigned) {
-    return { idempotencyKey: `${id}:${deliveryId}`, bodyHash: null };
-  }
+): DeliveryIdentity {
+  const deliveryId = usableId(normalised?.deliveryId ?? null);
+  const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
+  // Equal bytes have equal ids then: no hash is needed.
+  if (keyById !== null && deliveryIdIsSigned) return { keys: [keyById], bodyHash: null };
   const hash = new Bun.CryptoHasher("sha256").update(signedBytes).digest();
+  const keyByBody = `${id}:${hashPrefix}${hash.toString("hex")}`;
   return {
-    idempotencyKey: `${id}:${deliveryId ?? `sha256:${hash.toString("hex")}`}`,
+    keys: keyById === null ? [keyByBody] : [keyById, keyByBody],
     bodyHash: deliveryIdIsSigned ? null : hash.subarray(0, 16),
   };
+}
+
+const hashPrefix = "sha256:";
+
+/** Null for an id in the form of a hash: it would be the key of a body that has no id. */
+function usableId(text: string | null): string | null {
+  const id = idOf(text);
+  return id?.startsWith(hashPrefix) === true ? null : id;
 }

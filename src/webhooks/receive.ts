@@ -15,7 +15,7 @@ import { activeSpan } from "../telemetry/tracing/span.ts";
 import { withTrace } from "../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../telemetry/tracing/tracer.ts";
 
-import { deliveryKey } from "./delivery-key.ts";
+import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
 import { interpret, messagesOf } from "./interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "./limiter.ts";
 import type { Normalised, Provider } from "./provider.ts";
@@ -85,8 +85,19 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     const normalised = interpret(registered.provider, verified, (name) =>
       incoming.headers.get(name),
     );
-    const event = eventOf(parts, registered.provider, incoming, verified, normalised, receivedAtMs);
-    return inSpan(tracer, "webhook store", {}, () => store(parts, registered.provider, event));
+    const identity = deliveryIdentity(registered.provider, normalised, verified);
+    const event = eventOf(
+      parts,
+      registered.provider,
+      incoming,
+      verified,
+      normalised,
+      identity,
+      receivedAtMs,
+    );
+    return inSpan(tracer, "webhook store", {}, () =>
+      store(parts, registered.provider, event, identity),
+    );
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -193,6 +204,7 @@ function eventOf(
   incoming: Incoming,
   verified: Verified,
   normalised: Normalised | null,
+  { keys: [idempotencyKey], bodyHash }: DeliveryIdentity,
   receivedAtMs: number,
 ): StoredEvent {
   const { bytes, signedWith } = verified;
@@ -202,7 +214,7 @@ function eventOf(
     provider: provider.id,
     type: normalised?.type ?? "unreadable",
     status: normalised?.status ?? "unreadable",
-    ...deliveryKey(provider, normalised, verified),
+    idempotencyKey,
     occurredAt: normalised?.occurredAt ?? createdAt,
     createdAt,
     subject: normalised?.subject ?? null,
@@ -214,35 +226,51 @@ function eventOf(
     address: incoming.address,
     signedWith,
     bodyBytes: bytes.length,
+    bodyHash,
     duplicates: 0,
     body: bytes,
   };
 }
 
-/** Commits the event with its reservations and notifications in one transaction, or finds the first. */
+/** Commits the event, or finds the first of the same delivery. */
 async function store(
+  parts: ReceiveParts,
+  provider: Provider,
+  event: StoredEvent,
+  { keys }: DeliveryIdentity,
+): Promise<Acknowledgement> {
+  for (const idempotencyKey of keys) {
+    const candidate = { ...event, idempotencyKey };
+    const acknowledgement =
+      (await storeNew(parts, provider, candidate)) ?? (await storeDuplicate(parts, candidate));
+    if (acknowledgement !== null) return acknowledgement;
+  }
+  // Retention deleted the first between the two steps: the next try will be stored.
+  throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
+}
+
+/** Commits the event with its reservations and notifications in one transaction; null when one is taken. */
+async function storeNew(
   { storage, outbox, log }: ReceiveParts,
   provider: Provider,
   event: StoredEvent,
-): Promise<Acknowledgement> {
+): Promise<Acknowledgement | null> {
   const notes = outbox.stepsFor(event, messagesOf(provider, event));
   const [inserted] = await storage.atomically(step(insertEvent, event, "stop"), ...notes);
-  if (inserted.touched === 0) return storeDuplicate({ storage, outbox, log }, event);
+  if (inserted.touched === 0) return null;
   const { id, type, status, idempotencyKey } = event;
   log.info({ provider: provider.id, type, id, idempotencyKey }, `webhook ${status}`);
   if (notes.length > 0) outbox.committed();
   return acknowledge(status, { id, idempotencyKey, type, status });
 }
 
+/** Counts the delivery with its first; null when there is none: another body has the unsigned id. */
 async function storeDuplicate(
-  { storage, outbox, log }: Pick<ReceiveParts, "storage" | "outbox" | "log">,
+  { storage, outbox, log }: ReceiveParts,
   { provider, idempotencyKey, bodyHash, createdAt }: StoredEvent,
-): Promise<Acknowledgement> {
+): Promise<Acknowledgement | null> {
   const [first] = await storage.all(firstOfDelivery, { provider, idempotencyKey, bodyHash });
-  if (first === undefined) {
-    // Retention removed the first in this very moment: the next try will be stored.
-    throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
-  }
+  if (first === undefined) return null;
   const [, rearmed] = await storage.atomically(
     step(countDuplicate, { id: first.id }),
     step(rearmDead, { eventId: first.id, now: createdAt }),

@@ -37,6 +37,15 @@ describe("skyhook send", () => {
     });
   });
 
+  test("with --minimal is accepted by its name alone", async () => {
+    for (const { id, samples } of catalogue) {
+      const [type = ""] = Object.keys(samples);
+      const { out, code } = await beside("send", id, type, "--minimal");
+      expect(answerIn(out)).toMatchObject({ status: "accepted", event: type });
+      expect(code).toBe(0);
+    }
+  });
+
   const tampered = catalogue.flatMap(({ id, signature, samples }) => {
     const [type = ""] = Object.keys(samples);
     const ways = [

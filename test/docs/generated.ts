@@ -8,7 +8,7 @@ import type { Event } from "../../src/events/event.ts";
 import { problems } from "../../src/http/errors.ts";
 import type { Message } from "../../src/notifications/notification.ts";
 import type { BookingOnFlight } from "../../src/storage/bookings.ts";
-import { deliveryKey } from "../../src/webhooks/delivery-key.ts";
+import { deliveryIdentity } from "../../src/webhooks/delivery-key.ts";
 import { interpret, messagesOf } from "../../src/webhooks/interpret.ts";
 import type { Provider, SampleDelivery } from "../../src/webhooks/provider.ts";
 import { catalogue } from "../../src/webhooks/providers.ts";
@@ -70,13 +70,13 @@ function toldOf(provider: Provider, sample: SampleDelivery): Told {
   const normalised = interpret(provider, { bytes }, (name) => lowered.get(name));
   if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
   const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
-  const { idempotencyKey } = deliveryKey(provider, normalised, { signedBytes: bytes });
+  const { keys } = deliveryIdentity(provider, normalised, { signedBytes: bytes });
   const event: Event = {
     id: eventId,
     provider: provider.id,
     type,
     status,
-    idempotencyKey,
+    idempotencyKey: keys[0],
     occurredAt: occurredAt ?? now,
     createdAt: now,
     subject,

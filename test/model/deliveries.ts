@@ -18,6 +18,8 @@ export interface Delivery {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string;
+  /** Where the id is in a header, which nobody signs: the key when another body has that of the id. */
+  readonly keyByBody: string | null;
 }
 
 /** What is sent and how: some of it listed, one thing that nobody listed. */
@@ -65,6 +67,7 @@ export function delivery(content: DeliveryContent, id: number | null): Delivery 
   if (provider === "code_host") headers["x-codehost-event"] = sent;
   const knownId = inHeader ? id !== null && `delivery-${id}` : `evt-${sent}-${number}`;
   const hash = createHash("sha256").update(text).digest("hex");
+  const byBody = `${provider}:sha256:${hash}`;
   // Of what cannot be read no id is known either, but by its bytes.
   const isById = knownId !== false && !isUnreadable;
   return {
@@ -74,7 +77,8 @@ export function delivery(content: DeliveryContent, id: number | null): Delivery 
     status: isUnreadable ? "unreadable" : kind === unlisted ? "ignored" : "accepted",
     body: text,
     headers,
-    key: `${provider}:${isById ? knownId : `sha256:${hash}`}`,
+    key: isById ? `${provider}:${knownId}` : byBody,
+    keyByBody: inHeader ? byBody : null,
   };
 }
 

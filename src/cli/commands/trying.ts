@@ -17,6 +17,7 @@ export function declareTrying(program: Command, env: NodeJS.ProcessEnv): void {
       .argument("[provider]", "as task_tracker")
       .argument("[event]", "as task.completed")
       .option("--list", "print every provider and event there is")
+      .option("--minimal", "send the event's name and an id only, not a whole payload")
       .addOption(
         new Option("--tamper <what>", "spoil it: 401 is the right answer then").choices([
           "signature",
@@ -31,7 +32,7 @@ export function declareTrying(program: Command, env: NodeJS.ProcessEnv): void {
       )
       .option(
         "--id <uuid>",
-        "the delivery's id; the same again is a duplicate",
+        "the delivery's id; the same again, on the same day, is a duplicate",
         argument(parseUuid),
       ),
     "skyhook send task_tracker task.completed",

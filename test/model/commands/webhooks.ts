@@ -8,10 +8,13 @@ import { type Answer, count, graphql, rest, same, sameOutcome, type Server } fro
 import { accessOf, anyDoor, anyToken, command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
-/** The stored events that a delivery repeats: by its key, or by its bytes. */
-function repeated({ events }: Model, { provider, key, body }: Delivery): ModelEvent[] {
+/** The stored event that a delivery repeats: by its key if the id is signed, else by its bytes. */
+function repeated(
+  { events }: Model,
+  { provider, key, keyByBody, body }: Delivery,
+): ModelEvent | undefined {
   const own = events.filter((event) => event.provider === provider);
-  return own.filter((event) => event.key === key || event.body === body);
+  return own.find((event) => (keyByBody === null ? event.key === key : event.body === body));
 }
 
 export const deliver = fc
@@ -52,15 +55,17 @@ export const deliver = fc
   );
 
 const newEvent = (
-  { content, provider, type, status, key, body }: Delivery,
+  { events }: Model,
+  { content, provider, type, status, key: preferred, keyByBody, body }: Delivery,
+  id: string,
   nowMs: number,
 ): ModelEvent => ({
-  id: null,
+  id,
   createdMs: nowMs,
   provider,
   type,
   status,
-  key,
+  key: keyByBody !== null && events.some(({ key }) => key === preferred) ? keyByBody : preferred,
   body,
   content,
   notifications: status === "accepted" ? 1 : 0,
@@ -74,22 +79,16 @@ async function keep(
   answers: readonly Answer[],
   nowMs: number,
 ): Promise<void> {
-  const firsts = repeated(model, sent);
+  const earlier = repeated(model, sent);
   for (const answer of answers) same("delivery", [answer.status, answer.code], [200, null]);
   const statuses = answers.map(({ body }) => String(at(body, "status")));
-  const fresh = firsts.length === 0 ? [sent.status] : [];
+  const fresh = earlier === undefined ? [sent.status] : [];
   const again = Array.from({ length: answers.length - fresh.length }, () => "duplicate");
   same("status of deliveries", statuses.toSorted(), [...fresh, ...again].toSorted());
   for (const status of statuses) count(server, `deliver: ${status}`);
   const id = String(at(answers[0]?.body, "id"));
-  if (firsts.length === 0) {
-    const event = { ...newEvent(sent, nowMs), id };
-    model.events.push(event);
-    firsts.push(event);
-  }
-  // Known by its key and by its bytes, as two events: either is the first.
-  const first = firsts.find((event) => event.id === id);
-  if (first === undefined) throw new Error(`The delivery is told to be ${id}, which it is not`);
+  const first = earlier ?? newEvent(model, sent, id, nowMs);
+  if (earlier === undefined) model.events.push(first);
   first.duplicates += again.length;
   const { key: idempotencyKey, type: event } = first;
   for (const { body } of answers) {
@@ -116,7 +115,7 @@ async function keepUnreadable(
   for (const answer of answers) {
     sameOutcome(server, "deliver", answer, { status: 400, code: "invalid-body" });
   }
-  if (repeated(model, sent).length > 0) return;
+  if (repeated(model, sent) !== undefined) return;
   const token = await server.mint("operator", "operator", 60);
   const { body } = await rest(
     server,
@@ -124,7 +123,7 @@ async function keepUnreadable(
     "GET",
     `/v1/events?limit=1&status=unreadable&provider=${sent.provider}`,
   );
-  model.events.push({ ...newEvent(sent, nowMs), id: String(at(body, "data", 0, "id")) });
+  model.events.push(newEvent(model, sent, String(at(body, "data", 0, "id")), nowMs));
 }
 
 const replayMutation =
