@@ -7,7 +7,6 @@ import { AppError, isOurs } from "./errors.ts";
 import { eventsRest } from "./events/events.rest.ts";
 import { flightLoadRest } from "./flights/flight-load.rest.ts";
 import { flightsRest } from "./flights/flights.rest.ts";
-import type { GraphqlWay } from "./graphql/context.ts";
 import { graphqlRest } from "./graphql/graphql.rest.ts";
 import { apiPageRest } from "./http/api-page.rest.ts";
 import { cors } from "./http/cors.ts";
@@ -30,16 +29,8 @@ import { providerStatusRest } from "./webhooks/provider-status.rest.ts";
 import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
 import { webhooksRest } from "./webhooks/webhooks.rest.ts";
 
-export interface AppOptions {
-  /** Only to compare the ways of answering GraphQL. */
-  readonly graphql?: GraphqlWay;
-}
-
-/** A query is compiled when it has shown that it comes again. */
-const usualWay: GraphqlWay = { fastPath: true, compileAfterRuns: 2 };
-
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
-export function createApp(services: Services, { graphql = usualWay }: AppOptions = {}) {
+export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
   const logFailure = failureLog(log, clock);
@@ -100,7 +91,6 @@ export function createApp(services: Services, { graphql = usualWay }: AppOptions
         clock,
         logFailure,
         playground: config.graphiql === "on",
-        ...graphql,
       }),
     )
     .use(consoleRest())

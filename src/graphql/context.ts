@@ -23,22 +23,19 @@ export interface Verbs {
   readonly feed: Feed;
 }
 
-/** How queries are answered. All ways give the same answers: the whole test suite runs on them. */
-export interface GraphqlWay {
-  /** Whether plain queries go around graphql-yoga. */
-  readonly fastPath: boolean;
-  /** How often a query runs before it is compiled; Infinity: it never is. */
-  readonly compileAfterRuns: number;
-}
-
 /** What the GraphQL door needs. */
-export interface GraphqlParts extends GraphqlWay {
+export interface GraphqlParts {
   readonly verbs: Verbs;
   readonly verify: Verify;
   readonly clock: Clock;
   readonly logFailure: FailureLog;
   /** Whether the playground is served and the schema told. */
   readonly playground: boolean;
+}
+
+/** What the route hands over with a request. */
+export interface Incoming {
+  readonly requestId: string;
 }
 
 /** What every resolver is told about the request it serves. */

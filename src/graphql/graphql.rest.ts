@@ -11,7 +11,7 @@ const path = "/graphql";
 
 /** The same system through one typed schema. What it needs is loaded when it is first asked. */
 export const graphqlRest = (parts: GraphqlParts) => {
-  const handler = lazy(async () => (await import("./handler.ts")).createHandler(parts));
+  const handler = lazy(async () => (await import("./server.ts")).createHandler(parts));
   const playground = lazy(async () => (await import("./playground.ts")).playground());
 
   async function answer({ request, set }: Exchange): Promise<Response> {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { json, type TestApp } from "../support/app.ts";
+import { runsBeforeCompiling } from "../../src/graphql/compiled.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
 import { dataOf, listAt } from "../support/graphql.ts";
-import { startOn, ways } from "../support/ways.ts";
 
-describe.each(ways)("statements by %s", (way) => {
+describe("statements", () => {
   let app: TestApp;
   let statements = 0;
   beforeEach(async () => {
-    app = await startOn(way);
+    app = await startApp();
     const { storage } = app.services;
     const all = storage.all.bind(storage);
     Object.assign(storage, {
@@ -22,8 +22,15 @@ describe.each(ways)("statements by %s", (way) => {
   afterEach(() => app.stop());
 
   const countOf = async (query: string, variables = {}) => {
-    statements = 0;
-    const data = await dataOf(app, "admin", query, variables);
+    // Interpreted and compiled alike: fields are resolved in another order there.
+    const counts = new Set<number>();
+    let data: Record<string, unknown> = {};
+    for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
+      statements = 0;
+      data = await dataOf(app, "admin", query, variables);
+      counts.add(statements);
+    }
+    expect(counts.size).toBe(1);
     return { data, statements };
   };
   const addBookings = async (count: number): Promise<string[]> => {

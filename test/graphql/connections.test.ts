@@ -6,11 +6,10 @@ import { type Flight } from "../../src/flights/flight.ts";
 import { upsertFlight } from "../../src/storage/flights.ts";
 import { insertEvent } from "../../src/storage/events.ts";
 import { step } from "../../src/storage/sql.ts";
-import { json, type TestApp } from "../support/app.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
 import { flightPlan } from "../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../support/graphql.ts";
 import { eventRow } from "../support/rows.ts";
-import { startOn, ways } from "../support/ways.ts";
 
 const page = `pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
 const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
@@ -18,10 +17,10 @@ const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: St
     edges { cursor node { id: eventId } } totalCount ${page} } }`;
 const flightsQuery = eventsQuery.replace("events(", "flights(").replace("eventId", "flightId");
 
-describe.each(ways)("a connection by %s", (way) => {
+describe("a connection", () => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startOn(way);
+    app = await startApp();
   });
   afterEach(() => app.stop());
 
@@ -55,7 +54,7 @@ describe.each(ways)("a connection by %s", (way) => {
         fc.constantFrom("forward", "backward"),
         async (times, limit, direction) => {
           await app.stop();
-          app = await startOn(way);
+          app = await startApp();
           await addEvents(times);
           const isForward = direction === "forward";
           let cursor: string | null = null;
@@ -146,7 +145,7 @@ describe.each(ways)("a connection by %s", (way) => {
       await flags({ last: 1, before: future.replace(/.$/, "") + "" }).catch(() => "fault"),
     ).toBe("fault");
     await app.stop();
-    app = await startOn(way);
+    app = await startApp();
     expect(await flags({})).toEqual([false, false]);
     expect(await flags({ first: 5, after: future })).toEqual([false, false]);
   });

@@ -1,19 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { json, type TestApp } from "../support/app.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../support/flights.ts";
 import { at, postQuery } from "../support/graphql.ts";
-import { startOn, ways } from "../support/ways.ts";
 
 const newType = "application/graphql-response+json";
 const oldType = "application/json";
 
 // What a client may rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
 // SHOULDs that clients really need). Every audit of the npm package graphql-http passes as well.
-describe.each(ways)("GraphQL over HTTP by %s", (way) => {
+describe("GraphQL over HTTP", () => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startOn(way);
+    app = await startApp();
   });
   afterEach(() => app.stop());
 

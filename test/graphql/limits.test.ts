@@ -2,14 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { getIntrospectionQuery } from "graphql";
 
-import type { TestApp } from "../support/app.ts";
+import { startApp, type TestApp } from "../support/app.ts";
 import { ask, at, dataOf, postQuery, sendAs } from "../support/graphql.ts";
-import { startOn, ways } from "../support/ways.ts";
 
-describe.each(ways)("limits by %s", (way) => {
+describe("limits", () => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startOn(way);
+    app = await startApp();
   });
   afterEach(() => app.stop());
 
@@ -150,7 +149,7 @@ describe.each(ways)("limits by %s", (way) => {
   test("in production the schema is not told, nor guessed", async () => {
     for (const env of [{ NODE_ENV: "production" }, { GRAPHIQL: "off" }]) {
       await app.stop();
-      app = await startOn(way, env);
+      app = await startApp(env);
       for (const query of [getIntrospectionQuery(), '{ __type(name: "Query") { name } }']) {
         expect((await ask(app, "admin", query)).errors?.length).toBeGreaterThan(0);
       }
@@ -164,7 +163,7 @@ describe.each(ways)("limits by %s", (way) => {
       expect((await app.fetch("/graphql/playground/graphiql.js")).status).toBe(404);
     }
     await app.stop();
-    app = await startOn(way, { NODE_ENV: "production", GRAPHIQL: "on" });
+    app = await startApp({ NODE_ENV: "production", GRAPHIQL: "on" });
     await taken(getIntrospectionQuery());
   });
 });

@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { json, type TestApp } from "../support/app.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
 import { ask, type Asker, at, type GraphqlFault, sendAs } from "../support/graphql.ts";
-import { startOn, ways } from "../support/ways.ts";
 
 const flightFields = `id: flightId flightNumber airline origin destination departureTime arrivalTime
   duration durationMinutes departureLocal arrivalLocal cabinClass price { amount currency }
@@ -23,10 +22,10 @@ const madeUser = `mutation ($input: CreateUserInput!, $key: String) {
 }`;
 const cancelled = `mutation ($id: ID!) { result: cancelBooking(bookingId: $id) { ${cancellationFields} } }`;
 
-describe.each(ways)("by %s", (way) => {
+describe("GraphQL", () => {
   let app: TestApp;
   beforeEach(async () => {
-    app = await startOn(way);
+    app = await startApp();
   });
   afterEach(() => app.stop());
 

@@ -1,4 +1,4 @@
-import { type App, type AppOptions, createApp } from "../../src/app.ts";
+import { type App, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/clock.ts";
 import { readConfig } from "../../src/config.ts";
 import type { Role } from "../../src/context.ts";
@@ -41,7 +41,6 @@ const everyProvider = catalogue.map(({ id }) => id);
 export async function startApp(
   env: Record<string, string | undefined> = {},
   clock: ManualClock = manualClock(),
-  options: AppOptions = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
   let database = await databaseFor(env["DATABASE_URL"]);
@@ -63,7 +62,7 @@ export async function startApp(
     makeId,
     random: () => 0,
   });
-  const app = createApp(services, options);
+  const app = createApp(services);
   await services.start();
 
   const send = (path: string, init: RequestInit = {}) =>
