@@ -187,6 +187,16 @@ describe("a token of an identity provider", () => {
   });
 });
 
+const bomb = Bun.gzipSync(Buffer.alloc(200_000_000, " "));
+const packed = (body: Uint8Array<ArrayBuffer>) =>
+  new Response(body, { headers: { "content-encoding": "gzip" } });
+
+/** White space without end, as fast as it is read. */
+const endless = () =>
+  new ReadableStream({
+    pull: (controller) => controller.enqueue(Buffer.alloc(65_536, " ")),
+  });
+
 describe("an identity provider that", () => {
   test.each([
     ["answers 500", () => new Response("no", { status: 500 })],
@@ -204,6 +214,75 @@ describe("an identity provider that", () => {
     provider.fault = null;
     expect((await ask(good)).status).toBe(200);
   });
+
+  test.each<[string, () => Response]>([
+    ["answers more than 1 MiB", () => Response.json({ keys: [], padding: "x".repeat(2 ** 20) })],
+    ["answers 200 MB in 200 KB of gzip", () => packed(bomb)],
+    ["never ends its answer", () => new Response(endless())],
+    ["answers more than 100 keys", () => Response.json({ keys: Array(101).fill({ kty: "EC" }) })],
+  ])("%s makes it 503", async (_, fault) => {
+    const good = await token("k1", "ES256");
+    provider.fault = fault;
+    const before = process.memoryUsage.rss();
+    expect((await ask(good)).status).toBe(503);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 2 ** 20);
+    provider.fault = null;
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test("sends its keys packed is understood", async () => {
+    const good = await token("k1", "ES256");
+    const keys = Buffer.from(await (await fetch(provider.url)).text());
+    provider.fault = () => packed(Bun.gzipSync(keys));
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test("redirects to good keys makes it 503", async () => {
+    const good = await token("k1", "ES256");
+    const { url } = provider;
+    let redirected = false;
+    provider.fault = () => {
+      if (redirected) return Response.json({ keys: [] });
+      redirected = true;
+      return Response.redirect(url);
+    };
+    expect((await ask(good)).status).toBe(503);
+    expect(provider.fetches).toBe(1);
+  });
+
+  test.each([
+    ["head", "HTTP/1.1 200 OK\r\n", "X: y\r\n"],
+    ["body", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", " "],
+  ])(
+    "drips its %s makes it 503 after 5 s",
+    async (_, start, drop) => {
+      const open: Timer[] = [];
+      using dripping = Bun.listen({
+        hostname: "127.0.0.1",
+        port: 0,
+        socket: {
+          open(socket) {
+            socket.write(start);
+            open.push(setInterval(() => socket.write(drop), 200));
+          },
+          data: () => undefined,
+        },
+      });
+      const url = `http://127.0.0.1:${dripping.port}/`;
+      const slow = await startApp({ JWKS_URL: url, ...expected });
+      try {
+        const authorization = `Bearer ${await token("k1", "ES256")}`;
+        const startedMs = performance.now();
+        const response = await slow.fetch("/v1/events", { headers: { authorization } });
+        expect(response.status).toBe(503);
+        expect(performance.now() - startedMs).toBeWithin(4_500, 20_000);
+      } finally {
+        for (const timer of open) clearInterval(timer);
+        await slow.stop();
+      }
+    },
+    60_000,
+  );
 
   test("is down makes it 503", async () => {
     const good = await token("k1", "ES256");

@@ -1,7 +1,8 @@
-import { createRemoteJWKSet, errors, jwtVerify } from "jose";
+import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
 import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
+import { responseText } from "../response-text.ts";
 
 import {
   invalidToken,
@@ -14,8 +15,10 @@ import {
 
 /** Signature algorithms taken of an identity provider: none that a shared secret could forge. */
 const algorithms = ["RS256", "ES256", "EdDSA"];
-/** How long the provider's keys may take to come. */
+/** How long the provider's keys may take to arrive, from the request to the last byte. */
 const timeoutMs = 5_000;
+const maxAnswerBytes = 1024 * 1024;
+const maxKeys = 100;
 
 /**
  * Checks tokens of an external identity provider by the keys it publishes (RFC 7517). Keys are fetched
@@ -27,7 +30,10 @@ export function jwksVerifier(
   { issuer, audience }: Omit<TokenOptions, "key">,
   clock: Clock,
 ): Verify {
-  const keys = createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs });
+  const keys = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: timeoutMs,
+    [customFetch]: fetchKeys,
+  });
   return async (token) => {
     if (token.length > maxTokenLength) throw invalidToken();
     try {
@@ -50,6 +56,27 @@ export function jwksVerifier(
     }
     throw invalidToken();
   };
+}
+
+/**
+ * Fetches the keys, which jose would read whatever their size. Redirects are not followed: `init` says so.
+ * Its signal ends the reading of the body too.
+ */
+async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  const text = await responseText(response, maxAnswerBytes);
+  // What is no JSON, or no set of keys, is for jose to refuse.
+  if (countKeys(text) > maxKeys) throw new Error(`The answer has more than ${maxKeys} keys`);
+  return new Response(text, { status: response.status });
+}
+
+function countKeys(text: string): number {
+  try {
+    const { keys }: { keys?: unknown } = Object(JSON.parse(text));
+    return Array.isArray(keys) ? keys.length : 0;
+  } catch {
+    return 0;
+  }
 }
 
 /** True when the keys did not come or were no keys; false when the token is at fault. */

@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { responseText } from "../response-text.ts";
 import { isObject, printable } from "../webhooks/payload.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
@@ -33,25 +34,13 @@ export async function request(
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetch(url, { ...init, signal, redirect: "manual", keepalive: false });
     const { status, ok, headers } = response;
-    const text = await readText(response, maxBytes);
+    const text = await responseText(response, maxBytes);
     return { status, ok, location: headers.get("location"), text, json: parse(text) };
   } catch (error) {
     throw new Error(`${new URL(url).origin} cannot be reached (${reasonOf(error)}): ${hint}`, {
       cause: error,
     });
   }
-}
-
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`it answers more than ${maxBytes} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 function parse(text: string): Answer["json"] {
