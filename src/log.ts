@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs";
 import pino from "pino";
 
 import { type LogOutput, logOutput } from "./telemetry/log-output.ts";
-import { activeSpan } from "./telemetry/tracing/span.ts";
+import { activeSpan, detached } from "./telemetry/tracing/span.ts";
 
 /** Structured log. Never given a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
@@ -30,8 +30,9 @@ export function createLog({
   fd = standardOutput,
 }: LogOptions): ProgramLog {
   const isPretty = format === "pretty" || (format === "auto" && isTerminal());
+  // The lines are missing to the whole program, not to the span whose line came first.
   const output = logOutput(fd, (dropped) =>
-    log.error({ dropped }, "log output resumed; lines were dropped"),
+    detached(() => log.error({ dropped }, "log output resumed; lines were dropped")),
   );
   const log = pino(
     {
