@@ -1,6 +1,8 @@
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox/compiler";
 
 import { AppError, type FieldError } from "./errors.ts";
+import { lazy } from "./lazy.ts";
 
 /** A fault of one field of a body. `kind`: its JSON type is wrong, or a rule is broken. */
 export interface Fault {
@@ -13,10 +15,30 @@ export interface Fault {
 const maxFaults = 20;
 
 /**
- * The error for a body's faults, or null when there are none. One wrongly typed field makes it
- * `invalid-body`; broken rules alone make it `ruleCode`.
+ * A reader of bodies of one schema, the one that the API documents show. `rules` finds what a schema cannot
+ * say, in any body: all faults come in one error. One wrongly typed field makes it `invalid-body`;
+ * broken rules alone make it `ruleCode`.
  */
-export function faultsError(
+export function bodyReader<Schema extends TSchema, Facts extends readonly unknown[] = []>(
+  schema: Schema,
+  ruleCode: "validation-failed" | "invalid-body",
+  rules: (body: unknown, ...facts: Facts) => readonly Fault[] = () => [],
+): (body: unknown, ...facts: Facts) => Static<Schema> {
+  const check = lazy(() => TypeCompiler.Compile(schema));
+  return (body, ...facts) => {
+    const compiled = check();
+    const isOfSchema = compiled.Check(body);
+    const faults = isOfSchema ? [] : schemaFaults(compiled.Errors(body));
+    const places = new Set(faults.map(({ pointer }) => pointer));
+    const broken = rules(body, ...facts).filter(({ pointer }) => !places.has(pointer));
+    const error = faultsError([...faults, ...broken], ruleCode);
+    if (error !== null) throw error;
+    if (!isOfSchema) throw new Error("A body that breaks its schema has no fault");
+    return body;
+  };
+}
+
+function faultsError(
   faults: readonly Fault[],
   ruleCode: "validation-failed" | "invalid-body",
 ): AppError | null {
@@ -33,7 +55,7 @@ export function faultsError(
 }
 
 /** The faults that a schema's check found, one a place. */
-export function schemaFaults(errors: Iterable<ValueError>): readonly Fault[] {
+function schemaFaults(errors: Iterable<ValueError>): readonly Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
     // The first fault of a place says it best; those that follow from it only repeat it.

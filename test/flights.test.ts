@@ -93,14 +93,20 @@ describe("a search", () => {
     expect(await found({ passengers: "9" })).toEqual(["LARGE"]);
   });
 
-  test("finds no flight that has left, to the millisecond", async () => {
-    const departure = app.clock.now() + hourMs;
-    await leaving("SOON", new Date(departure).toISOString());
+  test("finds what can be booked, to the millisecond", async () => {
+    const departure = app.clock.now() + 2 * hourMs;
+    const { id } = await leaving("SOON", new Date(departure).toISOString());
     const today = { departureDate: "2026-11-21" };
+    const book = async () =>
+      (await app.as("user", "/v1/api/bookings", post(bookingBody(id)))).status;
     app.clock.advance(hourMs - 1);
     expect(await found(today)).toEqual(["SOON"]);
+    expect(await book()).toBe(201);
     app.clock.advance(1);
     expect(await found(today)).toEqual([]);
+    expect(await book()).toBe(422);
+    // It is still there for whoever has booked it.
+    expect((await app.fetch(`${path}/${id}`)).status).toBe(200);
   });
 
   test("is in the order of departure, then of id", async () => {

@@ -54,6 +54,17 @@ describe("a user", () => {
     expect(itemsOf(await (await get(path)).json())).toHaveLength(1);
   });
 
+  test("may have letters beyond ASCII in their address, unique without regard to their case", async () => {
+    for (const email of ["josé@bücher.example", "用户@例子.广告", "ünï@x.org"]) {
+      const made = await create({ ...ada, email });
+      expect(made.status).toBe(201);
+      expect(await json(made)).toMatchObject({ email });
+    }
+    for (const email of ["JOSÉ@BÜCHER.EXAMPLE", "jose\u0301@bücher.example", "ÜNÏ@X.ORG"]) {
+      expect((await create({ ...ada, email })).status).toBe(409);
+    }
+  });
+
   test("is made once, however many ask at once", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(ada)));
     const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
@@ -86,6 +97,13 @@ describe("the list of users", () => {
     /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
   const prev = (response: Response): string | undefined =>
     /<([^>]+)>; rel="prev"/.exec(response.headers.get("link") ?? "")?.[1];
+
+  test("has its total in a header, only when it is asked for", async () => {
+    const counted = await get(`${path}?include=total&limit=2`);
+    expect(counted.headers.get("x-total-count")).toBe("25");
+    expect(itemsOf(await counted.json())).toHaveLength(2);
+    expect((await get(path)).headers.get("x-total-count")).toBeNull();
+  });
 
   test("is a bare array of 20, newest first", async () => {
     const users = itemsOf(await (await get(path)).json());
@@ -201,6 +219,11 @@ describe("a bad body is 400 and says where", () => {
       "ada@@example.com",
       "ada@example.com\u0000",
       "ada@example.com\n",
+      "ada@example.",
+      "ada@.com",
+      "ada@example.com\u202e",
+      "a\u200bda@example.com",
+      "ada\u00a0@example.com",
       `${"x".repeat(65)}@example.com`,
       `ada@${"x".repeat(250)}.com`,
       "🦊",

@@ -1,13 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
 
-import { lazy } from "../lazy.ts";
-import { emailSchema, nameSchema } from "../users/fields.ts";
-import { type Fault, faultsError, schemaFaults } from "../validation.ts";
+import { maxPassengers } from "../flights/flight.ts";
+import { emailSchema, nameSchema, storedEmail } from "../users/fields.ts";
+import { bodyReader, type Fault } from "../validation.ts";
 
 import { paymentMethods } from "./booking.ts";
-
-export const maxPassengers = 9;
 
 const passengerSchema = Type.Object(
   {
@@ -22,9 +19,10 @@ const passengerSchema = Type.Object(
       examples: ["1990-04-12"],
     }),
     passportNumber: Type.String({
-      pattern: "^\\s*[A-Za-z0-9]{6,9}\\s*$",
-      description: "Each passenger's own. Shown masked.",
-      errorMessage: "6 to 9 letters and digits",
+      pattern: "^(?:[\\s\\-\\u2010\\u2011]*[A-Za-z0-9]){5,9}[\\s\\-\\u2010\\u2011]*$",
+      description:
+        "Each passenger's own: 5 to 9 letters and digits; spaces and hyphens do not count. Shown masked.",
+      errorMessage: "5 to 9 letters and digits",
       examples: ["X1234567"],
     }),
   },
@@ -55,63 +53,69 @@ export const bookingRequestSchema = Type.Object(
 
 export type BookingRequest = Static<typeof bookingRequestSchema>;
 
-const check = lazy(() => TypeCompiler.Compile(bookingRequestSchema));
 const oldestAgeYears = 120;
+
+const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleFaults);
 
 /**
  * Checks a request and puts it in its one form: names trimmed and composed (NFC), passports in upper
- * case. Throws `invalid-body` for wrong types and `validation-failed` for broken rules.
+ * case without spaces and hyphens. Throws `invalid-body` for wrong types and `validation-failed` for
+ * broken rules.
  */
 export function readBookingRequest(body: unknown, now: Date): BookingRequest {
-  const compiled = check();
-  const failure = compiled.Check(body)
-    ? faultsError(ruleFaults(body, now), "validation-failed")
-    : faultsError(schemaFaults(compiled.Errors(body)), "validation-failed");
-  if (failure !== null) throw failure;
-  return canonical(compiled.Decode(body));
-}
-
-function canonical({
-  flightId,
-  passengers,
-  contactEmail,
-  paymentMethod,
-}: BookingRequest): BookingRequest {
+  const { flightId, passengers, contactEmail, paymentMethod } = readBody(body, now);
   return {
     flightId,
     passengers: passengers.map((passenger) => ({
       firstName: passenger.firstName.normalize("NFC").trim(),
       lastName: passenger.lastName.normalize("NFC").trim(),
-      email: passenger.email.trim(),
+      email: storedEmail(passenger.email),
       dateOfBirth: passenger.dateOfBirth,
       passportNumber: passportOf(passenger.passportNumber),
     })),
-    contactEmail: contactEmail.trim(),
+    contactEmail: storedEmail(contactEmail),
     paymentMethod,
   };
 }
 
-const passportOf = (text: string): string => text.trim().toUpperCase();
+function passportOf(text: string): string {
+  return text.replaceAll(/[\s\-\u2010\u2011]/g, "").toUpperCase();
+}
 
-/** The rules that a schema cannot say. */
-function ruleFaults({ passengers }: BookingRequest, now: Date): Fault[] {
-  const passports = passengers.map(({ passportNumber }) => passportOf(passportNumber));
-  return passengers.flatMap(({ dateOfBirth }, index) => {
-    const faults: Fault[] = [];
-    const birth = birthFault(dateOfBirth, now);
-    if (birth !== null) {
-      faults.push({ pointer: `/passengers/${index}/dateOfBirth`, kind: "rule", detail: birth });
-    }
-    if (passports.indexOf(passports[index] ?? "") < index) {
-      const pointer = `/passengers/${index}/passportNumber`;
-      faults.push({
-        pointer,
-        kind: "rule",
-        detail: "Each passenger needs a passport of their own",
-      });
-    }
-    return faults;
+/** The rules that the schema cannot say, in as much of a body as is there. */
+function ruleFaults(body: unknown, now: Date): Fault[] {
+  const texts = passengersOf(body).map(({ dateOfBirth, passportNumber }) => ({
+    birth: typeof dateOfBirth === "string" ? birthFault(dateOfBirth, now) : null,
+    passport: typeof passportNumber === "string" ? passportOf(passportNumber) : null,
+  }));
+  return texts.flatMap(({ birth, passport }, index) => {
+    const first = texts.findIndex((other) => other.passport === passport);
+    const repeated =
+      passport !== null && first < index ? "Each passenger needs a passport of their own" : null;
+    return [
+      ...faultAt(`/passengers/${index}/dateOfBirth`, birth),
+      ...faultAt(`/passengers/${index}/passportNumber`, repeated),
+    ];
   });
+}
+
+function faultAt(pointer: string, detail: string | null): Fault[] {
+  return detail === null ? [] : [{ pointer, kind: "rule", detail }];
+}
+
+interface AnyPassenger {
+  readonly dateOfBirth?: unknown;
+  readonly passportNumber?: unknown;
+}
+
+function passengersOf(body: unknown): readonly AnyPassenger[] {
+  if (typeof body !== "object" || body === null) return [];
+  const { passengers }: { readonly passengers?: unknown } = body;
+  if (!Array.isArray(passengers)) return [];
+  // More are refused for their number alone.
+  return passengers
+    .slice(0, maxPassengers)
+    .map((each: unknown) => (typeof each === "object" && each !== null ? each : {}));
 }
 
 function birthFault(text: string, now: Date): string | null {

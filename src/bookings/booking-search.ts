@@ -1,6 +1,7 @@
 import type { Source } from "../pagination/paginate.ts";
 import { bookingById, type BookingOnFlight, bookingPages } from "../storage/bookings.ts";
 import type { Storage } from "../storage/storage.ts";
+import { storedEmail } from "../users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";
 
@@ -22,7 +23,7 @@ export function bookingsMatching(
   if (isBookingId(q)) {
     return listOfOne(() => storage.all(bookingById, { id: q, userId: userId ?? null }));
   }
-  if (q.includes("@")) return bookingPages(storage, { userId, contactEmail: q });
+  if (q.includes("@")) return bookingPages(storage, { userId, contactEmail: storedEmail(q) });
   return bookingPages(storage, { userId, reference: q.toUpperCase() });
 }
 

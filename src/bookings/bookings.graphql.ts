@@ -136,7 +136,10 @@ export function bookingsGraphql(builder: Builder): void {
         required: true,
         description: "In the past, less than 120 years ago.",
       }),
-      passportNumber: t.string({ required: true, description: "6 to 9 letters and digits." }),
+      passportNumber: t.string({
+        required: true,
+        description: "5 to 9 letters and digits; spaces and hyphens do not count.",
+      }),
     }),
   });
   const CreateBookingInput = builder.inputType("CreateBookingInput", {

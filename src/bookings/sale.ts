@@ -1,6 +1,7 @@
 import type { Clock } from "../clock.ts";
 import type { Context } from "../context.ts";
 import { AppError } from "../errors.ts";
+import { closesAfter } from "../flights/flight.ts";
 import { type KeyedRequest, reserveKey } from "../idempotency/idempotent.ts";
 import type { MakeId } from "../ids.ts";
 import type { Outbox } from "../notifications/outbox.ts";
@@ -24,8 +25,6 @@ export interface SaleParts {
   readonly makeReference: () => string;
 }
 
-/** A flight sells until this long before its departure. */
-const closesBeforeMs = 60 * 60_000;
 /** One reference in 190 million is taken; so many in a row are not. */
 const maxReferences = 5;
 
@@ -44,10 +43,10 @@ export async function sell(
 ): Promise<Booking> {
   const { storage, outbox, seal, makeId, makeReference } = parts;
   const seats = request.passengers.length;
-  const closesAfter = new Date(now.getTime() + closesBeforeMs);
+  const leavesAfter = closesAfter(now);
   const [flight] = await storage.all(flightById, { id: request.flightId });
   if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
-  if (flight.departureTime <= closesAfter) {
+  if (flight.departureTime <= leavesAfter) {
     throw new AppError("booking-closed", "The flight leaves within an hour, or has left");
   }
   if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
@@ -74,7 +73,7 @@ export async function sell(
     const event = bookingEvent("booking.confirmed", { ...booking, flight }, ctx.actor, makeId, now);
     try {
       await storage.atomically(
-        step(takeSeats, { id: flight.id, seats, closesAfter }, noSeats(0)),
+        step(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, noSeats(0)),
         step(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
           step(insertPassenger, passenger),
@@ -96,8 +95,11 @@ export async function sell(
 }
 
 function noSeats(seatsAvailable: number): AppError {
-  const left = seatsAvailable === 0 ? "No seats are left" : `Only ${seatsAvailable} seats are left`;
-  return new AppError("no-seats", left, { seatsAvailable });
+  const left =
+    seatsAvailable === 1 ? "Only 1 seat is left" : `Only ${seatsAvailable} seats are left`;
+  return new AppError("no-seats", seatsAvailable === 0 ? "No seats are left" : left, {
+    seatsAvailable,
+  });
 }
 
 function passengersFor(

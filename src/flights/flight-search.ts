@@ -1,7 +1,7 @@
 import { AppError, type FieldError } from "../errors.ts";
 import { defaultLimit, maxLimit, maxOffsetRows } from "../pagination/page.ts";
 
-import { type CabinClass, cabinClasses } from "./flight.ts";
+import { type CabinClass, cabinClasses, maxPassengers } from "./flight.ts";
 
 /** What to look for, checked. */
 export interface FlightSearch {
@@ -19,8 +19,6 @@ export interface FlightSearch {
 
 /** What was asked, unchecked: undefined for what was left out. */
 export type RawFlightSearch = { readonly [Name in keyof FlightSearch]: unknown };
-
-const maxPassengers = 9;
 
 /** Checks a search. Throws `invalid-parameter` that names every parameter at fault. */
 export function readFlightSearch(raw: RawFlightSearch): FlightSearch {

@@ -4,7 +4,7 @@ import type { Money } from "../money.ts";
 import { defaultLimit, maxLimit } from "../pagination/page.ts";
 import { count, documented, instant, listOf, schemaOf, text, word } from "../schema.ts";
 
-import { cabinClasses, type FlightView } from "./flight.ts";
+import { cabinClasses, type FlightView, maxPassengers } from "./flight.ts";
 import type { FlightSearchResult } from "./flights.ts";
 
 export const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
@@ -83,7 +83,12 @@ export const flightSearchQuery = documented(
       examples: ["2026-12-01"],
     }),
     passengers: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 9, default: 1, description: "Seats that must be left." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: maxPassengers,
+        default: 1,
+        description: "Seats that must be left.",
+      }),
     ),
     cabinClass: Type.Optional(word(cabinClasses, { description: "Only flights of this cabin." })),
     page: Type.Optional(

@@ -4,6 +4,9 @@ import { defineTable } from "../storage/table.ts";
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
 
+/** Seats that one booking may take. */
+export const maxPassengers = 9;
+
 /** What there is to know of a flight before it is in the database. */
 export interface FlightPlan {
   /** Airline code and number, as `BA117`. */
@@ -70,6 +73,14 @@ export interface FlightView extends Pick<
   readonly departureLocal: string;
   /** Wall clock at the destination with its offset. */
   readonly arrivalLocal: string;
+}
+
+/** A flight sells until this long before its departure. */
+const closesBeforeMs = 60 * 60_000;
+
+/** Flights that leave later than this can be booked now. */
+export function closesAfter(now: Date): Date {
+  return new Date(now.getTime() + closesBeforeMs);
 }
 
 /** Whether a flight has left. */

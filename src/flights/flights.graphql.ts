@@ -89,7 +89,7 @@ export function flightsGraphql(builder: Builder): void {
     ),
     searchFlights: t.field({
       type: "FlightSearchResult",
-      description: "Flights of one day that have seats enough and have not left.",
+      description: "Flights of one day that can be booked now and have seats enough.",
       args: {
         origin: t.arg.string({ required: true, description: "IATA code of the airport." }),
         destination: t.arg.string({ required: true, description: "IATA code of the airport." }),

@@ -45,7 +45,7 @@ export const flightsRest = (flights: Flights) =>
           tags: ["Flights"],
           summary: "Search flights",
           description:
-            "Flights that leave on one calendar day at the origin, have not left and have seats enough, soonest first. Public.",
+            "Flights that leave on one calendar day at the origin, can be booked now and have seats enough, soonest first. Public.",
         },
       },
     )

@@ -13,7 +13,7 @@ import type { Storage } from "../storage/storage.ts";
 
 import { airport, localDay } from "./airports.ts";
 import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
-import type { Flight, FlightView } from "./flight.ts";
+import { closesAfter, type Flight, type FlightView } from "./flight.ts";
 import { flightView } from "./view.ts";
 
 export interface FlightSearchResult {
@@ -27,7 +27,7 @@ export interface FlightSearchResult {
 /** Public: nobody needs to say who they are. */
 export interface Flights {
   /**
-   * Flights of one calendar day at the origin that have not left and have seats enough, soonest first.
+   * Flights of one calendar day at the origin that can be booked now and have seats enough, soonest first.
    * Throws `invalid-parameter`; an airport that nobody knows has no flights.
    */
   search(raw: RawFlightSearch): Promise<FlightSearchResult>;
@@ -52,7 +52,7 @@ export function flights(storage: Storage, clock: Clock): Flights {
         destination,
         from: day.from,
         until: day.to,
-        now: new Date(clock.now()),
+        leavesAfter: closesAfter(new Date(clock.now())),
         passengers,
         cabinClass,
       };

@@ -1,6 +1,7 @@
 /** Headers of answers that scripts of other origins may read, beside the few that they always may. */
 const exposed = [
   "Link",
+  "X-Total-Count",
   "Location",
   "ETag",
   "X-Request-Id",

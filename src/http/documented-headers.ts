@@ -17,6 +17,10 @@ export const linkHeaders = {
   Link: "The pages next to this one, as `rel=next` and `rel=prev` (RFC 8288).",
 };
 
+export const totalHeaders = {
+  "X-Total-Count": "Items in the whole list; only with `include=total`.",
+};
+
 export const madeHeaders = {
   Location: "Where the new thing can be read.",
   "Idempotent-Replayed": "`true` when a request with this Idempotency-Key had made it before.",

@@ -9,7 +9,7 @@ const fieldErrorSchema = Type.Unsafe<FieldError>(
   Type.Object(
     {
       code: text("What is wrong with it.", "rule-broken"),
-      detail: text("The same in words.", "6 to 9 letters and digits"),
+      detail: text("The same in words.", "5 to 9 letters and digits"),
       parameter: Type.Optional(text("Name of the parameter or header.")),
       pointer: Type.Optional(
         text("JSON Pointer (RFC 6901) into the body.", "/passengers/0/passportNumber"),

@@ -85,7 +85,8 @@ export interface FlightQuery {
   readonly destination: string;
   readonly from: Date;
   readonly until: Date;
-  readonly now: Date;
+  /** Only flights that leave later. */
+  readonly leavesAfter: Date;
   readonly passengers: number;
   readonly cabinClass: CabinClass | null;
 }
@@ -97,7 +98,7 @@ function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefi
     eq(flights.destination, p.destination),
     gte(departureTime, encoded(p.from, departureTime)),
     lt(departureTime, encoded(p.until, departureTime)),
-    gt(departureTime, encoded(p.now, departureTime)),
+    gt(departureTime, encoded(p.leavesAfter, departureTime)),
     gte(flights.seatsAvailable, p.passengers),
     // No cabin named: any cabin will do.
     sql`coalesce(${p.cabinClass}, ${flights.cabinClass}) = ${flights.cabinClass}`,

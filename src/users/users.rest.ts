@@ -1,7 +1,12 @@
 import { Elysia } from "elysia";
 
 import { documented } from "../schema.ts";
-import { documentedHeaders, linkHeaders, madeHeaders } from "../http/documented-headers.ts";
+import {
+  documentedHeaders,
+  linkHeaders,
+  madeHeaders,
+  totalHeaders,
+} from "../http/documented-headers.ts";
 import { type Authenticated, bearer, serveCreation, servePage } from "../http/door.ts";
 import { idempotencyHeaders } from "../http/idempotency-key.ts";
 import { failures } from "../http/problem.schema.ts";
@@ -20,18 +25,24 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
       async (exchange) => {
         const ctx = await authenticated(exchange);
         const page = await servePage(exchange, "", (request) => users.list(ctx, request));
-        // The specification answers a bare array; the way on is in the Link header.
+        // The specification answers a bare array: what surrounds it elsewhere is in headers here.
+        const { total } = page.pagination;
+        if (total !== undefined) exchange.set.headers["x-total-count"] = String(total);
         return page.data;
       },
       {
         query: pageQuery,
-        response: { 200: documentedHeaders(usersSchema, linkHeaders), ...failures(401, 403) },
+        response: {
+          200: documentedHeaders(usersSchema, { ...linkHeaders, ...totalHeaders }),
+          ...failures(401, 403),
+        },
         detail: {
           operationId: "listUsers",
           tags: ["Users"],
           security: bearer,
           summary: "List users",
-          description: "A bare array, newest first; `Link` leads to the next page.",
+          description:
+            "A bare array, newest first; `Link` leads to the next page. `include=total` answers in `X-Total-Count`.",
         },
       },
     )

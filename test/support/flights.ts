@@ -34,7 +34,7 @@ export async function addFlight(app: TestApp, fields: Partial<FlightPlan> = {}):
     destination: plan.destination,
     from: plan.departureTime,
     until: new Date(plan.departureTime.getTime() + 1),
-    now: new Date(0),
+    leavesAfter: new Date(0),
     passengers: 0,
     cabinClass: plan.cabinClass,
     limit: 100,

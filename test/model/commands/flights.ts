@@ -3,7 +3,16 @@ import fc from "fast-check";
 import { at } from "../../support/graphql.ts";
 import { walkGraphql } from "../lists.ts";
 import { type FlightPlan, type Model, pick, seatsLeft, seatsSold } from "../model.ts";
-import { type Airport, type Currency, decimal, hourMs, iso, localDay, minuteMs } from "../rules.ts";
+import {
+  type Airport,
+  type Currency,
+  decimal,
+  hourMs,
+  iso,
+  localDay,
+  minuteMs,
+  saleEndsMs,
+} from "../rules.ts";
 import { count, graphql, rest, same, type Server } from "../server.ts";
 import { flightFields, flightView } from "../views.ts";
 
@@ -200,7 +209,7 @@ export const search = fc
               flight.origin === origin &&
               flight.destination === destination &&
               localDay(flight.departureMs, origin) === departureDate &&
-              flight.departureMs > server.clock.now() &&
+              flight.departureMs - server.clock.now() > saleEndsMs &&
               seatsLeft(model, flight) >= passengers &&
               flight.cabinClass === (cabinClass ?? flight.cabinClass),
           )
