@@ -23,14 +23,39 @@ export type Config = Omit<
   readonly graphiql: "on" | "off";
 };
 
-/** A setting whose text is wrong. Its message is one line that names the key. */
+/** Settings or secrets that are wrong: a line for each, which names it and says what to write. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
+  readonly faults: readonly string[];
+
+  constructor(...faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.faults = faults;
+  }
+}
+
+/** Does all of it, also after a `ConfigError`. Throws one with all that was wrong. */
+export function allOrFaults<const Reads extends readonly (() => unknown)[]>(
+  reads: Reads,
+): { readonly [Index in keyof Reads]: ReturnType<Reads[Index]> } {
+  const values: unknown[] = [];
+  const faults = new Set<string>();
+  for (const read of reads) {
+    try {
+      values.push(read());
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      for (const fault of error.faults) faults.add(fault);
+    }
+  }
+  if (faults.size > 0) throw new ConfigError(...faults);
+  // Guarantee: there was no fault, so each of them has given its value.
+  return values as { readonly [Index in keyof Reads]: ReturnType<Reads[Index]> };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the configuration. Throws a `ConfigError` on the first value that is wrong. */
+/** Reads the configuration. Throws a `ConfigError` that names every value that is wrong. */
 export function readConfig(env: Environment): Config {
   const {
     databaseUrl,
@@ -53,19 +78,30 @@ export function readConfig(env: Environment): Config {
     },
     graphiql: graphiql ?? (isProduction ? "off" : "on"),
   };
-  if ((config.operatorGatewayUrl === null) !== (config.operatorGatewaySecret === null)) {
-    throw new ConfigError("OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET must be set together");
-  }
   return Object.freeze(config);
 }
 
 function readSettings(env: Environment): Values {
-  const values = Object.entries(settings).map(([name, setting]) => [name, read(setting, env)]);
+  const reads = Object.entries<Setting<unknown>>(settings).map(
+    ([name, setting]) =>
+      () =>
+        [name, readSetting(setting, env)] as const,
+  );
+  const [entries] = allOrFaults([() => allOrFaults(reads), () => requireBothOfGateway(env)]);
   // Guarantee: each name has what its own setting's parser returns, or null where that has no default.
-  return Object.fromEntries(values) as Values;
+  return Object.fromEntries(entries) as Values;
 }
 
-function read({ key, default: fallback, parse }: Setting<unknown>, env: Environment): unknown {
+function requireBothOfGateway(env: Environment): void {
+  const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = settings;
+  const isSet = ({ key }: Setting<unknown>) => (env[key]?.trim() ?? "") !== "";
+  if (isSet(url) === isSet(secret)) return;
+  throw new ConfigError(`${url.key} and ${secret.key} must be set together`);
+}
+
+/** What one setting is. Throws a `ConfigError` when its text is wrong. */
+export function readSetting<Value>(setting: Setting<Value>, env: Environment): Value | null {
+  const { key, default: fallback, parse } = setting;
   const given = env[key]?.trim();
   const value = given === undefined || given === "" ? fallback : given;
   try {

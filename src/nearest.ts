@@ -1,7 +1,17 @@
-/** The word of `known` that takes the fewest edits from `word`, in any letter case; null where none is known. */
-export function nearest(word: string, known: readonly string[]): string | null {
+/**
+ * The word of `known` that takes the fewest edits from `word`, in any letter case; null where none is known, or
+ * none with `maxEdits` or fewer.
+ */
+export function nearest(
+  word: string,
+  known: readonly string[],
+  maxEdits = Number.POSITIVE_INFINITY,
+): string | null {
   const [first] = known
+    // Each letter more or less is an edit.
+    .filter((name) => Math.abs(name.length - word.length) <= maxEdits)
     .map((name) => ({ name, edits: edits(word.toLowerCase(), name.toLowerCase()) }))
+    .filter(({ edits }) => edits <= maxEdits)
     .toSorted((one, other) => one.edits - other.edits);
   return first?.name ?? null;
 }

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { ConfigError } from "./config.ts";
+import { allOrFaults, ConfigError, readSetting } from "./config.ts";
 import { base64Key } from "./config/parsers.ts";
+import { settings } from "./config/settings.ts";
 import { makePrivately, writePrivately } from "./private-file.ts";
 import type { SecretRole, Secrets } from "./webhooks/signature.ts";
 
@@ -97,8 +98,10 @@ export function secretStore(
   return {
     webhookSecrets(provider) {
       const places = secretPlaces(provider, secretsDir);
-      const current = read(places.current);
-      const previous = read(places.previous);
+      const [current, previous] = allOrFaults([
+        () => read(places.current),
+        () => read(places.previous),
+      ]);
       return current === null ? null : { current, previous };
     },
     storeWebhookSecret(provider, secret) {
@@ -125,6 +128,20 @@ export function secretStore(
       return current === null ? previous : [current, ...previous];
     },
   };
+}
+
+/** Throws a `ConfigError` with all that is wrong in the secrets of a server. Makes none. */
+export function requireSecrets(env: Readonly<Record<string, string | undefined>>): void {
+  const [secretsDir, dataDir, providers] = [
+    readSetting(settings.secretsDir, env) ?? "",
+    readSetting(settings.dataDir, env) ?? "",
+    readSetting(settings.providers, env) ?? [],
+  ];
+  const store = secretStore(env, secretsDir);
+  allOrFaults([
+    ...providers.map((id) => () => store.webhookSecrets(id)),
+    () => store.personalDataKeysThere(dataDir),
+  ]);
 }
 
 /** A secret and where it is: a variable or a file. */

@@ -3,12 +3,23 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { readConfig } from "../src/config.ts";
+import { ConfigError, readConfig } from "../src/config.ts";
+import { misspeltSettings } from "../src/config/misspelt.ts";
 import { withoutPassword } from "../src/storage/without-password.ts";
 import { equalSecrets, secretStore, tokenKey } from "../src/secrets.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
+
+function failureOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("Nothing is wrong");
+}
 
 describe("configuration", () => {
   test("has a default for all that needs one", () => {
@@ -54,7 +65,37 @@ describe("configuration", () => {
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
   ])("%s=%s stops the start with one line that names the key", (key, value) => {
-    expect(() => readConfig({ [key]: value })).toThrow(new RegExp(`^${key} must be [^\\n]+$`));
+    const [first] = failureOf(() => readConfig({ [key]: value }));
+    expect(first).toMatch(new RegExp(`^${key} must be [^\\n]+$`));
+  });
+
+  test("names all that is wrong in one error, a line each", () => {
+    const env = { PORT: "http", LOG_LEVEL: "loud", OPERATOR_GATEWAY_URL: "https://example.com" };
+    expect(failureOf(() => readConfig(env))).toEqual([
+      `PORT must be a whole number from 0 to 65535, not "http"`,
+      `LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud"`,
+      "OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET must be set together",
+    ]);
+  });
+
+  test.each([
+    ["WEBHOOK_PROVIDER", "WEBHOOK_PROVIDERS"],
+    ["OPERATOR_GATEWAY_URl", "OPERATOR_GATEWAY_URL"],
+    ["database_url", "DATABASE_URL"],
+    ["TASKTRACKER_WEBHOOK_SECRET", "TASK_TRACKER_WEBHOOK_SECRET"],
+    ["CODE_HOST_WEBHOOK_SECERT", "CODE_HOST_WEBHOOK_SECRET"],
+  ])("warns of %s, which is almost %s", (name, meant) => {
+    const warning = `${name} is ignored: did you mean ${meant}?`;
+    expect(misspeltSettings({ [name]: "x", [meant]: undefined })).toEqual([warning]);
+    expect(misspeltSettings({ [name]: "x", [meant]: "y" })).toEqual([]);
+  });
+
+  test("warns of no variable of others", () => {
+    const others =
+      "PATH HOME HOST HOSTNAME POST PORTS USER SHELL TERM LANG LOGNAME PGDATA DATABASE";
+    const more = "OTEL_TRACES_EXPORTER OTEL_LOG_LEVEL SECRET LOG_DIR XDG_DATA_DIRS GITHUB_TOKEN";
+    const env = Object.fromEntries(`${others} ${more}`.split(" ").map((name) => [name, "x"]));
+    expect(misspeltSettings(env)).toEqual([]);
   });
 
   test("never prints a secret that is wrong", () => {

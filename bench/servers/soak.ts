@@ -1,6 +1,5 @@
 import { serve } from "../../src/cli/serve.ts";
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
 import { makeId } from "../../src/ids.ts";
 
 // `skyhook serve`, all of it, under a clock that runs CLOCK_SPEED times as fast, so that what is kept for
@@ -15,7 +14,7 @@ const fastClock: Clock = {
   after: (delayMs, action) => systemClock.after(Math.max(shortestTimerMs, delayMs / speed), action),
 };
 
-await serve(readConfig(process.env), process.env, {
+await serve(process.env, {
   clock: fastClock,
   makeId,
   random: Math.random,

@@ -5,7 +5,7 @@ import { declareOperating } from "./commands/operating.ts";
 import { declareSelling } from "./commands/selling.ts";
 import { declareServing } from "./commands/serving.ts";
 import { declareTrying } from "./commands/trying.ts";
-import { exitCodeOf, messageOf } from "./failures.ts";
+import { reportFailure } from "./failures.ts";
 import { fullVersion } from "./version.ts";
 
 /** Reads the command line and runs the command it names. Exit codes: 0 done, 1 failed, 2 wrong usage. */
@@ -18,8 +18,7 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
-    console.error(`skyhook: ${messageOf(error)}`);
-    process.exitCode = exitCodeOf(error);
+    reportFailure(error);
   }
 }
 

@@ -27,8 +27,8 @@ export interface DemoOptions {
  */
 export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const demoEnv = keep === undefined ? withMemory(env) : withFolder(resolve(keep), env);
-  const config = readConfig(demoEnv);
-  const { services, url } = await serve(config, demoEnv);
+  const { services, url } = await serve(demoEnv);
+  const { config } = services;
   const now = new Date(systemClock.now());
   const flights = await importFlights(
     services.storage,

@@ -1,7 +1,8 @@
 import { type Config, ConfigError, readConfig } from "../config.ts";
+import { misspeltSettings } from "../config/misspelt.ts";
 
 import { checkDatabase } from "./checks/database.ts";
-import { bad, type Finding, good } from "./checks/finding.ts";
+import { bad, type Finding, good, odd } from "./checks/finding.ts";
 import { checkFolders } from "./checks/folders.ts";
 import { checkPersonalDataKey } from "./checks/personal-data.ts";
 import { checkSecrets } from "./checks/secrets.ts";
@@ -27,11 +28,13 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
     config = readConfig(env);
   } catch (error) {
     // Where the rest is to be found is not known either.
-    if (error instanceof ConfigError) return [bad("configuration", error.message)];
+    if (error instanceof ConfigError)
+      return error.faults.map((fault) => bad("configuration", fault));
     throw error;
   }
   return [
     good("configuration", "valid"),
+    ...misspeltSettings(env).map((warning) => odd("configuration", warning)),
     ...checkFolders(config),
     ...checkPersonalDataKey(config, env),
     ...checkSecrets(config, env),

@@ -4,10 +4,17 @@ import { AppError } from "../errors.ts";
 import { UsageError } from "./output.ts";
 
 /** 0 done, 1 failed, 2 wrong usage or configuration. */
-export function exitCodeOf(error: unknown): 1 | 2 {
+function exitCodeOf(error: unknown): 1 | 2 {
   const isUsage =
     error instanceof UsageError || error instanceof ConfigError || faultyOptions(error) !== null;
   return isUsage ? 2 : 1;
+}
+
+/** Prints an error and sets the exit code. Of wrong settings each has a line of its own. */
+export function reportFailure(error: unknown): void {
+  const lines = error instanceof ConfigError ? error.faults : [messageOf(error)];
+  for (const line of lines) console.error(`skyhook: ${line}`);
+  process.exitCode = exitCodeOf(error);
 }
 
 /** An error on one line, without a stack trace. */

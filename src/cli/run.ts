@@ -1,9 +1,7 @@
-import { readConfig } from "../config.ts";
-
-import { exitCodeOf, messageOf } from "./failures.ts";
+import { reportFailure } from "./failures.ts";
 
 /**
- * Runs what the command line says. `skyhook serve` has no options: it is started without the parser and
+ * Runs what the command line says. `skyhook serve` without options is started without the parser and
  * all the help texts, so that it answers sooner.
  */
 export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -14,9 +12,8 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
   }
   try {
     const { serve } = await import("./serve.ts");
-    await serve(readConfig(env), env);
+    await serve(env);
   } catch (error) {
-    console.error(`skyhook: ${messageOf(error)}`);
-    process.exitCode = exitCodeOf(error);
+    reportFailure(error);
   }
 }

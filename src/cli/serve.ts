@@ -1,9 +1,10 @@
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
-import type { Config } from "../config.ts";
+import { allOrFaults, type Config, ConfigError, readConfig } from "../config.ts";
+import { misspeltSettings } from "../config/misspelt.ts";
 import { createLog, type Log } from "../log.ts";
-import { secretStore } from "../secrets.ts";
+import { requireSecrets, secretStore } from "../secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
 import { lockFolder } from "../storage/sqlite/server-lock.ts";
 import { databaseFile } from "../storage/storage.ts";
@@ -33,11 +34,8 @@ const usualJitPolicy = 1;
  * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
  * `surroundings`: by default the machine's own.
  */
-export async function serve(
-  config: Config,
-  env: NodeJS.ProcessEnv,
-  surroundings?: Surroundings,
-): Promise<Serving> {
+export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings): Promise<Serving> {
+  const config = readServerConfig(env);
   const { logLevel: level, logFormat: format } = config;
   // A start may have to wait for its database, and would end at once by a signal that nobody hears.
   const isOnTerminal = hasTerminal();
@@ -76,6 +74,7 @@ export async function serve(
   }
 
   warnOfSecrets(secrets, config, log);
+  for (const warning of misspeltSettings(env)) log.warn(warning);
   for (const warning of unencrypted(config)) log.warn(warning);
   warnOfOwnKeys(config, log);
   let stopping = false;
@@ -113,6 +112,18 @@ export async function serve(
   warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
   return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
+}
+
+/** Throws a `ConfigError` with all that is wrong in settings and secrets. */
+function readServerConfig(env: NodeJS.ProcessEnv): Config {
+  try {
+    const [config] = allOrFaults([() => readConfig(env), () => requireSecrets(env)]);
+    return config;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // What is missing may be there under a name that was misspelt.
+    throw new ConfigError(...error.faults, ...misspeltSettings(env));
+  }
 }
 
 /** Takes up changed secrets, or says why not and goes on with those of before. */

@@ -41,6 +41,7 @@ const everyProvider = catalogue.map(({ id }) => id);
 export async function startApp(
   env: Record<string, string | undefined> = {},
   clock: ManualClock = manualClock(),
+  { logFd }: { readonly logFd?: number } = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
   let database = await databaseFor(env["DATABASE_URL"]);
@@ -56,7 +57,8 @@ export async function startApp(
     ...env,
   };
   const config = readConfig(settings);
-  const log = createLog({ level: config.logLevel, format: config.logFormat });
+  const { logLevel: level, logFormat: format } = config;
+  const log = createLog({ level, format, ...(logFd !== undefined && { fd: logFd }) });
   const services = await createServices(config, secretStore(settings, "/nonexistent"), log, {
     clock,
     makeId,

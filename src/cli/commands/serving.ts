@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 
-import { readConfig } from "../../config.ts";
 import type { DemoOptions } from "../demo.ts";
 
 import { example } from "./declare.ts";
@@ -10,11 +9,14 @@ import { example } from "./declare.ts";
 /** Commands that run the service, and tell what it would run with. */
 export function declareServing(program: Command, env: NodeJS.ProcessEnv): void {
   example(
-    program.command("serve").description("run the service"),
-    "PORT=8080 skyhook serve",
-  ).action(async () => {
+    program
+      .command("serve")
+      .description("run the service")
+      .option("--port <port>", "the port to listen on, instead of PORT"),
+    "skyhook serve --port 8080",
+  ).action(async ({ port }: { readonly port?: string }) => {
     const { serve } = await import("../serve.ts");
-    await serve(readConfig(env), env);
+    await serve(port === undefined ? env : { ...env, PORT: port });
   });
 
   example(

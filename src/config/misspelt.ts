@@ -1,0 +1,31 @@
+import { nearest } from "../nearest.ts";
+import { personalDataKeyPlaces, secretPlaces } from "../secrets.ts";
+import { catalogue } from "../webhooks/providers.ts";
+
+import { settings } from "./settings.ts";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** Shorter names, as PORT and HOST, are too near to those of others, as PATH and HOME. */
+const leastLength = 8;
+const maxEdits = 2;
+
+/** A warning for each variable whose name is almost that of a setting or secret that is not set. */
+export function misspeltSettings(env: Env): readonly string[] {
+  const known = knownVariables();
+  const missing = known.filter((name) => name.length >= leastLength && env[name] === undefined);
+  return Object.keys(env)
+    .filter((name) => !known.includes(name))
+    .flatMap((name) => {
+      const closest = nearest(name, missing, maxEdits);
+      return closest === null ? [] : `${name} is ignored: did you mean ${closest}?`;
+    });
+}
+
+function knownVariables(): readonly string[] {
+  const places = [
+    ...catalogue.map(({ id }) => secretPlaces(id, "")),
+    personalDataKeyPlaces("", ""),
+  ].flatMap(({ current, previous }) => [current, previous]);
+  return [...Object.values(settings).map(({ key }) => key), ...places.map((each) => each.variable)];
+}
