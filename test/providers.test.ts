@@ -483,6 +483,7 @@ describe("code_host", () => {
     ["workflow_run", { ...run, action: "requested" }, "workflow_run.requested"],
     ["workflow_run.completed", { ...run, action: undefined }, "unknown"],
     ["package", { action: "published", security_advisory: {} }, "unknown"],
+    ["repository_dispatch", { action: "package.published", sender: {} }, "unknown"],
     ["workflow_run", { action: "completed", check_run: {}, sender: {} }, "unknown"],
     ["package.published", { workflow_run: {} }, "unknown"],
     ["workflow_run", { workflow_run: {} }, "workflow_run"],

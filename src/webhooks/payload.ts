@@ -111,7 +111,7 @@ export function shortHash(text: string | null): string | null {
 }
 
 /** Members in which payloads name their event. */
-const nameMembers = ["type", "event_name", "event", "action"] as const;
+const nameMembers = ["type", "event_name", "event"] as const;
 
 /** What a payload calls its event: the name that is in `listed`, wherever it is; else its `member`, or null. */
 export function eventNameAt(

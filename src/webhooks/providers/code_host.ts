@@ -104,9 +104,13 @@ function signedNameOf(payload: JsonObject): string | null {
   return found?.[0] ?? null;
 }
 
-/** The event's name by the unsigned header, as `issues.opened` or `workflow_run.completed`. */
+/**
+ * The event's name by the unsigned header, as `issues.opened` or `workflow_run.completed`, or by an action
+ * that is a whole name. That is a hint too: who dispatches an event to a repository chooses its action.
+ */
 function hintOf(payload: JsonObject, event: string | null): string | null {
   const action = textAt(payload, "action");
+  if (listed.has(action)) return action;
   if (event === null || action === null || event.endsWith(`.${action}`)) return event;
   return joined(".", event, action);
 }
