@@ -1,6 +1,6 @@
-import { tokens } from "../src/auth/token.ts";
-import { systemClock } from "../src/clock.ts";
-import type { Role } from "../src/context.ts";
+import { tokens } from "../src/identity/auth/token.ts";
+import { systemClock } from "../src/base/clock.ts";
+import type { Role } from "../src/base/context.ts";
 
 import { packed, type Requests } from "./requests.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 
-import { compile } from "../src/build.ts";
+import { compile } from "../scripts/build.ts";
 
 import { withFolder } from "./folder.ts";
 import { median } from "./measure.ts";

@@ -2,13 +2,13 @@ import type { Database } from "bun:sqlite";
 
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
-import type { ItemId, Position } from "../src/pagination/page.ts";
-import type { Source } from "../src/pagination/paginate.ts";
-import type { Sql, Statement } from "../src/storage/sql.ts";
-import { compiler } from "../src/storage/compiler.ts";
-import { dialect } from "../src/storage/sqlite/dialect.ts";
-import { tableOf } from "../src/storage/sqlite/tables.ts";
-import type { Storage } from "../src/storage/storage.ts";
+import type { ItemId, Position } from "../src/base/page.ts";
+import type { Source } from "../src/db/paginate.ts";
+import type { Sql, Statement } from "../src/db/statement.ts";
+import { compiler } from "../src/db/compiler.ts";
+import { dialect } from "../src/db/sqlite/dialect.ts";
+import { tableOf } from "../src/db/sqlite/tables.ts";
+import type { Storage } from "../src/db/storage.ts";
 
 /** How SQLite reads the pages of a list that lie after an item: its own words. */
 export async function deepPagePlan<Id extends ItemId>(

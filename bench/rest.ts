@@ -1,12 +1,12 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
-import { encodeCursor } from "../src/pagination/cursor.ts";
-import type { ItemId } from "../src/pagination/page.ts";
-import type { Source } from "../src/pagination/paginate.ts";
-import { eventPages } from "../src/storage/events.ts";
-import { flightPages } from "../src/storage/flights.ts";
-import { openStorage, type Storage } from "../src/storage/storage.ts";
+import { encodeCursor } from "../src/base/cursor.ts";
+import type { ItemId } from "../src/base/page.ts";
+import type { Source } from "../src/db/paginate.ts";
+import { eventPages } from "../src/gateway/events/events.sql.ts";
+import { flightPages } from "../src/booking/flights/flights.sql.ts";
+import { openStorage, type Storage } from "../src/db/storage.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";

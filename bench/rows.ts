@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 
-import type { ItemId } from "../src/pagination/page.ts";
-import { migrate } from "../src/storage/sqlite/migrate.ts";
+import type { ItemId } from "../src/base/page.ts";
+import { migrate } from "../src/db/sqlite/migrate.ts";
 
 /** The `number`-th row of a table that `fill` made, counted from 1, oldest first. */
 export interface Row<Id extends ItemId> {

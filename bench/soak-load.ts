@@ -1,7 +1,7 @@
-import { tokens } from "../src/auth/token.ts";
-import { systemClock } from "../src/clock.ts";
-import { catalogue } from "../src/webhooks/providers.ts";
-import { sign } from "../src/webhooks/signature.ts";
+import { tokens } from "../src/identity/auth/token.ts";
+import { systemClock } from "../src/base/clock.ts";
+import { catalogue } from "../src/gateway/providers/catalogue.ts";
+import { sign } from "../src/gateway/signatures/signature.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { converse } from "./load.ts";

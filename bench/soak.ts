@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { defaultProviders } from "../src/webhooks/providers.ts";
+import { defaultProviders } from "../src/gateway/providers/catalogue.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";

@@ -1,33 +1,33 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
-import { authRest } from "./auth/auth.rest.ts";
-import { bookingsRest } from "./bookings/bookings.rest.ts";
+import { authRest } from "./identity/auth/auth.rest.ts";
+import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
-import { AppError, isOurs } from "./errors.ts";
-import { eventsRest } from "./events/events.rest.ts";
-import { flightLoadRest } from "./flights/flight-load.rest.ts";
-import { flightsRest } from "./flights/flights.rest.ts";
-import { graphqlRest } from "./graphql/graphql.rest.ts";
-import { apiPageRest } from "./http/api-page.rest.ts";
-import { cors } from "./http/cors.ts";
-import { authenticated } from "./http/door.ts";
-import { problemResponse } from "./http/errors.ts";
-import { failureLog } from "./http/failure-log.ts";
-import { healthRest, healthSchema, serviceStatusSchema } from "./http/health.rest.ts";
-import { type DeclaredRoute, requireKnownParameters } from "./http/known-parameters.ts";
-import { observed } from "./http/observed.ts";
-import { problemsRest } from "./http/problems.rest.ts";
-import { assignRequestId, requestIdOf } from "./http/request-id.ts";
-import { allowedMethods, type Route } from "./http/routes.ts";
-import { setSecurityHeaders } from "./http/security-headers.ts";
-import { pathOf } from "./http/url.ts";
-import { notificationsRest } from "./notifications/notifications.rest.ts";
+import { AppError, isOurs } from "./base/errors.ts";
+import { eventsRest } from "./gateway/events/events.rest.ts";
+import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
+import { flightsRest } from "./booking/flights/flights.rest.ts";
+import { graphqlRest } from "./web/graphql/graphql.rest.ts";
+import { apiPageRest } from "./web/rest/api-page.rest.ts";
+import { cors } from "./web/rest/cors.ts";
+import { authenticated } from "./web/rest/door.ts";
+import { problemResponse } from "./web/rest/errors.ts";
+import { failureLog } from "./web/rest/failure-log.ts";
+import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
+import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
+import { observed } from "./web/rest/observed.ts";
+import { problemsRest } from "./web/rest/problems.rest.ts";
+import { assignRequestId, requestIdOf } from "./web/rest/request-id.ts";
+import { allowedMethods, type Route } from "./web/rest/routes.ts";
+import { setSecurityHeaders } from "./web/rest/security-headers.ts";
+import { pathOf } from "./web/rest/url.ts";
+import { notificationsRest } from "./gateway/notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
-import { statisticsRest } from "./statistics/statistics.rest.ts";
-import { usersRest } from "./users/users.rest.ts";
-import { providerStatusRest } from "./webhooks/provider-status.rest.ts";
-import { acknowledgementSchema } from "./webhooks/webhook.schema.ts";
-import { webhooksRest } from "./webhooks/webhooks.rest.ts";
+import { statisticsRest } from "./gateway/statistics/statistics.rest.ts";
+import { usersRest } from "./identity/users/users.rest.ts";
+import { providerStatusRest } from "./gateway/statistics/provider-status.rest.ts";
+import { acknowledgementSchema } from "./gateway/receive/webhook.schema.ts";
+import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
 export function createApp(services: Services) {
@@ -96,7 +96,7 @@ export function createApp(services: Services) {
     .use(consoleRest())
     .use(
       apiPageRest(async (): Promise<unknown> => {
-        const { openApiDocument } = await import("./http/openapi.ts");
+        const { openApiDocument } = await import("./web/rest/openapi.ts");
         return openApiDocument(app, [acknowledgementSchema, healthSchema, serviceStatusSchema]);
       }),
     );

@@ -10,8 +10,8 @@ import {
   isObjectType,
 } from "graphql";
 
-import type { Role } from "../src/context.ts";
-import { schema } from "../src/graphql/schema.ts";
+import type { Role } from "../src/base/context.ts";
+import { schema } from "../src/graphql-schema.ts";
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";

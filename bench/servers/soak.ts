@@ -1,6 +1,6 @@
 import { serve } from "../../src/cli/serve.ts";
-import { type Clock, systemClock } from "../../src/clock.ts";
-import { makeId } from "../../src/ids.ts";
+import { type Clock, systemClock } from "../../src/base/clock.ts";
+import { makeId } from "../../src/base/ids.ts";
 
 // `skyhook serve`, all of it, under a clock that runs CLOCK_SPEED times as fast, so that what is kept for
 // days is past its time within minutes. Timers follow it, down to the shortest that is worth setting.

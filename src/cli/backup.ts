@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
-import { type Config, readConfig } from "../config.ts";
-import { databaseFile } from "../storage/storage.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { databaseFile } from "../db/storage.ts";
 
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";

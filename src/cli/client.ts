@@ -1,13 +1,13 @@
-import { clients } from "../auth/clients.ts";
-import { tokens } from "../auth/token.ts";
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import type { Role } from "../context.ts";
-import { makeId } from "../ids.ts";
-import { tokenKey } from "../secrets.ts";
-import { allClients, deleteClient } from "../storage/clients.ts";
-import { step } from "../storage/sql.ts";
-import type { Storage } from "../storage/storage.ts";
+import { clients } from "../identity/auth/clients.ts";
+import { tokens } from "../identity/auth/token.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import type { Role } from "../base/context.ts";
+import { makeId } from "../base/ids.ts";
+import { tokenKey } from "../config/secrets.ts";
+import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
+import { step } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
 
 import { openDatabase } from "./database.ts";
 import { table } from "./output.ts";

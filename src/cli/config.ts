@@ -1,7 +1,7 @@
 import { settings } from "../config/settings.ts";
-import { readConfig } from "../config.ts";
-import { withoutPassword } from "../storage/without-password.ts";
-import { secretPlaces, secretStore } from "../secrets.ts";
+import { readConfig } from "../config/config.ts";
+import { withoutPassword } from "../db/without-password.ts";
+import { secretPlaces, secretStore } from "../config/secrets.ts";
 
 import { painter, table } from "./output.ts";
 

@@ -1,7 +1,7 @@
-import { codeTtlSeconds, mintConsoleCode } from "../auth/console-codes.ts";
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import type { Role } from "../context.ts";
+import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import type { Role } from "../base/context.ts";
 
 import { messageOf } from "./failures.ts";
 import { isItRunning, localUrl, request } from "./request.ts";

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 
-import { type Config, readConfig } from "../config.ts";
-import { UnfitDatabase } from "../storage/applied.ts";
-import { beginCopy, copyDatabase, type CopiedTable } from "../storage/copy.ts";
-import { inspectServer, isServed } from "../storage/postgres/inspect.ts";
-import { foldLog } from "../storage/sqlite/backup.ts";
-import { isLocked } from "../storage/sqlite/faults.ts";
-import { pendingMigrations } from "../storage/sqlite/inspect.ts";
-import { withoutPassword } from "../storage/without-password.ts";
-import { databaseFile, openCopyTarget, type Storage } from "../storage/storage.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { UnfitDatabase } from "../db/applied.ts";
+import { beginCopy, copyDatabase, type CopiedTable } from "./copy/copy.ts";
+import { inspectServer, isServed } from "../db/postgres/inspect.ts";
+import { foldLog } from "../db/sqlite/backup.ts";
+import { isLocked } from "../db/sqlite/faults.ts";
+import { pendingMigrations } from "../db/sqlite/inspect.ts";
+import { withoutPassword } from "../db/without-password.ts";
+import { databaseFile, openCopyTarget, type Storage } from "../db/storage.ts";
 
 import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";

@@ -1,7 +1,7 @@
-import type { Config } from "../config.ts";
-import { isLocked } from "../storage/sqlite/faults.ts";
-import { requireServedFiles } from "../storage/sqlite/server-lock.ts";
-import { databaseFile, openStorage, type Storage } from "../storage/storage.ts";
+import type { Config } from "../config/config.ts";
+import { isLocked } from "../db/sqlite/faults.ts";
+import { requireServedFiles } from "../db/sqlite/server-lock.ts";
+import { databaseFile, openStorage, type Storage } from "../db/storage.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 

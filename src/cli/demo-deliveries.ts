@@ -1,7 +1,7 @@
-import { systemClock } from "../clock.ts";
-import type { Provider, SampleDelivery } from "../webhooks/provider.ts";
-import { providerById } from "../webhooks/providers.ts";
-import { signedSample } from "../webhooks/signed-sample.ts";
+import { systemClock } from "../base/clock.ts";
+import type { Provider, SampleDelivery } from "../gateway/providers/provider.ts";
+import { providerById } from "../gateway/providers/catalogue.ts";
+import { signedSample } from "../gateway/providers/signed-sample.ts";
 
 /** So many come at once, that there is something to see; then one after another, as people work. */
 const firstDeliveries = 3;

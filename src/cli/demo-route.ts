@@ -1,4 +1,4 @@
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Services } from "../services.ts";
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
-import { mintConsoleCode } from "../auth/console-codes.ts";
-import { systemClock } from "../clock.ts";
-import { type Role, roles } from "../context.ts";
+import { mintConsoleCode } from "../identity/auth/console-codes.ts";
+import { systemClock } from "../base/clock.ts";
+import { type Role, roles } from "../base/context.ts";
 import type { Services } from "../services.ts";
 
 import { routeIn } from "./demo-route.ts";

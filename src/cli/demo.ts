@@ -2,11 +2,11 @@ import { mkdirSync } from "node:fs";
 import { devNull } from "node:os";
 import { join, resolve } from "node:path";
 
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import { importFlights } from "../flights/import-flights.ts";
-import { demoSchedule } from "../flights/schedule.ts";
-import { secretStore } from "../secrets.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import { importFlights } from "../booking/flights/import-flights.ts";
+import { demoSchedule } from "../booking/flights/schedule.ts";
+import { secretStore } from "../config/secrets.ts";
 
 import { bookSeats } from "./demo-bookings.ts";
 import { deliverSamples } from "./demo-deliveries.ts";

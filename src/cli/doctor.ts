@@ -1,4 +1,4 @@
-import { type Config, ConfigError, readConfig } from "../config.ts";
+import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
 
 import { checkDatabase } from "./checks/database.ts";

@@ -1,9 +1,9 @@
 import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { syncNames, syncToDisk } from "../private-file.ts";
-import { copyDatabase } from "../storage/sqlite/backup.ts";
-import { damageOf, strangenessOf } from "../storage/sqlite/inspect.ts";
+import { syncNames, syncToDisk } from "../base/private-file.ts";
+import { copyDatabase } from "../db/sqlite/backup.ts";
+import { damageOf, strangenessOf } from "../db/sqlite/inspect.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 import { progress } from "./progress.ts";

@@ -1,5 +1,5 @@
-import { ConfigError } from "../config.ts";
-import { AppError } from "../errors.ts";
+import { ConfigError } from "../config/config.ts";
+import { AppError } from "../base/errors.ts";
 
 import { UsageError } from "./output.ts";
 

@@ -1,8 +1,8 @@
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import type { FlightPlan } from "../flights/flight.ts";
-import { importFlights } from "../flights/import-flights.ts";
-import { type ImportFormat, readFlightPlans } from "../flights/import.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import type { FlightPlan } from "../booking/flight.ts";
+import { importFlights } from "../booking/flights/import-flights.ts";
+import { type ImportFormat, readFlightPlans } from "../booking/flights/import.ts";
 
 import { openDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";

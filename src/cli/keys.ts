@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
-import type { Config } from "../config.ts";
-import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../secrets.ts";
-import { databaseFile } from "../storage/storage.ts";
+import type { Config } from "../config/config.ts";
+import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../config/secrets.ts";
+import { databaseFile } from "../db/storage.ts";
 
 import { isInMemory } from "./database.ts";
 

@@ -1,7 +1,7 @@
-import { secretPlaces, secretStore } from "../secrets.ts";
-import type { Provider } from "../webhooks/provider.ts";
-import { catalogue } from "../webhooks/providers.ts";
-import type { Secrets } from "../webhooks/signature.ts";
+import { secretPlaces, secretStore } from "../config/secrets.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import { catalogue } from "../gateway/providers/catalogue.ts";
+import type { Secrets } from "../gateway/signatures/signature.ts";
 
 import { UsageError } from "./output.ts";
 

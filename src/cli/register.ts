@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 
-import { readConfig } from "../config.ts";
-import { secretPlaces, secretStore } from "../secrets.ts";
-import { idAt, printable, textAt } from "../webhooks/payload.ts";
+import { readConfig } from "../config/config.ts";
+import { secretPlaces, secretStore } from "../config/secrets.ts";
+import { idAt, printable, textAt } from "../gateway/providers/payload.ts";
 
 import { messageOf } from "./failures.ts";
 import { painter, UsageError } from "./output.ts";

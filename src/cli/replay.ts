@@ -1,9 +1,9 @@
-import { tokens } from "../auth/token.ts";
-import { systemClock } from "../clock.ts";
-import { type Config, readConfig } from "../config.ts";
-import { undeliveredStatuses } from "../notifications/notification.ts";
-import { isObject, isTrueAt, itemsAt, textAt } from "../webhooks/payload.ts";
-import type { JsonObject } from "../webhooks/provider.ts";
+import { tokens } from "../identity/auth/token.ts";
+import { systemClock } from "../base/clock.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { undeliveredStatuses } from "../gateway/notification.ts";
+import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
 
 import { type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";

@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
-import { responseText } from "../response-text.ts";
-import { isObject, printable } from "../webhooks/payload.ts";
+import type { Config } from "../config/config.ts";
+import { responseText } from "../base/response-text.ts";
+import { isObject, printable } from "../gateway/providers/payload.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 import { UsageError } from "./output.ts";

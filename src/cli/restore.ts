@@ -1,18 +1,18 @@
 import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { personalDataOpener, sealingKey } from "../bookings/personal-data.ts";
-import { type Config, readConfig } from "../config.ts";
-import { secretStore } from "../secrets.ts";
-import { foldLog } from "../storage/sqlite/backup.ts";
-import { isLocked } from "../storage/sqlite/faults.ts";
+import { personalDataOpener, sealingKey } from "../booking/personal-data/personal-data.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { secretStore } from "../config/secrets.ts";
+import { foldLog } from "../db/sqlite/backup.ts";
+import { isLocked } from "../db/sqlite/faults.ts";
 import {
   damageOf,
   pendingMigrations,
   sealedSamples,
   unknownMigrations,
-} from "../storage/sqlite/inspect.ts";
-import { databaseFile } from "../storage/storage.ts";
+} from "../db/sqlite/inspect.ts";
+import { databaseFile } from "../db/storage.ts";
 
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";

@@ -1,11 +1,11 @@
 import { userInfo } from "node:os";
 
-import { personalDataOpener } from "../bookings/personal-data.ts";
-import { revealPassengers } from "../bookings/reveal.ts";
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import { makeId } from "../ids.ts";
-import { secretStore } from "../secrets.ts";
+import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
+import { revealPassengers } from "../booking/personal-data/reveal.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import { makeId } from "../base/ids.ts";
+import { secretStore } from "../config/secrets.ts";
 
 import { openDatabase } from "./database.ts";
 import { table } from "./output.ts";

@@ -1,9 +1,14 @@
-import { missingKey } from "../bookings/personal-data.ts";
-import { sealedKeys } from "../bookings/sealed-keys.ts";
-import type { Config } from "../config.ts";
-import type { Log } from "../log.ts";
-import { equalSecrets, leastSecretLength, secretPlaces, type SecretStore } from "../secrets.ts";
-import type { Storage } from "../storage/storage.ts";
+import { missingKey } from "../booking/personal-data/personal-data.ts";
+import { sealedKeys } from "../booking/personal-data/sealed-keys.ts";
+import type { Config } from "../config/config.ts";
+import type { Log } from "../telemetry/log.ts";
+import {
+  equalSecrets,
+  leastSecretLength,
+  secretPlaces,
+  type SecretStore,
+} from "../config/secrets.ts";
+import type { Storage } from "../db/storage.ts";
 
 import { ownKeys } from "./keys.ts";
 

@@ -1,8 +1,8 @@
-import { readConfig } from "../config.ts";
-import { textAt } from "../webhooks/payload.ts";
-import type { Fresh, Provider } from "../webhooks/provider.ts";
-import { catalogue } from "../webhooks/providers.ts";
-import { type SignedSample, signedSample } from "../webhooks/signed-sample.ts";
+import { readConfig } from "../config/config.ts";
+import { textAt } from "../gateway/providers/payload.ts";
+import type { Fresh, Provider } from "../gateway/providers/provider.ts";
+import { catalogue } from "../gateway/providers/catalogue.ts";
+import { type SignedSample, signedSample } from "../gateway/providers/signed-sample.ts";
 
 import { type Paint, painter, UsageError } from "./output.ts";
 import { findProvider, secretsOf } from "./provider.ts";

@@ -1,14 +1,14 @@
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
-import { allOrFaults, type Config, ConfigError, readConfig } from "../config.ts";
+import { allOrFaults, type Config, ConfigError, readConfig } from "../config/config.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
-import { createLog, type Log } from "../log.ts";
-import { requireSecrets, secretStore } from "../secrets.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
+import { requireSecrets, secretStore } from "../config/secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
-import { lockFolder } from "../storage/sqlite/server-lock.ts";
-import { databaseFile } from "../storage/storage.ts";
-import { withoutPassword } from "../storage/without-password.ts";
+import { lockFolder } from "../db/sqlite/server-lock.ts";
+import { databaseFile } from "../db/storage.ts";
+import { withoutPassword } from "../db/without-password.ts";
 
 import { withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./failures.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
-import type { TokenOptions } from "../auth/token.ts";
-import type { Config } from "../config.ts";
-import { tokenKey, tokenKeyFile } from "../secrets.ts";
+import type { TokenOptions } from "../identity/auth/token.ts";
+import type { Config } from "../config/config.ts";
+import { tokenKey, tokenKeyFile } from "../config/secrets.ts";
 
 /** Whether there is a key to sign tokens with, so that none has to be made. */
 export function hasSigningKey({ jwtSecret, dataDir }: Config): boolean {

@@ -1,9 +1,9 @@
-import { tokens } from "../auth/token.ts";
-import { systemClock } from "../clock.ts";
-import { readConfig } from "../config.ts";
-import type { Role } from "../context.ts";
-import { tokenKey } from "../secrets.ts";
-import { type Ensured, users } from "../users/users.ts";
+import { tokens } from "../identity/auth/token.ts";
+import { systemClock } from "../base/clock.ts";
+import { readConfig } from "../config/config.ts";
+import type { Role } from "../base/context.ts";
+import { tokenKey } from "../config/secrets.ts";
+import { type Ensured, users } from "../identity/users/users.ts";
 
 import { isInMemory, openDatabase } from "./database.ts";
 import { hasSigningKey } from "./signing-key.ts";

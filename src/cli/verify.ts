@@ -1,18 +1,18 @@
-import { type Config, ConfigError, readConfig } from "../config.ts";
-import { type SecretStore, secretStore } from "../secrets.ts";
-import { deliveryIdentity } from "../webhooks/delivery-key.ts";
-import { explain, type Known } from "../webhooks/explain.ts";
-import { interpret } from "../webhooks/interpret.ts";
-import type { Provider } from "../webhooks/provider.ts";
-import { providerById } from "../webhooks/providers.ts";
-import { advice } from "../webhooks/rejection-advice.ts";
-import { reasonFor, type RejectionReason } from "../webhooks/rejection.ts";
+import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import { type SecretStore, secretStore } from "../config/secrets.ts";
+import { deliveryIdentity } from "../gateway/receive/delivery-key.ts";
+import { explain, type Known } from "../gateway/diagnosis/explain.ts";
+import { interpret } from "../gateway/providers/interpret.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import { providerById } from "../gateway/providers/catalogue.ts";
+import { advice } from "../gateway/diagnosis/rejection-advice.ts";
+import { reasonFor, type RejectionReason } from "../gateway/rejection.ts";
 import {
   type Secrets,
   type SignedRequest,
   type Verified,
   verifier,
-} from "../webhooks/signature.ts";
+} from "../gateway/signatures/signature.ts";
 
 import { messageOf } from "./failures.ts";
 import { inputFrom } from "./input.ts";

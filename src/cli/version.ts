@@ -1,4 +1,4 @@
-import { version } from "../version.ts";
+import { version } from "../base/version.ts";
 
 /** Put in by the build; not there when the program runs from its source. */
 declare const SKYHOOK_COMMIT: string | undefined;

@@ -1,6 +1,6 @@
-import { nearest } from "../nearest.ts";
-import { personalDataKeyPlaces, secretPlaces } from "../secrets.ts";
-import { catalogue } from "../webhooks/providers.ts";
+import { nearest } from "../base/nearest.ts";
+import { personalDataKeyPlaces, secretPlaces } from "./secrets.ts";
+import { catalogue } from "../gateway/providers/catalogue.ts";
 
 import { settings } from "./settings.ts";
 

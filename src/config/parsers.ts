@@ -1,4 +1,4 @@
-import { catalogue } from "../webhooks/providers.ts";
+import { catalogue } from "../gateway/providers/catalogue.ts";
 
 // Each reads the text of one setting, and throws an `Error` whose message completes "KEY must be …".
 

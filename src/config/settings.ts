@@ -1,5 +1,5 @@
 import { samplerNames } from "../telemetry/tracing/tracing.ts";
-import { catalogue, defaultProviders } from "../webhooks/providers.ts";
+import { catalogue, defaultProviders } from "../gateway/providers/catalogue.ts";
 
 import {
   atLeastBytes,

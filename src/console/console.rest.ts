@@ -1,4 +1,4 @@
-import { asset, assetsRest, htmlPage, pageHeaders } from "../http/asset.ts";
+import { asset, assetsRest, htmlPage, pageHeaders } from "../web/rest/asset.ts";
 
 const page = htmlPage(
   "Skyhook console",

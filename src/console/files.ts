@@ -1,6 +1,6 @@
 import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
 
-import palette from "../palette.css" with { type: "text" };
+import palette from "../web/rest/palette.css" with { type: "text" };
 
 import { bundlePage } from "./bundle.ts" with { type: "macro" };
 import adapt from "./page/style/adapt.css" with { type: "text" };

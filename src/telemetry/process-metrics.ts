@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-import { version } from "../version.ts";
+import { version } from "../base/version.ts";
 
 import { type Metrics, setOrRemove } from "./metrics.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { secretStore } from "../../src/secrets.ts";
+import { secretStore } from "../../src/config/secrets.ts";
 
 import { commandLine } from "../support/cli.ts";
 

@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { itemsAt, textAt } from "../../src/webhooks/payload.ts";
-import { sign } from "../../src/webhooks/signature.ts";
+import { itemsAt, textAt } from "../../src/gateway/providers/payload.ts";
+import { sign } from "../../src/gateway/signatures/signature.ts";
 
 import { providerOf, until } from "../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../support/cli.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { at, itemsAt } from "../../src/webhooks/payload.ts";
-import { catalogue } from "../../src/webhooks/providers.ts";
+import { at, itemsAt } from "../../src/gateway/providers/payload.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 
 import { allSecrets, answerIn, besideServer, secretOf } from "../support/cli.ts";
 import { complete } from "../support/complete.ts";

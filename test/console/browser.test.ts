@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { mintConsoleCode } from "../../src/auth/console-codes.ts";
+import { mintConsoleCode } from "../../src/identity/auth/console-codes.ts";
 import { json, sample, signed } from "../support/app.ts";
 import { type Browser, chromium, openBrowser } from "../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";

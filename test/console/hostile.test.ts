@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { eventsByKeys, renormaliseEvent } from "../../src/storage/events.ts";
-import { step } from "../../src/storage/sql.ts";
+import { eventsByKeys, renormaliseEvent } from "../../src/gateway/events/events.sql.ts";
+import { step } from "../../src/db/statement.ts";
 import { json, sample } from "../support/app.ts";
 import { type Browser, chromium, openBrowser } from "../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";

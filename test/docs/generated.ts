@@ -2,16 +2,16 @@ import {
   bookingEvent,
   bookingMessage,
   bookingsProvider,
-} from "../../src/bookings/booking-event.ts";
-import { cloudEvent } from "../../src/events/cloud-event.ts";
-import type { Event } from "../../src/events/event.ts";
-import { problems } from "../../src/http/errors.ts";
-import type { Message } from "../../src/notifications/notification.ts";
-import type { BookingOnFlight } from "../../src/storage/bookings.ts";
-import { deliveryIdentity } from "../../src/webhooks/delivery-key.ts";
-import { interpret, messagesOf } from "../../src/webhooks/interpret.ts";
-import type { Provider, SampleDelivery } from "../../src/webhooks/provider.ts";
-import { catalogue } from "../../src/webhooks/providers.ts";
+} from "../../src/booking/bookings/booking-event.ts";
+import { cloudEvent } from "../../src/gateway/notifications/cloud-event.ts";
+import type { Event } from "../../src/gateway/event.ts";
+import { problems } from "../../src/web/rest/errors.ts";
+import type { Message } from "../../src/gateway/notification.ts";
+import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
+import { deliveryIdentity } from "../../src/gateway/receive/delivery-key.ts";
+import { interpret, messagesOf } from "../../src/gateway/providers/interpret.ts";
+import type { Provider, SampleDelivery } from "../../src/gateway/providers/provider.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 
 import { credentialLines, credentials, providerTable, settingsTable } from "./tables.ts";
 

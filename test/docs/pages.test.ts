@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
 import { settings } from "../../src/config/settings.ts";
-import { catalogue } from "../../src/webhooks/providers.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
 
 import { generatedParts, withPart } from "./generated.ts";

@@ -1,7 +1,7 @@
 import { settings } from "../../src/config/settings.ts";
-import { secretPlaces } from "../../src/secrets.ts";
-import type { Provider } from "../../src/webhooks/provider.ts";
-import { catalogue, defaultProviders } from "../../src/webhooks/providers.ts";
+import { secretPlaces } from "../../src/config/secrets.ts";
+import type { Provider } from "../../src/gateway/providers/provider.ts";
+import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 
 /** The README's table of settings. */
 export function settingsTable(): string {

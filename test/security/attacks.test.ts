@@ -3,7 +3,7 @@ import { openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 
-import { createLog } from "../../src/log.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../support/flights.ts";
 import { ask, postQuery } from "../support/graphql.ts";

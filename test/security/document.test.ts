@@ -41,8 +41,8 @@ describe("docs/security.md", () => {
   });
 
   test("has a row for every limit of a query", async () => {
-    const { limits: found } = await import("../../src/graphql/limits.ts");
-    const rows = limits.filter(({ file }) => file === "src/graphql/limits.ts");
+    const { limits: found } = await import("../../src/web/graphql/limits.ts");
+    const rows = limits.filter(({ file }) => file === "src/web/graphql/limits.ts");
     const names = rows.map(({ code }) => code.replace(/:.*/, ""));
     expect(names.toSorted()).toEqual(Object.keys(found).toSorted());
   });

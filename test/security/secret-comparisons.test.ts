@@ -27,13 +27,13 @@ const harmless = [
   // By `doctor`: whether one has white space around it.
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
   // At the command line, when a new secret is stored.
-  'secrets.ts: if (before !== "" && before !== secret) writePrivately(previous.file, before);',
+  'config/secrets.ts: if (before !== "" && before !== secret) writePrivately(previous.file, before);',
   // At the start: whether two providers were given one secret.
-  "secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
+  "config/secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
   // By an operator, who has the secrets anyway: what would make a refused delivery verify.
-  "webhooks/explain.ts: return known.equals(mac);",
+  "gateway/diagnosis/explain.ts: return known.equals(mac);",
   // Which of our own marks a use was noted under; nobody outside sends one.
-  "webhooks/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
+  "gateway/statistics/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
 ];
 
 describe("secrets, signatures and tokens", () => {
@@ -48,9 +48,9 @@ describe("secrets, signatures and tokens", () => {
   test("are compared in the three places that there are", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
-      "auth/clients.ts",
-      "idempotency/idempotent.ts",
-      "webhooks/signature.ts",
+      "gateway/signatures/signature.ts",
+      "identity/auth/clients.ts",
+      "identity/idempotency/idempotent.ts",
     ]);
   });
 

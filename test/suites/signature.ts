@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 
-import type { SignatureScheme } from "../../src/webhooks/signature.ts";
+import type { SignatureScheme } from "../../src/gateway/signatures/signature.ts";
 
 import { bodyRows, changedBodyRows, compactRows, rawOnlyRows } from "./signature/bodies.ts";
 import {

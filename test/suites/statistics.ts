@@ -1,9 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import type { DeliveryCount } from "../../src/statistics/delivery-count.ts";
-import { eventsByKeys, insertEvent } from "../../src/storage/events.ts";
-import { departuresBetween, loadBetween, upsertFlight } from "../../src/storage/flights.ts";
-import { step } from "../../src/storage/sql.ts";
+import type { DeliveryCount } from "../../src/gateway/delivery-count.ts";
+import { eventsByKeys, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import {
+  departuresBetween,
+  loadBetween,
+  upsertFlight,
+} from "../../src/booking/flights/flights.sql.ts";
+import { step } from "../../src/db/statement.ts";
 import {
   activeHours,
   addDeliveries,
@@ -11,8 +15,8 @@ import {
   deliveriesBySteps,
   noteSecretUse,
   secretUsesOf,
-} from "../../src/storage/statistics.ts";
-import type { Storage } from "../../src/storage/storage.ts";
+} from "../../src/gateway/statistics/statistics.sql.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { eventRow } from "../support/rows.ts";
 
 /** What every dialect must make of what operators ask. `open` gives a new, empty database. */

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { AppError } from "../../src/errors.ts";
-import type { Page, Position } from "../../src/pagination/page.ts";
-import { decodeCursor } from "../../src/pagination/cursor.ts";
-import { paginate } from "../../src/pagination/paginate.ts";
+import { AppError } from "../../src/base/errors.ts";
+import type { Page, Position } from "../../src/base/page.ts";
+import { decodeCursor } from "../../src/base/cursor.ts";
+import { paginate } from "../../src/db/paginate.ts";
 import {
   arrivalOf,
   countDuplicate,
@@ -15,7 +15,7 @@ import {
   insertEvent,
   lastEventOf,
   renormaliseEvent,
-} from "../../src/storage/events.ts";
+} from "../../src/gateway/events/events.sql.ts";
 import {
   claimDue,
   feedAfter,
@@ -28,10 +28,10 @@ import {
   releaseNotification,
   settleNotification,
   undelivered,
-} from "../../src/storage/notifications.ts";
-import { step } from "../../src/storage/sql.ts";
-import type { Storage } from "../../src/storage/storage.ts";
-import { insertUser, userByEmail } from "../../src/storage/users.ts";
+} from "../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../src/db/statement.ts";
+import type { Storage } from "../../src/db/storage.ts";
+import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
 

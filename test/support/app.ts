@@ -1,13 +1,13 @@
 import { type App, createApp } from "../../src/app.ts";
-import type { Clock } from "../../src/clock.ts";
-import { readConfig } from "../../src/config.ts";
-import type { Role } from "../../src/context.ts";
-import { makeId } from "../../src/ids.ts";
-import { createLog } from "../../src/log.ts";
-import { secretStore } from "../../src/secrets.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { readConfig } from "../../src/config/config.ts";
+import type { Role } from "../../src/base/context.ts";
+import { makeId } from "../../src/base/ids.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+import { secretStore } from "../../src/config/secrets.ts";
 import { createServices, type Services } from "../../src/services.ts";
-import { catalogue } from "../../src/webhooks/providers.ts";
-import { sign } from "../../src/webhooks/signature.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { sign } from "../../src/gateway/signatures/signature.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
 import { defaultDialect, postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";

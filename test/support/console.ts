@@ -1,5 +1,5 @@
 import { createApp } from "../../src/app.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/base/clock.ts";
 
 import { startApp, type TestApp } from "./app.ts";
 import type { Browser } from "./browser.ts";

@@ -1,6 +1,6 @@
-import type { Flight, FlightPlan } from "../../src/flights/flight.ts";
-import { searchFlights, upsertFlight } from "../../src/storage/flights.ts";
-import { step } from "../../src/storage/sql.ts";
+import type { Flight, FlightPlan } from "../../src/booking/flight.ts";
+import { searchFlights, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
+import { step } from "../../src/db/statement.ts";
 
 import type { TestApp } from "./app.ts";
 

@@ -1,5 +1,5 @@
-import { catalogue } from "../../src/webhooks/providers.ts";
-import { sign } from "../../src/webhooks/signature.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { sign } from "../../src/gateway/signatures/signature.ts";
 
 import { json, providerOf, sample, testSecret } from "./app.ts";
 import type { ConsoleServer, PastClock } from "./console.ts";

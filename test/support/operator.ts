@@ -1,4 +1,4 @@
-import type { Role } from "../../src/context.ts";
+import type { Role } from "../../src/base/context.ts";
 
 import { json, type TestApp } from "./app.ts";
 

@@ -1,5 +1,5 @@
-import type { StoredEvent } from "../../src/events/event.ts";
-import type { Notification } from "../../src/notifications/notification.ts";
+import type { StoredEvent } from "../../src/gateway/event.ts";
+import type { Notification } from "../../src/gateway/notification.ts";
 
 /** An event row to store; `number` makes it different from all others. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {

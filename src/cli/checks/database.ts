@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 
-import type { Config } from "../../config.ts";
-import { AppError } from "../../errors.ts";
-import { countDuplicate, lastEventOf } from "../../storage/events.ts";
-import { step } from "../../storage/sql.ts";
-import { inspectServer } from "../../storage/postgres/inspect.ts";
-import { pendingMigrations } from "../../storage/sqlite/inspect.ts";
-import { databaseFile, type Storage } from "../../storage/storage.ts";
-import { insertUser } from "../../storage/users.ts";
-import { withoutPassword } from "../../storage/without-password.ts";
+import type { Config } from "../../config/config.ts";
+import { AppError } from "../../base/errors.ts";
+import { countDuplicate, lastEventOf } from "../../gateway/events/events.sql.ts";
+import { step } from "../../db/statement.ts";
+import { inspectServer } from "../../db/postgres/inspect.ts";
+import { pendingMigrations } from "../../db/sqlite/inspect.ts";
+import { databaseFile, type Storage } from "../../db/storage.ts";
+import { insertUser } from "../../identity/users/users.sql.ts";
+import { withoutPassword } from "../../db/without-password.ts";
 import { databaseFault, isInMemory, openDatabase } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../failures.ts";

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import type { Config } from "../../config.ts";
-import { tokenKey, tokenKeyFile } from "../../secrets.ts";
-import { databaseFile } from "../../storage/storage.ts";
+import type { Config } from "../../config/config.ts";
+import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
+import { databaseFile } from "../../db/storage.ts";
 import { isInMemory } from "../database.ts";
 import { codeOf, messageOf } from "../failures.ts";
 import { ownKeys } from "../keys.ts";

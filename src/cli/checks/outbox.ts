@@ -1,5 +1,5 @@
-import { newestFailure, undelivered } from "../../storage/notifications.ts";
-import type { Storage } from "../../storage/storage.ts";
+import { newestFailure, undelivered } from "../../gateway/notifications/notifications.sql.ts";
+import type { Storage } from "../../db/storage.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

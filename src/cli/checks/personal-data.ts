@@ -1,8 +1,8 @@
-import { keyIds, missingKey } from "../../bookings/personal-data.ts";
-import { sealedKeys } from "../../bookings/sealed-keys.ts";
-import { type Config, ConfigError } from "../../config.ts";
-import { personalDataKeyPlaces, secretStore } from "../../secrets.ts";
-import type { Storage } from "../../storage/storage.ts";
+import { keyIds, missingKey } from "../../booking/personal-data/personal-data.ts";
+import { sealedKeys } from "../../booking/personal-data/sealed-keys.ts";
+import { type Config, ConfigError } from "../../config/config.ts";
+import { personalDataKeyPlaces, secretStore } from "../../config/secrets.ts";
+import type { Storage } from "../../db/storage.ts";
 import { messageOf } from "../failures.ts";
 import { ownKeys, personalDataKeysAt } from "../keys.ts";
 

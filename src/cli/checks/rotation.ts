@@ -1,9 +1,9 @@
-import { type Config, ConfigError } from "../../config.ts";
-import { secretStore } from "../../secrets.ts";
-import type { Storage } from "../../storage/storage.ts";
-import { providerStatus } from "../../webhooks/provider-status.ts";
-import { type Registry, registry } from "../../webhooks/registry.ts";
-import type { Rotation } from "../../webhooks/rotation.ts";
+import { type Config, ConfigError } from "../../config/config.ts";
+import { secretStore } from "../../config/secrets.ts";
+import type { Storage } from "../../db/storage.ts";
+import { providerStatus } from "../../gateway/statistics/provider-status.ts";
+import { type Registry, registry } from "../../gateway/providers/registry.ts";
+import type { Rotation } from "../../gateway/statistics/rotation.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import {
   equalSecrets,
   leastSecretLength,
   type SecretPlace,
   secretPlaces,
   secretStore,
-} from "../../secrets.ts";
-import { providerById } from "../../webhooks/providers.ts";
-import type { Secrets } from "../../webhooks/signature.ts";
+} from "../../config/secrets.ts";
+import { providerById } from "../../gateway/providers/catalogue.ts";
+import type { Secrets } from "../../gateway/signatures/signature.ts";
 import { messageOf } from "../failures.ts";
 import { notRead } from "../secret-warnings.ts";
 

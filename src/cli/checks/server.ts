@@ -1,4 +1,4 @@
-import type { Config } from "../../config.ts";
+import type { Config } from "../../config/config.ts";
 import { messageOf } from "../failures.ts";
 import { localUrl, problemOf, request } from "../request.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-import { roles } from "../../context.ts";
+import { roles } from "../../base/context.ts";
 import type { ConsoleOptions } from "../console.ts";
 import { parseDuration } from "../durations.ts";
 import type { RegisterOptions } from "../register.ts";

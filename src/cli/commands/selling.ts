@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-import { type Role, roles } from "../../context.ts";
+import { type Role, roles } from "../../base/context.ts";
 import type { ImportOptions } from "../import.ts";
 
 import { argument, example } from "./declare.ts";

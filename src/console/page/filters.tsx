@@ -85,7 +85,7 @@ export function ProviderFilter({
   readonly route: Route;
   readonly own?: readonly string[];
 }) {
-  const { value } = useLoad<Service>("./");
+  const { value } = useLoad<Service>(".//");
   const options = [...(value?.webhooks.providers ?? []), ...own];
   return <SelectFilter route={route} name="provider" label="Provider" options={options} />;
 }

@@ -1,12 +1,15 @@
-import type { BookingDetails, BookingSummary } from "../../bookings/booking-view.ts";
-import type { EventTimeline, ListedEvent } from "../../events/events.ts";
-import type { DepartureLoads, FlightLoad as StoredFlightLoad } from "../../flights/flight-load.ts";
-import type { Notification as StoredNotification } from "../../notifications/notification.ts";
-import type { Page as StoredPage } from "../../pagination/page.ts";
-import type { DeliveryStatistics, HealthStatistics } from "../../statistics/statistics.ts";
-import type { User as StoredUser } from "../../users/user.ts";
-import type { ProviderStatus, ProviderStatuses } from "../../webhooks/provider-status.ts";
-import type { ExplainedRejection, Rejection as StoredRejection } from "../../webhooks/rejection.ts";
+import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking-view.ts";
+import type { EventTimeline, ListedEvent } from "../../gateway/events/events.ts";
+import type {
+  DepartureLoads,
+  FlightLoad as StoredFlightLoad,
+} from "../../booking/flights/flight-load.ts";
+import type { Notification as StoredNotification } from "../../gateway/notification.ts";
+import type { Page as StoredPage } from "../../base/page.ts";
+import type { DeliveryStatistics, HealthStatistics } from "../../gateway/statistics/statistics.ts";
+import type { User as StoredUser } from "../../identity/users/user.ts";
+import type { ProviderStatus, ProviderStatuses } from "../../gateway/statistics/provider-status.ts";
+import type { ExplainedRejection, Rejection as StoredRejection } from "../../gateway/rejection.ts";
 
 /** What a type becomes on its way through JSON: times are texts, the rest is as it was. */
 export type Wire<Value> = Value extends Date

@@ -18,7 +18,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 
-import { version } from "../../version.ts";
+import { version } from "../../base/version.ts";
 
 import { spanExport } from "./span-export.ts";
 import { activeSpan } from "./span.ts";

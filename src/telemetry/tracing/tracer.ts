@@ -1,4 +1,4 @@
-import { AppError, isOurs } from "../../errors.ts";
+import { AppError, isOurs } from "../../base/errors.ts";
 
 import { type Attributes, runInSpan, type Span, type SpanKind } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";

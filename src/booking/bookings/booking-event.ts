@@ -1,0 +1,73 @@
+import type { Actor } from "../../base/context.ts";
+import type { Event, StoredEvent } from "../../gateway/event.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { moneyOf, moneyText } from "../../base/money.ts";
+import type { Message } from "../../gateway/notification.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
+import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
+
+import type { Booking } from "../booking.ts";
+
+/** The `provider` of the events that bookings make. */
+export const bookingsProvider = "bookings";
+
+export const bookingEventTypes = ["booking.confirmed", "booking.cancelled"] as const;
+export type BookingEventType = (typeof bookingEventTypes)[number];
+
+/** By which a booking's event of a type is found: there is one at most. */
+export function bookingEventKey(type: BookingEventType, id: Booking["id"]): string {
+  return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
+}
+
+/**
+ * The event that operators see of a booking. It carries nothing personal: no name, address, birth date
+ * or passport, and no id of its owner, by which their name and address can be found. Its actor is an
+ * admin, or null: the owner.
+ */
+export function bookingEvent(
+  type: BookingEventType,
+  { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
+  actor: Actor,
+  makeId: MakeId,
+  now: Date,
+): StoredEvent {
+  const verb = type === "booking.confirmed" ? "confirmed" : "cancelled";
+  const places = seats === 1 ? "1 seat" : `${seats} seats`;
+  const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
+  const day = flight.departureTime.toISOString().slice(0, 10);
+  return {
+    id: makeId("evt", now.getTime()),
+    provider: bookingsProvider,
+    type,
+    status: "accepted",
+    idempotencyKey: bookingEventKey(type, id),
+    occurredAt: now,
+    createdAt: now,
+    subject: `booking/${id}`,
+    title: `Booking ${reference} ${verb}: ${places} on ${route}, ${day}`,
+    url: null,
+    actor: actor.id === userId ? null : actor.id,
+    data: {
+      bookingId: id,
+      reference,
+      seats,
+      flightId: flight.id,
+      flightNumber: flight.flightNumber,
+      total: moneyOf(totalMinor, currency).amount,
+      currency,
+    },
+    headers: withTrace(null),
+    address: null,
+    signedWith: null,
+    bodyBytes: 0,
+    duplicates: 0,
+    body: null,
+    bodyHash: null,
+  };
+}
+
+/** What operators are told of it. */
+export function bookingMessage({ title, type, data, url }: Event): Message {
+  const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
+  return { title, text, url, severity: type === "booking.confirmed" ? "success" : "warning" };
+}

@@ -1,0 +1,166 @@
+import { departed, type FlightView } from "../flight.ts";
+import { flightView } from "../flights/view.ts";
+import { moneyOf } from "../../base/money.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
+
+import type { HistoryEntry } from "./booking-history.ts";
+import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking.ts";
+import { maskedPassport } from "../personal-data/personal-data.ts";
+import type { Refund } from "./refund.ts";
+
+/** The answer to a booking: the specification's five fields, and two more. */
+export interface BookingCreated {
+  readonly bookingId: Booking["id"];
+  readonly status: "confirmed";
+  readonly totalPrice: number;
+  readonly currency: string;
+  readonly confirmationSentTo: string;
+  readonly createdAt: Date;
+  readonly reference: string;
+}
+
+/** A booking in a list. */
+export interface BookingSummary extends Omit<BookingCreated, "status"> {
+  /** The same as `bookingId`: every item of a list has an `id`. */
+  readonly id: Booking["id"];
+  readonly status: BookingStatus;
+  readonly userId: string;
+  readonly seats: number;
+  readonly flight: FlightView;
+  readonly updatedAt: Date;
+  readonly cancellation: Cancellation | null;
+}
+
+/** A booking with its passengers. */
+export interface BookingDetails extends BookingSummary {
+  readonly contactEmail: string;
+  readonly paymentMethod: Booking["paymentMethod"];
+  readonly passengers: readonly PassengerView[];
+  /** All that happened to it, oldest first. For admins alone. */
+  readonly history?: readonly HistoryEntry[];
+}
+
+export interface PassengerView extends Pick<Passenger, "firstName" | "lastName" | "email"> {
+  /** Masked whole. */
+  readonly dateOfBirth: string;
+  /** Masked but for the last four characters. */
+  readonly passportNumber: string;
+}
+
+export interface RefundView {
+  readonly amount: number;
+  readonly currency: string;
+  readonly percent: number;
+  /** What is kept. */
+  readonly fee: number;
+  readonly method: "original_payment_method";
+  readonly status: "pending";
+  readonly reason: string;
+}
+
+export interface Cancellation {
+  readonly bookingId: Booking["id"];
+  readonly status: "cancelled";
+  readonly cancelledAt: Date;
+  readonly refund: RefundView;
+}
+
+/** What a cancellation would pay back at the time it was asked. */
+export interface CancellationQuote {
+  readonly bookingId: Booking["id"];
+  readonly quotedAt: Date;
+  readonly refund: RefundView;
+}
+
+/** The first answer, the same however often it is asked for again and whatever happened since. */
+export function bookingCreated(booking: Booking): BookingCreated {
+  return {
+    bookingId: booking.id,
+    status: "confirmed",
+    totalPrice: moneyOf(booking.totalMinor, booking.currency).amount,
+    currency: booking.currency,
+    confirmationSentTo: booking.contactEmail,
+    createdAt: booking.createdAt,
+    reference: booking.reference,
+  };
+}
+
+export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSummary {
+  const isFlown = booking.status === "confirmed" && departed(booking.flight, now);
+  return {
+    id: booking.id,
+    ...bookingCreated(booking),
+    status: isFlown ? "flown" : booking.status,
+    userId: booking.userId,
+    seats: booking.seats,
+    flight: flightView(booking.flight),
+    updatedAt: booking.updatedAt,
+    cancellation: booking.status === "cancelled" ? cancellationOf(booking) : null,
+  };
+}
+
+export function bookingDetails(
+  booking: BookingOnFlight,
+  passengers: readonly (Passenger & PersonalData)[],
+  now: Date,
+): BookingDetails {
+  return {
+    ...bookingSummary(booking, now),
+    contactEmail: booking.contactEmail,
+    paymentMethod: booking.paymentMethod,
+    passengers: passengers.map(passengerView),
+  };
+}
+
+export function passengerView({
+  firstName,
+  lastName,
+  email,
+  passportNumber,
+}: Passenger & PersonalData): PassengerView {
+  return {
+    firstName,
+    lastName,
+    email,
+    dateOfBirth: "****-**-**",
+    passportNumber: maskedPassport(passportNumber),
+  };
+}
+
+/** Throws when the booking is not cancelled. */
+export function cancellationOf(booking: Booking): Cancellation {
+  const { id, cancelledAt, refundMinor, refundPercent, refundReason } = booking;
+  if (cancelledAt === null || refundMinor === null || refundPercent === null) {
+    throw new Error(`Booking ${id} is not cancelled`);
+  }
+  const refund = { minor: refundMinor, percent: refundPercent, reason: refundReason ?? "" };
+  return { bookingId: id, status: "cancelled", cancelledAt, refund: refundView(booking, refund) };
+}
+
+export function cancellationQuote(
+  booking: Booking,
+  refund: Refund,
+  quotedAt: Date,
+): CancellationQuote {
+  return { bookingId: booking.id, quotedAt, refund: refundView(booking, refund) };
+}
+
+/** Of a booking that is cancelled already: what it did pay back. */
+export function quoteOfCancelled(booking: Booking): CancellationQuote {
+  const { bookingId, cancelledAt, refund } = cancellationOf(booking);
+  return { bookingId, quotedAt: cancelledAt, refund };
+}
+
+function refundView(
+  { totalMinor, currency }: Booking,
+  { minor, percent, reason }: Refund,
+): RefundView {
+  return {
+    ...moneyOf(minor, currency),
+    percent,
+    fee: moneyOf(totalMinor - minor, currency).amount,
+    method: "original_payment_method",
+    status: "pending",
+    reason,
+  };
+}

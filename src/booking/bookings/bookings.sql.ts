@@ -1,0 +1,178 @@
+import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
+
+import { type Booking, type Passenger, bookingsTable, passengersTable } from "../booking.ts";
+import { type Disclosure, disclosuresTable } from "../personal-data/disclosure.ts";
+import { type Flight, flightsTable } from "../flight.ts";
+
+import { flightColumns } from "../flights/flights.sql.ts";
+import { pagesOver } from "../../db/keyset.ts";
+import { allColumns, type Parameters, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+
+const tables = {
+  bookings: bookingsTable,
+  passengers: passengersTable,
+  disclosures: disclosuresTable,
+  flights: flightsTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** A booking with the flight it is on. */
+export interface BookingOnFlight extends Booking {
+  readonly flight: Flight;
+}
+
+function bookingColumns(tables: Tables) {
+  const { id, reference, userId, flightId, status, seats, totalMinor, currency } = tables.bookings;
+  const { contactEmail, paymentMethod, createdAt, updatedAt, cancelledAt } = tables.bookings;
+  const { refundMinor, refundPercent, refundReason } = tables.bookings;
+  return {
+    id,
+    reference,
+    userId,
+    flightId,
+    status,
+    seats,
+    totalMinor,
+    currency,
+    contactEmail,
+    paymentMethod,
+    createdAt,
+    updatedAt,
+    cancelledAt,
+    refundMinor,
+    refundPercent,
+    refundReason,
+    flight: flightColumns(tables),
+  } satisfies Record<keyof BookingOnFlight, unknown>;
+}
+
+/** Touches no row when the reference is taken. */
+export const insertBooking = statement<Booking>()((db, { bookings }) =>
+  db.insert(bookings).values(allColumns(bookings)).onConflictDoNothing(),
+);
+
+export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
+  db.insert(passengers).values(allColumns(passengers)),
+);
+
+/** `userId`: whose bookings to look at; null: anyone's. */
+interface Whose {
+  readonly userId: Booking["userId"] | null;
+}
+
+export const bookingById = statement<Pick<Booking, "id"> & Whose>()((db, t, p) =>
+  db
+    .select(bookingColumns(t))
+    .from(t.bookings)
+    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+    .where(and(eq(t.bookings.id, p.id), belongsTo(t, p)))
+    .limit(1),
+);
+
+export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose>()(
+  (db, t, p, dialect) =>
+    db
+      .select(bookingColumns(t))
+      .from(t.bookings)
+      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+      .where(and(dialect.among(t.bookings.id, p.ids), belongsTo(t, p))),
+);
+
+/** The passengers of many bookings at once. */
+export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & Whose>()((
+  db,
+  t,
+  p,
+  dialect,
+) => {
+  const { bookingId, position, firstName, lastName, email, sealed } = t.passengers;
+  return db
+    .select({ bookingId, position, firstName, lastName, email, sealed })
+    .from(t.passengers)
+    .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
+    .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))
+    .orderBy(asc(bookingId), asc(position));
+});
+
+function belongsTo({ bookings }: Tables, { userId }: Parameters<Whose>) {
+  return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
+}
+
+export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { passengers }, p) =>
+  db
+    .select()
+    .from(passengers)
+    .where(eq(passengers.bookingId, p.bookingId))
+    .orderBy(asc(passengers.position)),
+);
+
+/** The first passengers of a booking of this id or a later one; ids are in the order of their making. */
+export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: number }>()(
+  (db, { passengers }, p) =>
+    db
+      .select(sealedColumns(passengers))
+      .from(passengers)
+      .where(gte(passengers.bookingId, p.bookingId))
+      .orderBy(asc(passengers.bookingId), asc(passengers.position))
+      .limit(p.limit),
+);
+
+/** The passengers of the newest bookings, the newest first. */
+export const newestSealed = statement<{ limit: number }>()((db, { passengers }, p) =>
+  db
+    .select(sealedColumns(passengers))
+    .from(passengers)
+    .orderBy(desc(passengers.bookingId), desc(passengers.position))
+    .limit(p.limit),
+);
+
+function sealedColumns({ bookingId, position, sealed }: Tables["passengers"]) {
+  return { bookingId, position, sealed };
+}
+
+/** Cancels a confirmed booking; touches no row when it is cancelled already. */
+export const cancelBooking = statement<
+  Pick<
+    Booking,
+    "id" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
+  >
+>()((db, { bookings }, p) =>
+  db
+    .update(bookings)
+    .set({
+      status: "cancelled",
+      updatedAt: p.updatedAt,
+      cancelledAt: p.cancelledAt,
+      refundMinor: p.refundMinor,
+      refundPercent: p.refundPercent,
+      refundReason: p.refundReason,
+    })
+    .where(and(eq(bookings.id, p.id), eq(bookings.status, "confirmed"))),
+);
+
+export const insertDisclosure = statement<Disclosure>()((db, { disclosures }) =>
+  db.insert(disclosures).values(allColumns(disclosures)),
+);
+
+export const disclosuresOf = statement<Pick<Disclosure, "bookingId">>()((db, { disclosures }, p) =>
+  db
+    .select()
+    .from(disclosures)
+    .where(eq(disclosures.bookingId, p.bookingId))
+    .orderBy(asc(disclosures.createdAt)),
+);
+
+export const bookingPages = pagesOver(tables)<
+  BookingOnFlight,
+  "userId" | "reference" | "contactEmail"
+>({
+  table: (t) => t.bookings,
+  ignoringCase: "contactEmail",
+  select: (db, t) =>
+    db
+      .select(bookingColumns(t))
+      .from(t.bookings)
+      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
+});

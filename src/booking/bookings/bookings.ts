@@ -1,0 +1,185 @@
+import { type Context, isAdmin, requireAdmin } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import { paginate } from "../../db/paginate.ts";
+import {
+  bookingById,
+  type BookingOnFlight,
+  bookingsByIds,
+  passengersOfBookings,
+} from "./bookings.sql.ts";
+import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+
+import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
+import { readHistory } from "./booking-history.ts";
+import { readBookingRequest } from "./booking-request.ts";
+import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
+import {
+  type BookingCreated,
+  bookingCreated,
+  type BookingDetails,
+  type BookingSummary,
+  bookingSummary,
+  type Cancellation,
+  cancellationOf,
+  type CancellationQuote,
+  cancellationQuote,
+  type PassengerView,
+  quoteOfCancelled,
+} from "./booking-view.ts";
+import type { Booking } from "../booking.ts";
+import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
+import { type SaleParts, sell } from "./sale.ts";
+
+export interface Bookings {
+  /**
+   * Takes the seats and stores the booking, or neither. With a key, a retry is told what the first
+   * request was (`replayed`). Throws `invalid-body`, `validation-failed`, `flight-not-found`,
+   * `booking-closed`, `no-seats`, `idempotency-key-reused`.
+   */
+  create(
+    ctx: Context,
+    body: unknown,
+    idempotencyKey: string | null,
+  ): Promise<Creation<BookingCreated>>;
+  /** The owner's, or anyone's for an admin, with its history. Throws `booking-not-found`. */
+  read(ctx: Context, id: string): Promise<BookingDetails>;
+  /** Those of `ids` that the asker may read, in any order. */
+  find(ctx: Context, ids: readonly string[]): Promise<BookingSummary[]>;
+  /**
+   * The passengers of those of `ids` that the asker may read, in order of their seats; `unavailable` for a
+   * booking whose key is not here, which hides no other's.
+   */
+  passengers(
+    ctx: Context,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
+  /**
+   * Newest first: one's own; for an admin all that match. Throws `insufficient-scope` where others ask
+   * for another user's bookings, or search.
+   */
+  list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
+  /** What cancelling now would pay back. Throws `booking-not-found`, `not-cancellable`. */
+  quote(ctx: Context, id: string): Promise<CancellationQuote>;
+  /**
+   * Cancels and gives the seats back, once however often it is asked: a repeat is told the same.
+   * Throws `booking-not-found`, `not-cancellable`.
+   */
+  cancel(ctx: Context, id: string): Promise<Cancellation>;
+}
+
+interface Parts extends SaleParts, CancellationParts {
+  /** For the hashes of requests, which hold personal data. */
+  readonly hashKeys: () => KeyedRequest["hashKeys"];
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
+  /** Told, after the commit, that a flight has more or fewer seats to sell. */
+  readonly seatsChanged: (flightId: Booking["flightId"]) => void;
+}
+
+export function bookings(parts: Parts): Bookings {
+  const { storage, outbox, tracer, clock } = parts;
+
+  async function findOwn(ctx: Context, id: string): Promise<BookingOnFlight> {
+    // The database leaves out what is not theirs: a stranger is told what they would be told if there
+    // were no such booking, and as soon.
+    const userId = readableBy(ctx);
+    const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId }) : [];
+    if (booking === undefined) {
+      throw new AppError("booking-not-found", "There is no such booking");
+    }
+    return booking;
+  }
+
+  async function find(id: string): Promise<BookingOnFlight> {
+    const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
+    if (booking === undefined) throw new Error(`Booking ${id} is gone`);
+    return booking;
+  }
+
+  return {
+    async create(ctx, body, idempotencyKey) {
+      const now = new Date(clock.now());
+      const request = readBookingRequest(body, now);
+      const keyed =
+        idempotencyKey === null
+          ? null
+          : {
+              actor: ctx.actor,
+              operation: "booking",
+              key: idempotencyKey,
+              input: request,
+              hashKeys: parts.hashKeys(),
+              now,
+            };
+      return once(
+        storage,
+        keyed,
+        async () => {
+          const seats = { "skyhook.booking.seats": request.passengers.length };
+          const booking = await inSpan(tracer, "booking create", { attributes: seats }, () =>
+            sell(parts, ctx, request, keyed, now),
+          );
+          outbox.committed();
+          parts.seatsChanged(booking.flightId);
+          return bookingCreated(booking);
+        },
+        async (id) => bookingCreated(await find(id)),
+      );
+    },
+    async read(ctx, id) {
+      const booking = await findOwn(ctx, id);
+      const details = await detailsOf(parts, booking);
+      return isAdmin(ctx) ? { ...details, history: await readHistory(storage, booking) } : details;
+    },
+    async find(ctx, ids) {
+      const found = await storage.all(bookingsByIds, {
+        ids: ids.filter(isBookingId),
+        userId: readableBy(ctx),
+      });
+      const now = new Date(clock.now());
+      return found.map((booking) => bookingSummary(booking, now));
+    },
+    async passengers(ctx, ids) {
+      const found = await storage.all(passengersOfBookings, {
+        ids: ids.filter(isBookingId),
+        userId: readableBy(ctx),
+      });
+      const byBooking = Map.groupBy(found, ({ bookingId }): string => bookingId);
+      return new Map(
+        [...byBooking].map(([id, sealed]) => [id, passengersShown(parts.seal, sealed)]),
+      );
+    },
+    async list(ctx, request, filters) {
+      const { userId = ctx.actor.id, q } = filters;
+      if (userId !== ctx.actor.id || q !== undefined) requireAdmin(ctx);
+      const matching = isAdmin(ctx) ? filters : { userId };
+      const page = await paginate(bookingsMatching(storage, matching), request);
+      const now = new Date(clock.now());
+      return { ...page, data: page.data.map((booking) => bookingSummary(booking, now)) };
+    },
+    async quote(ctx, id) {
+      const now = new Date(clock.now());
+      const booking = await findOwn(ctx, id);
+      if (booking.status === "cancelled") return quoteOfCancelled(booking);
+      return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
+    },
+    async cancel(ctx, id) {
+      const booking = await findOwn(ctx, id);
+      const isFirst =
+        booking.status === "confirmed" &&
+        (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
+      if (isFirst) {
+        outbox.committed();
+        parts.seatsChanged(booking.flightId);
+      } else await storage.settled();
+      return cancellationOf(await find(booking.id));
+    },
+  };
+}
+
+/** Whose bookings the asker may read; null: everyone's. */
+function readableBy(ctx: Context): Booking["userId"] | null {
+  return isAdmin(ctx) ? null : ctx.actor.id;
+}

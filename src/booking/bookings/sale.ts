@@ -1,0 +1,114 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { closesAfter } from "../flight.ts";
+import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { Outbox } from "../../gateway/notifications/outbox.ts";
+import { insertBooking, insertPassenger } from "./bookings.sql.ts";
+import { insertEvent } from "../../gateway/events/events.sql.ts";
+import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import { step } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import type { BookingRequest } from "./booking-request.ts";
+import type { Booking, Passenger } from "../booking.ts";
+import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
+
+export interface SaleParts {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly seal: PersonalDataSeal;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly makeReference: () => string;
+}
+
+/** One reference in 190 million is taken; so many in a row are not. */
+const maxReferences = 5;
+
+const referenceTaken = new AppError("internal", "The reference is taken");
+
+/**
+ * Takes the seats and stores booking, passengers, key and event as one unit of work. Throws
+ * `flight-not-found`, `booking-closed`, `no-seats`, and `keyTaken` when an equal request was first.
+ */
+export async function sell(
+  parts: SaleParts,
+  ctx: Context,
+  request: BookingRequest,
+  keyed: KeyedRequest | null,
+  now: Date,
+): Promise<Booking> {
+  const { storage, outbox, seal, makeId, makeReference } = parts;
+  const seats = request.passengers.length;
+  const leavesAfter = closesAfter(now);
+  const [flight] = await storage.all(flightById, { id: request.flightId });
+  if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
+  if (flight.departureTime <= leavesAfter) {
+    throw new AppError("booking-closed", "The flight leaves within an hour, or has left");
+  }
+  if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
+
+  for (let attempt = 1; ; attempt += 1) {
+    const booking: Booking = {
+      id: makeId("bk", now.getTime()),
+      reference: makeReference(),
+      userId: ctx.actor.id,
+      flightId: flight.id,
+      status: "confirmed",
+      seats,
+      totalMinor: flight.priceMinor * seats,
+      currency: flight.currency,
+      contactEmail: request.contactEmail,
+      paymentMethod: request.paymentMethod,
+      createdAt: now,
+      updatedAt: now,
+      cancelledAt: null,
+      refundMinor: null,
+      refundPercent: null,
+      refundReason: null,
+    };
+    const event = bookingEvent("booking.confirmed", { ...booking, flight }, ctx.actor, makeId, now);
+    try {
+      await storage.atomically(
+        step(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, noSeats(0)),
+        step(insertBooking, booking, referenceTaken),
+        ...passengersFor(booking, request, seal).map((passenger) =>
+          step(insertPassenger, passenger),
+        ),
+        step(insertEvent, event),
+        ...outbox.stepsFor(event, [bookingMessage(event)]),
+        ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
+      );
+      return booking;
+    } catch (error) {
+      if (error === referenceTaken && attempt < maxReferences) continue;
+      if (error instanceof AppError && error.code === "no-seats") {
+        const [left] = await storage.all(flightById, { id: flight.id });
+        throw noSeats(left?.seatsAvailable ?? 0);
+      }
+      throw error;
+    }
+  }
+}
+
+function noSeats(seatsAvailable: number): AppError {
+  const left =
+    seatsAvailable === 1 ? "Only 1 seat is left" : `Only ${seatsAvailable} seats are left`;
+  return new AppError("no-seats", seatsAvailable === 0 ? "No seats are left" : left, {
+    seatsAvailable,
+  });
+}
+
+function passengersFor(
+  { id }: Booking,
+  { passengers }: BookingRequest,
+  seal: PersonalDataSeal,
+): Passenger[] {
+  return passengers.map(({ dateOfBirth, passportNumber, ...passenger }, index) => {
+    const place = { bookingId: id, position: index + 1 };
+    return { ...place, ...passenger, sealed: seal.seal(place, { dateOfBirth, passportNumber }) };
+  });
+}

@@ -1,0 +1,85 @@
+import { type Context, requireOperator } from "../../base/context.ts";
+import { departuresBetween, loadBetween } from "./flights.sql.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import type { Flight } from "../flight.ts";
+
+/** Seats sold against capacity. */
+export interface Load {
+  /** Seats there are to sell, sold ones included. */
+  readonly seats: number;
+  readonly sold: number;
+}
+
+/** All departures of one day in UTC. */
+export interface DayLoad extends Load {
+  /** YYYY-MM-DD. */
+  readonly date: string;
+  /** Cabins of departures. */
+  readonly departures: number;
+}
+
+export interface FlightLoad {
+  /** YYYY-MM-DD. */
+  readonly from: string;
+  readonly days: readonly DayLoad[];
+}
+
+/** One cabin of one departure. */
+export interface DepartureLoad
+  extends
+    Load,
+    Pick<
+      Flight,
+      "id" | "flightNumber" | "origin" | "destination" | "departureTime" | "cabinClass"
+    > {}
+
+export interface DepartureLoads {
+  readonly date: string;
+  /** Soonest first. */
+  readonly departures: readonly DepartureLoad[];
+  /** Whether there were more than are told. */
+  readonly hasMore: boolean;
+}
+
+/** All of it is for operators only. */
+export interface FlightLoads {
+  byDay(ctx: Context, from: Temporal.PlainDate, days: number): Promise<FlightLoad>;
+  ofDay(ctx: Context, date: Temporal.PlainDate): Promise<DepartureLoads>;
+}
+
+export const maxLoadDays = 62;
+const maxDepartures = 500;
+
+export function flightLoads(storage: Storage): FlightLoads {
+  return {
+    async byDay(ctx, from, days) {
+      requireOperator(ctx);
+      const dates = Array.from({ length: days }, (_, day) => from.add({ days: day }));
+      const loads = await Promise.all(
+        dates.map(async (date) => {
+          const [load] = await storage.all(loadBetween, spanOf(date));
+          return { departures: 0, seats: 0, sold: 0, ...load, date: date.toString() };
+        }),
+      );
+      return { from: from.toString(), days: loads };
+    },
+    async ofDay(ctx, date) {
+      requireOperator(ctx);
+      const limit = maxDepartures + 1;
+      const found = await storage.all(departuresBetween, { ...spanOf(date), limit });
+      return {
+        date: date.toString(),
+        departures: found.slice(0, maxDepartures),
+        hasMore: found.length > maxDepartures,
+      };
+    },
+  };
+}
+
+/** A day in UTC. */
+function spanOf(date: Temporal.PlainDate): { readonly from: Date; readonly until: Date } {
+  const startOf = (day: Temporal.PlainDate) =>
+    new Date(day.toZonedDateTime("UTC").epochMilliseconds);
+  return { from: startOf(date), until: startOf(date.add({ days: 1 })) };
+}

@@ -1,0 +1,192 @@
+import { and, asc, eq, gt, gte, lt, sql, type SQL } from "drizzle-orm";
+
+import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
+
+import { pagesOver } from "../../db/keyset.ts";
+import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+
+const tables = { flights: flightsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** All that a flight's row holds. */
+export function flightColumns({ flights }: Tables) {
+  const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flights;
+  const { cabinClass, seats, seatsAvailable, priceMinor, currency, createdAt } = flights;
+  return {
+    id,
+    flightNumber,
+    airline,
+    origin,
+    destination,
+    departureTime,
+    arrivalTime,
+    cabinClass,
+    seats,
+    seatsAvailable,
+    priceMinor,
+    currency,
+    createdAt,
+  } satisfies Record<keyof Flight, unknown>;
+}
+
+export const flightById = statement<Pick<Flight, "id">>()((db, t, p) =>
+  db.select(flightColumns(t)).from(t.flights).where(eq(t.flights.id, p.id)).limit(1),
+);
+
+export const flightsByIds = statement<{ ids: readonly Flight["id"][] }>()((db, t, p, dialect) =>
+  db.select(flightColumns(t)).from(t.flights).where(dialect.among(t.flights.id, p.ids)),
+);
+
+export const flightPages = pagesOver(tables)<Flight, never, Flight["id"]>({
+  table: (t) => t.flights,
+  select: (db, t) => db.select(flightColumns(t)).from(t.flights),
+});
+
+/**
+ * Adds a flight or, where the same cabin of the same departure is known, updates it and keeps the
+ * seats already sold. Touches no row when fewer seats would be left than are sold.
+ */
+export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()((
+  db,
+  { flights },
+  p,
+  dialect,
+) => {
+  const excluded = (name: string) => sql.raw(`excluded.${name}`);
+  const sold = sql`(${flights.seats} - ${flights.seatsAvailable})`;
+  return db
+    .insert(flights)
+    .values({
+      ...allColumns(flights),
+      id: dialect.nextNumber(flights.id),
+      seatsAvailable: p.seats,
+    })
+    .onConflictDoUpdate({
+      target: [flights.flightNumber, flights.departureTime, flights.cabinClass],
+      set: {
+        airline: excluded("airline"),
+        origin: excluded("origin"),
+        destination: excluded("destination"),
+        arrivalTime: excluded("arrival_time"),
+        seats: excluded("seats"),
+        seatsAvailable: sql`${excluded("seats")} - ${sold}`,
+        priceMinor: excluded("price_minor"),
+        currency: excluded("currency"),
+      },
+      setWhere: sql`${excluded("seats")} >= ${sold}`,
+    });
+});
+
+/** What to look for: departures of one route in a span of time, with seats enough. */
+export interface FlightQuery {
+  readonly origin: string;
+  readonly destination: string;
+  readonly from: Date;
+  readonly until: Date;
+  /** Only flights that leave later. */
+  readonly leavesAfter: Date;
+  readonly passengers: number;
+  readonly cabinClass: CabinClass | null;
+}
+
+function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefined {
+  const { departureTime } = flights;
+  return and(
+    eq(flights.origin, p.origin),
+    eq(flights.destination, p.destination),
+    gte(departureTime, encoded(p.from, departureTime)),
+    lt(departureTime, encoded(p.until, departureTime)),
+    gt(departureTime, encoded(p.leavesAfter, departureTime)),
+    gte(flights.seatsAvailable, p.passengers),
+    // No cabin named: any cabin will do.
+    sql`coalesce(${p.cabinClass}, ${flights.cabinClass}) = ${flights.cabinClass}`,
+  );
+}
+
+/** Matching flights, soonest departure first, then by id. */
+export const searchFlights = statement<FlightQuery & { limit: number; offset: number }>()(
+  (db, t, p) =>
+    db
+      .select(flightColumns(t))
+      .from(t.flights)
+      .where(matching(t, p))
+      .orderBy(asc(t.flights.departureTime), asc(t.flights.id))
+      .limit(p.limit)
+      .offset(p.offset),
+);
+
+export const countFlights = statement<FlightQuery>()((db, t, p) =>
+  db
+    .select({ total: sql<number>`count(*)`.mapWith(Number) })
+    .from(t.flights)
+    .where(matching(t, p)),
+);
+
+/** What departs in a span of time. */
+interface Departing {
+  readonly from: Date;
+  readonly until: Date;
+}
+
+function departing({ flights }: Tables, p: Parameters<Departing>): SQL | undefined {
+  const { departureTime } = flights;
+  return and(
+    gte(departureTime, encoded(p.from, departureTime)),
+    lt(departureTime, encoded(p.until, departureTime)),
+  );
+}
+
+/** Cabins, seats and seats sold of all that departs. */
+export const loadBetween = statement<Departing>()((db, t, p) => {
+  const { seats, seatsAvailable } = t.flights;
+  return db
+    .select({
+      departures: sql<number>`count(*)`.mapWith(Number),
+      seats: sql<number>`coalesce(sum(${seats}), 0)`.mapWith(Number),
+      sold: sql<number>`coalesce(sum(${seats} - ${seatsAvailable}), 0)`.mapWith(Number),
+    })
+    .from(t.flights)
+    .where(departing(t, p));
+});
+
+/** The same for each cabin, soonest departure first, then by id. */
+export const departuresBetween = statement<Departing & { limit: number }>()((db, t, p) => {
+  const { id, flightNumber, origin, destination, departureTime, cabinClass, seats } = t.flights;
+  const sold = sql<number>`${seats} - ${t.flights.seatsAvailable}`.mapWith(Number);
+  return db
+    .select({ id, flightNumber, origin, destination, departureTime, cabinClass, seats, sold })
+    .from(t.flights)
+    .where(departing(t, p))
+    .orderBy(asc(departureTime), asc(id))
+    .limit(p.limit);
+});
+
+/**
+ * Takes seats if there are enough and the flight still sells: one statement, so that the database
+ * decides every race. Touches no row otherwise.
+ */
+export const takeSeats = statement<{ id: number; seats: number; closesAfter: Date }>()(
+  (db, { flights }, p) =>
+    db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} - ${p.seats}` })
+      .where(
+        and(
+          eq(flights.id, p.id),
+          gte(flights.seatsAvailable, p.seats),
+          gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
+        ),
+      ),
+  { contended: ({ id }) => id },
+);
+
+export const giveSeatsBack = statement<{ id: number; seats: number }>()(
+  (db, { flights }, p) =>
+    db
+      .update(flights)
+      .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
+      .where(eq(flights.id, p.id)),
+  { contended: ({ id }) => id },
+);

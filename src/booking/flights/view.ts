@@ -1,0 +1,38 @@
+import { moneyOf } from "../../base/money.ts";
+
+import { airport, localTime } from "./airports.ts";
+import type { Flight, FlightView } from "../flight.ts";
+
+/** A flight as the world sees it. */
+export function flightView(flight: Flight): FlightView {
+  const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flight;
+  const durationMinutes = Math.round((arrivalTime.getTime() - departureTime.getTime()) / 60_000);
+  return {
+    id,
+    flightNumber,
+    airline,
+    origin,
+    destination,
+    departureTime,
+    arrivalTime,
+    duration: durationText(durationMinutes),
+    durationMinutes,
+    departureLocal: timeAt(origin, departureTime),
+    arrivalLocal: timeAt(destination, arrivalTime),
+    cabinClass: flight.cabinClass,
+    price: moneyOf(flight.priceMinor, flight.currency),
+    seatsAvailable: flight.seatsAvailable,
+    createdAt: flight.createdAt,
+  };
+}
+
+/** As `7h 05m`. */
+function durationText(minutes: number): string {
+  return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
+}
+
+/** UTC for an airport that an older table knew and this one does not. */
+function timeAt(code: string, date: Date): string {
+  const place = airport(code);
+  return place ? localTime(place, date) : date.toISOString().replace(/\.\d+Z$/, "+00:00");
+}

@@ -1,0 +1,42 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { insertDisclosure, passengersOf } from "../bookings/bookings.sql.ts";
+import { step } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import type { Disclosure } from "./disclosure.ts";
+import type { PersonalDataOpener } from "./personal-data.ts";
+
+interface Parts {
+  readonly storage: Storage;
+  readonly seal: PersonalDataOpener;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+}
+
+/**
+ * The passengers of a booking with their birth dates and passports in clear. That it was shown, to whom
+ * and why, is on disk before anything is. Throws `booking-not-found`, and a `MissingKeyError` when they
+ * cannot be opened.
+ */
+export async function revealPassengers(
+  { storage, seal, clock, makeId }: Parts,
+  { bookingId, ...disclosed }: { bookingId: string } & Pick<Disclosure, "actor" | "reason">,
+): Promise<readonly (Passenger & PersonalData)[]> {
+  const id: Booking["id"] = `bk_${bookingId.replace(/^bk_/, "")}`;
+  const passengers = await storage.all(passengersOf, { bookingId: id });
+  if (passengers.length === 0) throw new AppError("booking-not-found", "There is no such booking");
+  // What cannot be opened is not shown, and so not recorded.
+  const opened = passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
+  const now = clock.now();
+  const disclosure: Disclosure = {
+    ...disclosed,
+    id: makeId("dis", now),
+    bookingId: id,
+    createdAt: new Date(now),
+  };
+  await storage.atomically(step(insertDisclosure, disclosure));
+  return opened;
+}

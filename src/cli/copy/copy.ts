@@ -1,0 +1,267 @@
+import { asc, type Column, desc, type Placeholder, type SQL, sql, type Table } from "drizzle-orm";
+
+import { insertAttempt } from "../../gateway/notifications/notifications.sql.ts";
+import {
+  allColumns,
+  encoded,
+  type Statement,
+  statementsOver,
+  type Step,
+  step,
+} from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import { tables } from "../../db/tables.ts";
+
+type Row = Record<string, unknown>;
+
+const statement = statementsOver(tables);
+
+/** A table to copy: `key` orders its rows and tells them apart. */
+interface Copied {
+  readonly name: Exclude<keyof typeof tables, "attempts">;
+  readonly key: readonly string[];
+}
+
+const pageSize = 500;
+/** Bodies may be large: of events, fewer at a time, and fewer still when theirs are. */
+const eventsPageSize = 50;
+const maxPageBytes = 32 * 2 ** 20;
+
+/** Attempts have no key of their own and go with their notifications. */
+const tablesToCopy: readonly Copied[] = [
+  { name: "users", key: ["id"] },
+  { name: "clients", key: ["id"] },
+  { name: "flights", key: ["id"] },
+  { name: "bookings", key: ["id"] },
+  { name: "passengers", key: ["bookingId", "position"] },
+  { name: "disclosures", key: ["id"] },
+  { name: "idempotency", key: ["scope", "key"] },
+  { name: "events", key: ["id"] },
+  { name: "notifications", key: ["seq"] },
+  { name: "rejections", key: ["id"] },
+  { name: "deliveryCounts", key: ["spanMinutes", "provider", "minute", "verdict"] },
+  { name: "secretUses", key: ["provider", "secret"] },
+];
+
+interface Size {
+  readonly bodyBytes: number;
+}
+
+/** What was copied of a table and found to be equal on both sides. */
+export interface CopiedTable {
+  readonly name: string;
+  readonly rows: number;
+  /** SHA-256 over all rows in the order of their key, in hex. */
+  readonly sha256: string;
+}
+
+/**
+ * Marks a database as copied into: until `setHalfCopied(false)` nobody but a copy opens it. Throws when
+ * it has rows that no copy put there, since the mark would take it from those who use it.
+ */
+export async function beginCopy(to: Storage, name: string): Promise<void> {
+  if (await to.isHalfCopied()) return;
+  for (const table of tablesToCopy) {
+    const [row] = await to.all(statementsOf(table).last, {});
+    if (row === undefined) continue;
+    throw new Error(`${name} is not empty (it has ${table.name}): copy into an empty database`);
+  }
+  await to.setHalfCopied(true);
+}
+
+/**
+ * Copies all rows of one database to another, page by page, and then compares every row. When it is run
+ * again after it was broken off, it goes on where it was. Throws when the two differ in the end: when
+ * something wrote to one of them meanwhile, or the other was not empty at first.
+ */
+export async function copyDatabase(
+  from: Storage,
+  to: Storage,
+  onProgress: (what: string, rows: number) => void,
+): Promise<CopiedTable[]> {
+  for (const table of tablesToCopy) {
+    const copy = statementsOf(table);
+    let rows = 0;
+    const [last] = await to.all(copy.last, {});
+    let page = await pageAfter(from, copy, last);
+    while (page.length > 0) {
+      await to.atomically(
+        ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
+        ...page.map((row) => step(copy.insert, row)),
+      );
+      rows += page.length;
+      onProgress(`copying ${table.name}`, rows);
+      page = await pageAfter(from, copy, page.at(-1));
+    }
+  }
+  await to.continueAfter(await from.lastSeq());
+  const copied: CopiedTable[] = [];
+  for (const table of tablesToCopy) copied.push(await compared(from, to, table, onProgress));
+  return copied;
+}
+
+/** Reads both sides at once. Throws at the first row that differs. */
+async function compared(
+  from: Storage,
+  to: Storage,
+  table: Copied,
+  onProgress: (what: string, rows: number) => void,
+): Promise<CopiedTable> {
+  const copy = statementsOf(table);
+  const hash = new Bun.CryptoHasher("sha256");
+  let rows = 0;
+  let last: Row | undefined;
+  for (;;) {
+    const [source, target] = await Promise.all(
+      [from, to].map(async (storage) => {
+        const page = await pageAfter(storage, copy, last);
+        const attempts = table.name === "notifications" ? await attemptsOf(storage, page) : [];
+        return { page, text: [...page, ...attempts].map(canonical).join("\n") };
+      }),
+    );
+    if (source?.text !== target?.text) {
+      const where =
+        last === undefined
+          ? "its first rows"
+          : `what follows ${table.key.map((field) => String(last?.[field])).join(" ")}`;
+      throw new Error(
+        `The databases differ in ${table.name}, in ${where}: stop what writes to them, empty the one copied to, and copy again`,
+      );
+    }
+    const page = source?.page ?? [];
+    if (page.length === 0) break;
+    hash.update(source?.text ?? "").update("\n");
+    rows += page.length;
+    onProgress(`comparing ${table.name}`, rows);
+    last = page.at(-1);
+  }
+  return { name: table.name, rows, sha256: hash.digest("hex") };
+}
+
+/** The first rows, or those after a place. */
+interface Pages<Found> {
+  readonly first: Statement<Row, Found>;
+  readonly after: Statement<Row, Found>;
+}
+
+interface CopyStatements extends Pages<Row> {
+  /** How large the rows of a page are, where some are too large for a page of many. */
+  readonly sizes: Pages<Size> | null;
+  readonly last: Statement<Row, Row>;
+  readonly insert: Statement<Row, never>;
+}
+
+/** Of one table, whichever it is: its columns are found by name. */
+function statementsOf({ name, key }: Copied): CopyStatements {
+  const fieldsOf = (table: Table) => key.map((field) => columnOf(table, field));
+  const beyond = (fields: readonly Column[]) => {
+    const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
+    return sql`(${list(fields)}) > (${list(place)})`;
+  };
+  const select = (limit: number | Placeholder, order: typeof asc, after: boolean) =>
+    statement<Row>()((db, tables) => {
+      const table: Table = tables[name];
+      const fields = fieldsOf(table);
+      return db
+        .select()
+        .from(table)
+        .where(after ? beyond(fields) : undefined)
+        .orderBy(...fields.map((field) => order(field)))
+        .limit(limit);
+    });
+  const sizes = (after: boolean) =>
+    statement<Row>()((db, { events }) =>
+      db
+        .select({ bodyBytes: events.bodyBytes })
+        .from(events)
+        .where(after ? beyond(fieldsOf(events)) : undefined)
+        .orderBy(...fieldsOf(events).map((field) => asc(field)))
+        .limit(eventsPageSize),
+    );
+  return {
+    first: select(sql.placeholder("limit"), asc, false),
+    after: select(sql.placeholder("limit"), asc, true),
+    sizes: name === "events" ? { first: sizes(false), after: sizes(true) } : null,
+    last: select(1, desc, false),
+    insert: statement<Row>()((db, tables) => {
+      const table: Table = tables[name];
+      return db.insert(table).values(allColumns(table)).onConflictDoNothing();
+    }),
+  };
+}
+
+function list(parts: readonly (Column | SQL)[]): SQL {
+  return sql.join([...parts], sql`, `);
+}
+
+function columnOf(table: Table, field: string): Column {
+  // Guarantee: a table's columns are its properties, by the names of its row's fields.
+  const column = (table as unknown as Readonly<Record<string, Column>>)[field];
+  if (column === undefined) throw new Error(`There is no column ${field}`);
+  return column;
+}
+
+async function pageAfter(
+  storage: Storage,
+  { sizes, ...rows }: CopyStatements,
+  last: Row | undefined,
+): Promise<Row[]> {
+  const limit = sizes === null ? pageSize : fitting(await storage.all(...following(sizes, last)));
+  const [statement, place] = following(rows, last);
+  return storage.all(statement, { ...place, limit });
+}
+
+function following<Found>(
+  { first, after }: Pages<Found>,
+  last: Row | undefined,
+): [Statement<Row, Found>, Row] {
+  return last === undefined ? [first, {}] : [after, last];
+}
+
+/** How many of the rows fit into the memory that a page may take; one, however large it is. */
+function fitting(sizes: readonly Size[]): number {
+  let bytes = 0;
+  const tooMany = sizes.findIndex(({ bodyBytes }) => (bytes += bodyBytes) > maxPageBytes);
+  return Math.max(1, tooMany === -1 ? sizes.length : tooMany);
+}
+
+const attemptsOfMany = statement<{ ids: readonly string[] }>()((db, { attempts }, p, dialect) =>
+  db
+    .select()
+    .from(attempts)
+    .where(dialect.among(attempts.notificationId, p.ids))
+    .orderBy(asc(attempts.notificationId), asc(attempts.startedAt), asc(attempts.durationMs)),
+);
+const deleteAttemptsOfMany = statement<{ ids: readonly string[] }>()(
+  (db, { attempts }, p, dialect) =>
+    db.delete(attempts).where(dialect.among(attempts.notificationId, p.ids)),
+);
+
+function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Row[]> {
+  return storage.all(attemptsOfMany, { ids: notifications.map(({ id }) => String(id)) });
+}
+
+/** Writes the attempts of these notifications anew. */
+async function attemptSteps(from: Storage, notifications: readonly Row[]): Promise<Step<never>[]> {
+  const attempts = await from.all(attemptsOfMany, {
+    ids: notifications.map(({ id }) => String(id)),
+  });
+  return [
+    step(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
+    ...attempts.map((attempt) => step(insertAttempt, attempt)),
+  ];
+}
+
+/** A row as text that is the same whichever database it came from. */
+function canonical(row: Row): string {
+  const fields = Object.keys(row).toSorted();
+  return JSON.stringify(fields.map((field) => plain(row[field])));
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Date) return value.getTime();
+  // As text, a page of large bodies would take many times their memory.
+  if (value instanceof Uint8Array) return Bun.SHA256.hash(value, "hex");
+  // One of the databases has no NUL in texts and keeps U+FFFD in its place.
+  return typeof value === "string" ? value.replaceAll("\0", "\u{FFFD}") : value;
+}

@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { allOrFaults, ConfigError, readSetting } from "./config.ts";
+import { base64Key } from "./parsers.ts";
+import { settings } from "./settings.ts";
+import { makePrivately, writePrivately } from "../base/private-file.ts";
+import type { SecretRole, Secrets } from "../gateway/signatures/signature.ts";
+
+/** Where webhook secrets come from: the environment first, then one file each. */
+export interface SecretStore {
+  /** The provider's secrets; null when it has none yet. Throws a `ConfigError` on an empty one. */
+  webhookSecrets(provider: string): Secrets | null;
+  /**
+   * Stores a provider's secret as a file of mode 0600 and returns its path. A secret that the file
+   * held before is kept as the previous one, so that deliveries signed with it still verify.
+   */
+  storeWebhookSecret(provider: string, secret: string): string;
+  /** Files of the provider's secrets that are not read, since the environment sets the same secret. */
+  unreadFiles(provider: string): readonly SecretPlace[];
+  /**
+   * The keys for personal data: `PERSONAL_DATA_KEY` or the file `personal_data_key`, and the ones before
+   * it, separated by commas, as `…_PREVIOUS`. Base64 of 32 bytes each. When there is no first one, it is
+   * made once and kept in `dataDir`.
+   */
+  personalDataKeys(dataDir: string): KeyRing;
+  /** Those of them that are there. Makes none, so there may be none. */
+  personalDataKeysThere(dataDir: string): readonly Uint8Array[];
+}
+
+/** The first key seals, all of them open. */
+export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
+
+/** Where a secret is looked for: the variable wins over the file. */
+export interface SecretPlace {
+  readonly variable: string;
+  readonly file: string;
+}
+
+/** Where a key for personal data is looked for: the variable wins over the files, the first of them over the other. */
+export interface PersonalDataKeyPlace {
+  readonly variable: string;
+  readonly files: readonly string[];
+}
+
+/** The places of the keys for personal data, by role. */
+export function personalDataKeyPlaces(
+  secretsDir: string,
+  dataDir: string,
+): Readonly<Record<SecretRole, PersonalDataKeyPlace>> {
+  const place = (name: string) => ({
+    variable: name.toUpperCase(),
+    files: [join(secretsDir, name), join(dataDir, name)],
+  });
+  return { current: place("personal_data_key"), previous: place("personal_data_key_previous") };
+}
+
+/** The places of a provider's secret, by role. */
+export function secretPlaces(
+  provider: string,
+  secretsDir: string,
+): Readonly<Record<SecretRole, SecretPlace>> {
+  const place = (name: string) => ({
+    variable: name.toUpperCase(),
+    file: join(secretsDir, name),
+  });
+  const current = `${provider}_webhook_secret`;
+  return { current: place(current), previous: place(`${current}_previous`) };
+}
+
+/**
+ * A secret is `TASK_TRACKER_WEBHOOK_SECRET` in the environment, or the file
+ * `task_tracker_webhook_secret` in `secretsDir`; with `_PREVIOUS` / `_previous` for the one before.
+ */
+export function secretStore(
+  env: Readonly<Record<string, string | undefined>>,
+  secretsDir: string,
+): SecretStore {
+  function find({ variable, files }: PersonalDataKeyPlace): Found | null {
+    const value = env[variable];
+    if (value !== undefined) return { source: variable, text: notEmpty(value, variable) };
+    for (const file of files) {
+      const text = textOf(file);
+      if (text !== null) return { source: file, text: notEmpty(text, `The secret file ${file}`) };
+    }
+    return null;
+  }
+  const read = ({ variable, file }: SecretPlace) => find({ variable, files: [file] })?.text ?? null;
+  function dataKeys(dataDir: string) {
+    const places = personalDataKeyPlaces(secretsDir, dataDir);
+    const [current, previous] = [find(places.current), find(places.previous)];
+    return {
+      current: current === null ? null : dataKey(current),
+      previous:
+        previous?.text.split(",").map((text) => dataKey({ source: previous.source, text })) ?? [],
+    };
+  }
+  return {
+    webhookSecrets(provider) {
+      const places = secretPlaces(provider, secretsDir);
+      const [current, previous] = allOrFaults([
+        () => read(places.current),
+        () => read(places.previous),
+      ]);
+      return current === null ? null : { current, previous };
+    },
+    storeWebhookSecret(provider, secret) {
+      const { current, previous } = secretPlaces(provider, secretsDir);
+      mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
+      const before = existsSync(current.file) ? readFileSync(current.file, "utf8").trim() : "";
+      // In this order a crash in between leaves the old secret in force.
+      if (before !== "" && before !== secret) writePrivately(previous.file, before);
+      writePrivately(current.file, secret);
+      return current.file;
+    },
+    unreadFiles: (provider) =>
+      Object.values(secretPlaces(provider, secretsDir)).filter(
+        ({ variable, file }) => env[variable] !== undefined && existsSync(file),
+      ),
+    personalDataKeys(dataDir) {
+      const { current, previous } = dataKeys(dataDir);
+      const file = personalDataKeyFile(dataDir);
+      const made = () => dataKey({ source: file, text: madeOnce(file, "base64") });
+      return [current ?? made(), ...previous];
+    },
+    personalDataKeysThere(dataDir) {
+      const { current, previous } = dataKeys(dataDir);
+      return current === null ? previous : [current, ...previous];
+    },
+  };
+}
+
+/** Throws a `ConfigError` with all that is wrong in the secrets of a server. Makes none. */
+export function requireSecrets(env: Readonly<Record<string, string | undefined>>): void {
+  const [secretsDir, dataDir, providers] = [
+    readSetting(settings.secretsDir, env) ?? "",
+    readSetting(settings.dataDir, env) ?? "",
+    readSetting(settings.providers, env) ?? [],
+  ];
+  const store = secretStore(env, secretsDir);
+  allOrFaults([
+    ...providers.map((id) => () => store.webhookSecrets(id)),
+    () => store.personalDataKeysThere(dataDir),
+  ]);
+}
+
+/** A secret and where it is: a variable or a file. */
+interface Found {
+  readonly source: string;
+  readonly text: string;
+}
+
+/** White space alone is refused too: it is a key that anyone can guess. */
+function notEmpty(secret: string, source: string): string {
+  if (secret.trim() === "") throw new ConfigError(`${source} is empty: set it, or remove it`);
+  return secret;
+}
+
+/** The text of a secret's file; null when there is none. Throws a `ConfigError` when it cannot be read. */
+function textOf(file: string): string | null {
+  try {
+    // Editors and `echo` end files with a newline that nobody means to be part of the secret.
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `The secret file ${file} cannot be read (${why}): make it a file that this user can read`,
+    );
+  }
+}
+
+/** A webhook secret shorter than this can be guessed. */
+export const leastSecretLength = 16;
+
+/** Pairs of providers that share a secret: a delivery of one would verify at the other. */
+export function equalSecrets(
+  store: SecretStore,
+  providers: readonly string[],
+): readonly (readonly [string, string])[] {
+  const secrets = providers.map((id) => ({ id, secret: store.webhookSecrets(id)?.current }));
+  return secrets.flatMap((one, index) =>
+    secrets
+      .slice(index + 1)
+      .filter((other) => one.secret !== undefined && other.secret === one.secret)
+      .map((other) => [one.id, other.id] as const),
+  );
+}
+
+function dataKey({ source, text }: Found): Uint8Array {
+  try {
+    return base64Key(text.trim());
+  } catch (error) {
+    throw new ConfigError(`${source} must be ${error instanceof Error ? error.message : "valid"}`);
+  }
+}
+
+/** Where the key for personal data is kept when none is configured. */
+export function personalDataKeyFile(dataDir: string): string {
+  return join(dataDir, "personal_data_key");
+}
+
+/** Where the key for access tokens is kept when none is configured. */
+export function tokenKeyFile(dataDir: string): string {
+  return join(dataDir, "jwt_secret");
+}
+
+/** The key for access tokens: as configured, or made once and kept in the data folder. */
+export function tokenKey(configured: string | null, dataDir: string): Uint8Array {
+  if (configured !== null) return Buffer.from(configured);
+  const file = tokenKeyFile(dataDir);
+  const key = madeOnce(file, "hex");
+  if (key.length < 32) throw new ConfigError(`${file} is too short to be a key: remove it`);
+  return Buffer.from(key);
+}
+
+/** 32 random bytes as text, made on the first call and kept in `file`. */
+function madeOnce(file: string, encoding: "hex" | "base64"): string {
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding));
+  }
+  return readFileSync(file, "utf8").trim();
+}

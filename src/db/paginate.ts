@@ -1,0 +1,58 @@
+import { AppError } from "../base/errors.ts";
+
+import { encodeCursor } from "../base/cursor.ts";
+import type { ItemId, Page, PageRequest, Position } from "../base/page.ts";
+
+/** What to read of a list: `limit` rows from a position (exclusive) or after `offset` rows. */
+export interface Window<Id extends ItemId = string> {
+  readonly order: "newest-first" | "oldest-first";
+  readonly from: Position<Id> | null;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A list that can be read by window, ordered by (createdAt, id). */
+export interface Source<Item, Id extends ItemId = string> {
+  read(window: Window<Id>): Promise<Item[]>;
+  count(): Promise<number>;
+}
+
+/**
+ * Reads one page, for REST and GraphQL alike. Newest first: `createdAt`, then `id`, both descending.
+ * One row more than asked for is read, to know whether more follow. Backward reads ascend and are
+ * turned around, so that every page is in the same order.
+ */
+export async function paginate<
+  Item extends { readonly createdAt: Date; readonly id: Id },
+  Id extends ItemId = string,
+>(source: Source<Item, Id>, request: PageRequest<Id>): Promise<Page<Item>> {
+  const window = windowOf(request);
+  const rows = await source.read({ ...window, limit: request.limit + 1 });
+  const hasMore = rows.length > request.limit;
+  const data = rows.slice(0, request.limit);
+  if (window.order === "oldest-first") data.reverse();
+  const [first, last] = [data.at(0), data.at(-1)];
+  return {
+    data,
+    pagination: {
+      hasMore,
+      nextCursor: last === undefined ? null : encodeCursor(last),
+      prevCursor: first === undefined ? null : encodeCursor(first),
+      ...(request.withTotal && { total: await source.count() }),
+    },
+  };
+}
+
+function windowOf<Id extends ItemId>(request: PageRequest<Id>): Omit<Window<Id>, "limit"> {
+  if ("page" in request) {
+    const offset = (request.page - 1) * request.limit;
+    return { order: "newest-first", from: null, offset };
+  }
+  const { cursor, direction } = request;
+  if (direction === "forward") return { order: "newest-first", from: cursor, offset: 0 };
+  if (cursor?.id === null) {
+    // With a time alone, items of that very millisecond could not be told apart going back.
+    throw new AppError("invalid-cursor", "A cursor without an id can only travel forward");
+  }
+  return { order: "oldest-first", from: cursor, offset: 0 };
+}

@@ -1,0 +1,139 @@
+import type { SQL } from "bun";
+import { drizzle } from "drizzle-orm/bun-sql";
+
+import { unfinishedCopy } from "../applied.ts";
+import { compiler, rowsOf } from "../compiler.ts";
+import type { Sql, Statement } from "../statement.ts";
+import type { StorageObserver, ServerLimits, Storage } from "../storage.ts";
+
+import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
+import { connect } from "./connect.ts";
+import { dialect } from "./dialect.ts";
+import { unavailable } from "./faults.ts";
+import { groupCommit } from "./group-commit.ts";
+import { type Hold, hold } from "./hold.ts";
+import { migrate } from "./migrate.ts";
+import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
+import { renewedPool, sharedPool } from "./renewed-pool.ts";
+import { whilePassing } from "./retry.ts";
+import { signals } from "./signals.ts";
+import { startFault } from "./start-fault.ts";
+import { tableOf } from "./tables.ts";
+
+export type Compile = (statement: Statement<never, unknown>) => Run;
+
+/** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
+const writersOfTen = 4;
+
+/**
+ * Opens the database at `url` (`postgres://user:password@host:port/database`, with what the driver takes
+ * as parameters, as `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
+ */
+export async function openPostgres(
+  url: string,
+  limits: ServerLimits,
+  observer: StorageObserver,
+  isForCopy: boolean,
+): Promise<Storage> {
+  const writers = Math.max(1, Math.floor((limits.poolSize * writersOfTen) / 10));
+  const writing = connect(url, { ...limits, poolSize: writers });
+  let found: ServerFound;
+  try {
+    found = await checkServer(writing, { ...limits, poolSize: writers });
+    const steps = await migrate(writing, isForCopy);
+    if (steps.length > 0) observer.migrated(steps);
+    for (const oddity of found.oddities) observer.odd(oddity);
+  } catch (error) {
+    await writing.close({ timeout: 0 });
+    throw startFault(error, url);
+  }
+  const silenceMs = silenceOf(limits);
+  const readers = limits.poolSize - writers;
+  const reading =
+    readers > 0
+      ? renewedPool(() => connect(url, { ...limits, poolSize: readers }), silenceMs)
+      : sharedPool(writing, silenceMs);
+  const compile = compilerOf(writing);
+  const commits = groupCommit(writing, compile, observer, {
+    transactions: writers,
+    retryMs: limits.retryMs,
+    silenceMs,
+  });
+  const telling = signals(writing, reading, found.schema);
+  let closed = false;
+  let held: Hold | null = null;
+  return {
+    dialect: "postgres",
+    async all(statement, values) {
+      const run = compile(statement);
+      try {
+        const { rows } = await whilePassing(closed ? 0 : limits.retryMs, () =>
+          reading.ask((pool) => run(pool, values)),
+        );
+        return rowsOf(statement, rows);
+      } catch (error) {
+        throw unavailable(error);
+      }
+    },
+    atomically: commits.atomically,
+    async settled() {
+      // Commits are safe in their order, and without steps one is made too.
+      await commits.atomically();
+    },
+    signals: telling,
+    async lastSeq() {
+      const rows: { seq: string }[] = await writing.unsafe(
+        "select case when is_called then last_value else last_value - 1 end as seq from notifications_seq",
+      );
+      return Number(rows[0]?.seq ?? 0);
+    },
+    async continueAfter(seq) {
+      // Never back: numbers that were given may be in use.
+      await writing.unsafe(
+        "select setval('notifications_seq', $1, false) from notifications_seq where last_value < $1",
+        [seq + 1],
+      );
+      await writing.unsafe(
+        "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
+      );
+    },
+    async isHalfCopied() {
+      const rows: unknown[] = await writing.unsafe("select from migrations where name = $1", [
+        unfinishedCopy,
+      ]);
+      return rows.length > 0;
+    },
+    async setHalfCopied(isHalf) {
+      await writing.unsafe(
+        isHalf
+          ? "insert into migrations (name) values ($1) on conflict do nothing"
+          : "delete from migrations where name = $1",
+        [unfinishedCopy],
+      );
+    },
+    async holdStill() {
+      const holding = await hold(url, limits);
+      held = holding;
+      return () => holding.requireHeld();
+    },
+    async close() {
+      closed = true;
+      await held?.release();
+      await commits.close();
+      await telling.close();
+      await Promise.all([reading.close(), writing.close()]);
+    },
+  };
+}
+
+function compilerOf(pool: SQL): Compile {
+  return compiler({
+    // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
+    // the storage suite runs every statement of the program through it.
+    builders: drizzle(pool) as unknown as Sql,
+    tableOf,
+    dialect,
+    // Guarantee: what those builders made is one of them.
+    prepare: (query) => prepared(query as PostgresBuilder),
+  });
+}

@@ -1,0 +1,69 @@
+import { Database, SQLiteError } from "bun:sqlite";
+
+import type { Passenger } from "../../booking/booking.ts";
+import { unfinishedCopy } from "../applied.ts";
+
+import { migrations } from "./migrate.ts";
+
+/**
+ * The steps that a start would apply to the database in `file`; none when its schema is current. Reads
+ * only, so that looking changes nothing. Throws when the file is missing or no database.
+ */
+export function pendingMigrations(file: string): readonly string[] {
+  using client = new Database(file, { readonly: true });
+  const applied = appliedTo(client);
+  return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+}
+
+/** The steps that the database in `file` has and this program does not know: a newer one made them. */
+export function unknownMigrations(file: string): readonly string[] {
+  using client = new Database(file, { readonly: true });
+  const known = migrations.map(({ name }) => name);
+  return appliedTo(client).filter((name) => !known.includes(name));
+}
+
+/** Why the file is no whole database that a skyhook made, in a few words; null when it is one. */
+export function strangenessOf(file: string): string | null {
+  return faultOf(file, (client) => {
+    const applied = appliedTo(client);
+    if (applied.length === 0) return "it is no database of Skyhook";
+    return applied.includes(unfinishedCopy) ? "a copy into it was not finished" : null;
+  });
+}
+
+/** What is damaged in the database in `file`, in a few words; null when nothing. Reads all of it. */
+export function damageOf(file: string): string | null {
+  return faultOf(file, (client) => {
+    const [first] = client.query("pragma integrity_check(1)").values().flat();
+    return first === "ok" ? null : String(first);
+  });
+}
+
+function faultOf(file: string, look: (client: Database) => string | null): string | null {
+  try {
+    using client = new Database(file, { readonly: true });
+    return look(client);
+  } catch (error) {
+    if (error instanceof SQLiteError) return error.message;
+    throw error;
+  }
+}
+
+/** One sealed passenger for each key that sealed any. */
+export function sealedSamples(
+  file: string,
+): readonly Pick<Passenger, "bookingId" | "position" | "sealed">[] {
+  using client = new Database(file, { readonly: true });
+  return client
+    .query<Pick<Passenger, "bookingId" | "position" | "sealed">, []>(
+      "select booking_id as bookingId, position, sealed from passengers group by substr(sealed, 1, 4)",
+    )
+    .all();
+}
+
+function appliedTo(client: Database): readonly string[] {
+  const table = client.query("select 1 from sqlite_schema where name = 'migrations'").get();
+  if (table === null) return [];
+  const rows = client.query<{ name: string }, []>("select name from migrations").all();
+  return rows.map(({ name }) => name);
+}

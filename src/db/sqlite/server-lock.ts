@@ -1,0 +1,116 @@
+import { Database } from "bun:sqlite";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+
+import { writePrivately } from "../../base/private-file.ts";
+
+import { isLocked } from "./faults.ts";
+import { filesOf, identityOf, resolved } from "./in-place.ts";
+
+/** Commands look whether the lock is held by taking it for a moment; a start waits for that long. */
+const lookMs = 1_000;
+
+/** A held lock on the folder of a database. */
+export interface ServerLock {
+  /** Tells commands which files the server has open. */
+  opened(): void;
+  release(): void;
+}
+
+/** What a server says of itself beside the lock. */
+interface Holder {
+  readonly pid: number;
+  readonly host: string;
+  /** The database's files, each as `identityOf` names it; empty before they are open. */
+  readonly files: readonly (string | null)[];
+}
+
+/**
+ * Has no other server serve a database in the folder of `file` until this process ends, however it ends: the
+ * lock is one that SQLite has the system hold, on an empty database `skyhook.lock`. Process ids alone would not
+ * do, since they are used again, and each container has its own. Throws an error that names the other server.
+ */
+export function lockFolder(file: string): ServerLock {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const { lock, note } = placesOf(file);
+  const client = new Database(lock, { create: true });
+  try {
+    chmodSync(lock, 0o600);
+    client.run(`pragma busy_timeout = ${lookMs}`);
+    // Nothing is ever written to it.
+    client.run("pragma journal_mode = memory");
+    client.run("begin exclusive");
+    // That of a server that was killed.
+    rmSync(note, { force: true });
+    say([]);
+  } catch (error) {
+    client.close();
+    if (!isLocked(error)) throw error;
+    throw new Error(
+      `${named(holderIn(note))} already serves the database in ${dirname(lock)}: stop it first, or set DATA_DIR or DATABASE_URL to another folder`,
+      { cause: error },
+    );
+  }
+
+  function say(files: Holder["files"]): void {
+    const holder: Holder = { pid: process.pid, host: hostname(), files };
+    writePrivately(note, `${JSON.stringify(holder)}\n`);
+  }
+
+  return {
+    opened: () => say(filesOf(file).map(identityOf)),
+    release(): void {
+      rmSync(note, { force: true });
+      client.close();
+    },
+  };
+}
+
+/**
+ * Throws when a server has other files open than those that are there now under the names of the database:
+ * what a command writes into these, the server would never see, and might overwrite.
+ */
+export function requireServedFiles(file: string): void {
+  const { lock, note } = placesOf(file);
+  if (!existsSync(lock) || !isHeld(lock)) return;
+  const holder = holderIn(note);
+  if (holder === null || holder.files.length === 0) return;
+  const moved = filesOf(file).find((name, index) => identityOf(name) !== holder.files[index]);
+  if (moved === undefined) return;
+  throw new Error(
+    `${moved} was removed or replaced while ${named(holder)} has it open: stop that, then start skyhook again`,
+  );
+}
+
+function placesOf(file: string) {
+  const folder = dirname(resolved(file));
+  return { lock: join(folder, "skyhook.lock"), note: join(folder, "skyhook.lock.json") };
+}
+
+function isHeld(lock: string): boolean {
+  using client = new Database(lock, { readonly: true });
+  try {
+    client.query("select 1 from sqlite_schema").all();
+    return false;
+  } catch (error) {
+    if (isLocked(error)) return true;
+    throw error;
+  }
+}
+
+/** Null where it is not there yet, or cannot be read. */
+function holderIn(note: string): Holder | null {
+  try {
+    // Guarantee: only `say` above writes it, and whole.
+    return JSON.parse(readFileSync(note, "utf8")) as Holder;
+  } catch {
+    return null;
+  }
+}
+
+function named(holder: Holder | null): string {
+  if (holder === null) return "Another skyhook";
+  const where = holder.host === hostname() ? "" : ` on ${holder.host}`;
+  return `Another skyhook (process ${holder.pid}${where})`;
+}

@@ -1,0 +1,141 @@
+import { AppError } from "../base/errors.ts";
+
+import { openSqlite } from "./sqlite/open.ts";
+import type { Statement, Step } from "./statement.ts";
+
+/** What a step did: the rows it returned, and how many it returned or changed. */
+export interface StepResult<Row> {
+  readonly rows: readonly Row[];
+  readonly touched: number;
+}
+type ResultsOf<Steps extends readonly Step<unknown>[]> = {
+  [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? StepResult<Row> : never;
+};
+
+/** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
+export interface Storage {
+  readonly dialect: "sqlite" | "postgres";
+  /** Reads. Never sees a unit of work half-done. */
+  all<Values extends object, Row>(
+    statement: Statement<Values, Row>,
+    values: NoInfer<Values>,
+  ): Promise<Row[]>;
+  /**
+   * Does one unit of work, all or nothing, and resolves after it is on disk with what each step did
+   * (nothing, for steps that were left out). Throws the error of the step that failed.
+   */
+  atomically<const Steps extends readonly Step<unknown>[]>(
+    ...steps: Steps
+  ): Promise<ResultsOf<Steps>>;
+  /**
+   * Resolves when what was read before is as safe as a commit: to be asked before an answer acknowledges
+   * what only a read has found. A commit whose wait for a standby was broken off can be read before.
+   */
+  settled(): Promise<void>;
+  /** What other processes on the same database are told, and tell us; none where there are no others. */
+  readonly signals: Signals | null;
+  /** The number of the newest notification there ever was, also if it is gone by now. */
+  lastSeq(): Promise<number>;
+  /** Has new notifications numbered after `seq`, and new flights after those there are. */
+  continueAfter(seq: number): Promise<void>;
+  /** Whether a copy into it was begun and not finished. */
+  isHalfCopied(): Promise<boolean>;
+  /** Has all but copies refuse to open it from now on, or no more. On disk when this resolves. */
+  setHalfCopied(isHalf: boolean): Promise<void>;
+  /**
+   * Has nobody write to it, be it another process, until it is closed. What is returned throws when that
+   * did not last.
+   */
+  holdStill(): Promise<() => Promise<void>>;
+  /** Commits what waits, then closes. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** What a signal is about. */
+export type Topic = "notifications" | "seats";
+
+/** Word between the processes on one database. It may be lost: whoever listens also looks for itself. */
+export interface Signals {
+  /** Tells all other processes, soon: equal signals of one moment are sent as one. Never throws. */
+  send(topic: Topic, subject: number): void;
+  /** `onGap` is called whenever signals may have been lost, and once when it begins to listen. */
+  listen(topic: Topic, onSignal: (subjects: readonly number[]) => void, onGap: () => void): void;
+}
+
+/** Bounds of a database that is a server; SQLite has none of them. */
+export interface ServerLimits {
+  /** Connections at most, one for signals aside. */
+  readonly poolSize: number;
+  readonly connectTimeoutMs: number;
+  readonly statementTimeoutMs: number;
+  /** How long work is tried again after a lost connection or a collision before it is refused. */
+  readonly retryMs: number;
+}
+
+const defaultLimits: ServerLimits = {
+  poolSize: 10,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 2_000,
+};
+
+/** Watches a database; called on the way of every commit, so it must be quick and never throw. */
+export interface StorageObserver {
+  /** On opening, these steps brought an older schema up to date. */
+  migrated(steps: readonly string[]): void;
+  /** On opening, this was worth a look: one line that says what to do. */
+  odd(line: string): void;
+  /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
+  unitWaits(): ((units: number, error: unknown) => void) | null;
+  /** A group of units was committed, or failed as a whole. */
+  groupCommitted(seconds: number, units: number): void;
+}
+
+const nobody: StorageObserver = {
+  migrated() {},
+  odd() {},
+  unitWaits: () => null,
+  groupCommitted() {},
+};
+
+const sqliteUrl = /^sqlite:(.+)$/;
+
+/** The file of a database; null when it lives in memory or is a server. */
+export function databaseFile(url: string): string | null {
+  const [, file = ":memory:"] = sqliteUrl.exec(url) ?? [];
+  return file === ":memory:" ? null : file;
+}
+
+/**
+ * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
+ * one clear line when the URL is of no known kind, the server cannot be used, the database is newer
+ * than the program, or a copy into it was not finished.
+ */
+export function openStorage(
+  url: string,
+  limits: ServerLimits = defaultLimits,
+  observer: StorageObserver = nobody,
+): Promise<Storage> {
+  return open(url, limits, observer, false);
+}
+
+/** As `openStorage`, to copy into it: also when a copy before was not finished. */
+export function openCopyTarget(url: string, limits: ServerLimits): Promise<Storage> {
+  return open(url, limits, nobody, true);
+}
+
+async function open(
+  url: string,
+  limits: ServerLimits,
+  observer: StorageObserver,
+  isForCopy: boolean,
+): Promise<Storage> {
+  const [, file] = sqliteUrl.exec(url) ?? [];
+  if (file !== undefined) return openSqlite(file, observer, isForCopy);
+  if (/^postgres(ql)?:/.test(url)) {
+    // Loaded only where it is used: a tenth of the time of a start.
+    const { openPostgres } = await import("./postgres/open.ts");
+    return openPostgres(url, limits, observer, isForCopy);
+  }
+  throw new AppError("internal", 'DATABASE_URL must start with "sqlite:" or "postgres:"');
+}

@@ -1,0 +1,66 @@
+import { and, eq, lt, sql } from "drizzle-orm";
+
+import { type Rejection, type StoredRejection, rejectionsTable } from "../rejection.ts";
+
+import { pagesOver } from "../../db/keyset.ts";
+import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+
+const tables = { rejections: rejectionsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** The columns of what an operator is shown of a rejection. */
+function rejectionColumns({ rejections }: Tables) {
+  const { id, provider, createdAt, reason, address, requestId, headers, bodyBytes } = rejections;
+  return {
+    id,
+    provider,
+    createdAt,
+    reason,
+    address,
+    requestId,
+    headers,
+    bodyBytes,
+  } satisfies Record<keyof Rejection, unknown>;
+}
+
+export const insertRejection = statement<StoredRejection>()((db, { rejections }) =>
+  db.insert(rejections).values(allColumns(rejections)),
+);
+
+export const rejectionById = statement<Pick<Rejection, "id">>()((db, { rejections }, p) =>
+  db.select().from(rejections).where(eq(rejections.id, p.id)).limit(1),
+);
+
+/** Keeps the newest `keep` of a provider. */
+export const pruneRejections = statement<{ provider: string; keep: number }>()(
+  (db, { rejections }, p) =>
+    db
+      .delete(rejections)
+      .where(
+        and(
+          eq(rejections.provider, p.provider),
+          lt(
+            rejections.id,
+            sql`(select ${rejections.id} from ${rejections} where ${rejections.provider} = ${p.provider} order by ${rejections.id} desc limit 1 offset ${p.keep} - 1)`,
+          ),
+        ),
+      ),
+);
+
+/** Forgets the bytes of those up to a time, at most `limit` of them; the rejections stay. */
+export const forgetRefusedBodies = statement<{ until: Date; limit: number }>()(
+  (db, { rejections }, p) =>
+    db
+      .update(rejections)
+      .set({ body: sql`null` })
+      .where(
+        sql`${rejections.id} in (select ${rejections.id} from ${rejections} where ${rejections.createdAt} <= ${encoded(p.until, rejections.createdAt)} and ${rejections.body} is not null limit ${p.limit})`,
+      ),
+);
+
+export const rejectionPages = pagesOver(tables)<Rejection, "provider">({
+  table: (t) => t.rejections,
+  select: (db, t) => db.select(rejectionColumns(t)).from(t.rejections),
+});

@@ -1,0 +1,92 @@
+import { Elysia } from "elysia";
+
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../../web/rest/door.ts";
+import { failures } from "../../web/rest/problem.schema.ts";
+import { choice, textFilter } from "../../web/rest/query.ts";
+import { urlOf } from "../../web/rest/url.ts";
+import type { PageRequest } from "../../base/page.ts";
+
+import {
+  eventListQuery,
+  eventPageSchema,
+  eventParams,
+  eventTimelineSchema,
+  replayQuery,
+} from "./event.schema.ts";
+import { eventStatuses } from "../event.ts";
+import type { Events } from "./events.ts";
+
+/** What came in, for operators. */
+export const eventsRest = (events: Events, authenticated: Authenticated) =>
+  new Elysia({ name: "events", prefix: "/v1/events" })
+    .get(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        const list = (page: PageRequest, query: URLSearchParams) => {
+          const filters = {
+            provider: textFilter(query, "provider"),
+            type: textFilter(query, "type"),
+            status: choice(query, "status", eventStatuses),
+          };
+          const severity = query.get("include")?.includes("severity") ?? false;
+          return events.list(ctx, page, filters, { severity });
+        };
+        return servePage(exchange, "evt_", list, ["severity"]);
+      },
+      {
+        query: eventListQuery,
+        response: {
+          200: documentedHeaders(eventPageSchema, linkHeaders),
+          ...failures(401, 403),
+        },
+        detail: {
+          operationId: "listEvents",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "List events",
+          description: "What came in, newest first. Needs the role operator or admin.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async (exchange) => events.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: eventParams,
+        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "getEvent",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Read an event and all that happened to it",
+          description: "Needs the role operator or admin.",
+        },
+      },
+    )
+    .post(
+      "/:id/replay",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        const wish = choice(urlOf(exchange.request).searchParams, "onlyUndelivered", [
+          "true",
+          "false",
+        ]);
+        return events.replay(ctx, exchange.params.id, { onlyUndelivered: wish === "true" });
+      },
+      {
+        parse: "none",
+        params: eventParams,
+        query: replayQuery,
+        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "replayEvent",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Read an event anew and notify again",
+          description:
+            "What has failed goes out again at once under its own id; where nothing has, all is told anew, unless `onlyUndelivered` is true. Needs the role operator or admin.",
+        },
+      },
+    );

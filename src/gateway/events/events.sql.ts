@@ -1,0 +1,141 @@
+import { and, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
+
+import { type Event, type StoredEvent, eventsTable } from "../event.ts";
+
+import { pagesOver } from "../../db/keyset.ts";
+import { allColumns, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+
+const tables = { events: eventsTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** The columns of what the world sees of an event; the rest is its receipt. */
+function eventColumns({ events }: Tables) {
+  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = events;
+  const { subject, title, url, actor, data } = events;
+  return {
+    id,
+    provider,
+    type,
+    status,
+    idempotencyKey,
+    occurredAt,
+    createdAt,
+    subject,
+    title,
+    url,
+    actor,
+    data,
+  } satisfies Record<keyof Event, unknown>;
+}
+
+/** Stores an event; touches no row when its key, or its bytes, are there already. */
+export const insertEvent = statement<StoredEvent>()((db, { events }) =>
+  db.insert(events).values(allColumns(events)).onConflictDoNothing(),
+);
+
+/**
+ * The event that a delivery is a duplicate of: by its bytes where they are reserved, else by its key. An
+ * unsigned id on other bytes proves nothing.
+ */
+export const firstOfDelivery = statement<
+  Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">
+>()((db, { events }, p) =>
+  db
+    .select({
+      id: events.id,
+      type: events.type,
+      status: events.status,
+      idempotencyKey: events.idempotencyKey,
+    })
+    .from(events)
+    .where(
+      or(
+        and(isNull(events.bodyHash), eq(events.idempotencyKey, p.idempotencyKey)),
+        and(
+          isNotNull(events.bodyHash),
+          eq(events.provider, p.provider),
+          eq(events.bodyHash, p.bodyHash),
+        ),
+      ),
+    )
+    .limit(1),
+);
+
+export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db
+    .update(events)
+    .set({ duplicates: sql`${events.duplicates} + 1` })
+    .where(eq(events.id, p.id)),
+);
+
+export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
+  db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
+);
+
+export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
+  db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
+);
+
+/** Those of these idempotency keys, in any order. */
+export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
+  (db, t, p, dialect) =>
+    db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
+);
+
+/** How an event came in, with the exact bytes. */
+export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db
+    .select({
+      address: events.address,
+      headers: events.headers,
+      signedWith: events.signedWith,
+      bodyBytes: events.bodyBytes,
+      duplicates: events.duplicates,
+      body: events.body,
+    })
+    .from(events)
+    .where(eq(events.id, p.id))
+    .limit(1),
+);
+
+/** The headers that are kept with an event; among them its place in a trace. */
+export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
+);
+
+/** Writes what a later reading of the same bytes made of them; identity and receipt stay. */
+export const renormaliseEvent = statement<
+  Omit<Event, "provider" | "idempotencyKey" | "createdAt">
+>()((db, { events }, p) =>
+  db
+    .update(events)
+    .set({
+      type: p.type,
+      status: p.status,
+      occurredAt: p.occurredAt,
+      subject: p.subject,
+      title: p.title,
+      url: p.url,
+      actor: p.actor,
+      data: p.data,
+    })
+    .where(eq(events.id, p.id)),
+);
+
+/** When each provider's last event came; for `skyhook doctor`. */
+export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events }, p) =>
+  db
+    .select({ createdAt: events.createdAt, type: events.type })
+    .from(events)
+    .where(eq(events.provider, p.provider))
+    .orderBy(sql`${events.createdAt} desc`, sql`${events.id} desc`)
+    .limit(1),
+);
+
+export const eventPages = pagesOver(tables)<Event, "provider" | "type" | "status">({
+  table: (t) => t.events,
+  select: (db, t) => db.select(eventColumns(t)).from(t.events),
+  uncommon: { filter: "status", common: "accepted" },
+});

@@ -1,0 +1,43 @@
+import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
+
+import type { Event } from "../event.ts";
+
+/** An event as others are told of it (CloudEvents 1.0, JSON format). */
+export interface CloudEvent<Data> extends Partial<TraceHeaders> {
+  readonly specversion: "1.0";
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly time: string;
+  readonly subject?: string;
+  readonly datacontenttype: "application/json";
+  /** Extension: equal for all deliveries of one happening. */
+  readonly idempotencykey: string;
+  readonly data: Data;
+}
+
+/** The routes that make events themselves, by the events' provider. */
+const ownRoutes: Partial<Record<string, string>> = { bookings: "/v1/api/bookings" };
+
+/**
+ * Renders an event as a CloudEvent that carries `data`. `origin`: the trace of the request that made it,
+ * by the extension for distributed tracing; null for none.
+ */
+export function cloudEvent<Data>(
+  event: Event,
+  data: Data,
+  origin: TraceHeaders | null = null,
+): CloudEvent<Data> {
+  return {
+    specversion: "1.0",
+    id: event.id,
+    source: ownRoutes[event.provider] ?? `/webhooks/${event.provider}`,
+    type: `io.skyhook.${event.provider}.${event.type}`,
+    time: event.occurredAt.toISOString(),
+    ...(event.subject !== null && { subject: event.subject }),
+    datacontenttype: "application/json",
+    idempotencykey: event.idempotencyKey,
+    ...origin,
+    data,
+  };
+}

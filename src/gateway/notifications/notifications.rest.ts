@@ -1,0 +1,111 @@
+import { Elysia } from "elysia";
+
+import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
+import type { Clock } from "../../base/clock.ts";
+import { requireOperator } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { type Authenticated, bearer, servePage } from "../../web/rest/door.ts";
+import { failureReferences, failures } from "../../web/rest/problem.schema.ts";
+import { choice } from "../../web/rest/query.ts";
+import { eventStream, type ServerSentEvent } from "../../web/rest/sse.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+import type { Feed, FeedEntry } from "./channels/feed.ts";
+import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
+import { notificationStatuses } from "../notification.ts";
+import type { Notifications } from "./notifications.ts";
+
+/** What operators were told and how its delivery stands; the feed tells it as it happens. */
+export const notificationsRest = (
+  notifications: Notifications,
+  feed: Feed,
+  authenticated: Authenticated,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+) =>
+  new Elysia({ name: "notifications" })
+    .get(
+      "/v1/notifications",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "ntf_", (page, query) =>
+          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+        );
+      },
+      {
+        query: notificationListQuery,
+        response: {
+          200: documentedHeaders(notificationPageSchema, linkHeaders),
+          ...failures(401, 403),
+        },
+        detail: {
+          operationId: "listNotifications",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "List notifications",
+          description: "What operators were told, newest first. Needs the role operator or admin.",
+        },
+      },
+    )
+    .get(
+      "/v1/feed",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        requireOperator(ctx);
+        // Known before the stream opens: a client misses nothing that happens once it is open.
+        const newest = await feed.newestSeq();
+        // A number that was never reached is another database's: that client starts now.
+        const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
+        const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
+        return eventStream(clock, messages(entries), (fault) => {
+          void entries.return?.();
+          if (fault !== undefined) log.error({ err: fault }, "a follower's feed broke off");
+        });
+      },
+      {
+        detail: {
+          operationId: "followNotifications",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Follow notifications as they happen",
+          description: "Needs the role operator or admin.",
+          parameters: [
+            {
+              name: "Last-Event-ID",
+              in: "header",
+              description: "Goes on after this message; left out, from now on.",
+              schema: { type: "string", pattern: "^\\d{1,15}$" },
+            },
+          ],
+          responses: {
+            200: {
+              description: "Messages named `notification`, with JSON as their data.",
+              content: { "text/event-stream": { schema: { type: "string" } } },
+            },
+            ...failureReferences(400, 401, 403),
+          },
+        },
+      },
+    );
+
+async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void> {
+  for await (const { seq, ...entry } of entries) {
+    yield { id: String(seq), event: "notification", data: entry };
+  }
+}
+
+/** Where a client that comes back left off; null: from now on. */
+function lastEventId(request: Request): number | null {
+  const header = request.headers.get("last-event-id");
+  if (header === null || header === "") return null;
+  if (/^\d{1,15}$/.test(header)) return Number(header);
+  throw new AppError("invalid-parameter", "Last-Event-ID is not one that this feed sent", {
+    errors: [
+      {
+        parameter: "Last-Event-ID",
+        code: "invalid-parameter",
+        detail: "Leave it out to start now",
+      },
+    ],
+  });
+}

@@ -1,0 +1,247 @@
+import type { Cancel, Clock } from "../../base/clock.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Event } from "../event.ts";
+import { eventById, headersOf } from "../events/events.sql.ts";
+import {
+  bringForward,
+  claimDue,
+  insertAttempt,
+  nextDue,
+  releaseLeases,
+  releaseNotification,
+  settleNotification,
+} from "./notifications.sql.ts";
+import { step } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
+import type { Tracer } from "../../telemetry/tracing/tracer.ts";
+
+import type { Gateway, Sendable, SendResult } from "./channels/gateway.ts";
+import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "../notification.ts";
+import type { NotificationMetrics } from "./notification-metrics.ts";
+
+/**
+ * Hands due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
+ * process dies in between, the notification is due again when the lease ends, so it may be sent twice
+ * but is never lost.
+ */
+export interface Notifier {
+  start(): Promise<void>;
+  /** Looks for due notifications soon. Cheap: may be called on every commit. */
+  wake(): void;
+  /** Takes no more, and waits up to `patienceMs` for what is under way. */
+  stop(patienceMs: number): Promise<void>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly gateway: Gateway;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: NotificationMetrics;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+type Claimed = Sendable &
+  Pick<StoredNotification, "seq" | "eventId" | "attemptCount" | "leasedUntil">;
+
+const maxInFlight = 16;
+/** Longer than any attempt can take. */
+const leaseMs = 30_000;
+/** At least this often the database is asked, whatever the timers say. */
+const longestSleepMs = 30_000;
+/** A clock put back by less than this only makes what waits that much later. */
+const noticedStepMs = 30_000;
+
+export function notifier(parts: Parts): Notifier {
+  const { storage, clock, log } = parts;
+  const stopping = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+  let looking = false;
+  let looked = Promise.resolve();
+  let lookAgain = false;
+  let stopped = true;
+  let cancelSleep: Cancel = () => {};
+  /** What the clock said at the last look. */
+  let lookedAtMs = 0;
+
+  function wake(): void {
+    if (stopped) return;
+    if (looking) lookAgain = true;
+    else looked = look();
+  }
+
+  /** One look at what is due; never two at a time. */
+  async function look(): Promise<void> {
+    looking = true;
+    cancelSleep();
+    try {
+      do {
+        lookAgain = false;
+        await noticeStepBack();
+        await claimAndSend();
+        await sleepUntilDue();
+      } while (lookAgain && !stopped);
+    } catch (error) {
+      log.error({ err: error }, "due notifications could not be read; trying again");
+      sleep(1_000);
+    } finally {
+      looking = false;
+    }
+  }
+
+  /** When the clock was put back, what waits would wait for as much longer: it is tried at once. */
+  async function noticeStepBack(): Promise<void> {
+    const now = clock.now();
+    if (lookedAtMs - now > noticedStepMs) {
+      const heldAfter = new Date(now + leaseMs);
+      const values = { now: new Date(now), dueAfter: new Date(now), heldAfter };
+      await storage.atomically(step(bringForward, values));
+      log.warn("the clock was put back: notifications that wait for a retry are sent at once");
+    }
+    lookedAtMs = now;
+  }
+
+  async function claimAndSend(): Promise<void> {
+    const limit = maxInFlight - inFlight.size;
+    if (limit === 0 || stopped) return;
+    const now = clock.now();
+    const lease = { now: new Date(now), leasedUntil: new Date(now + leaseMs), limit };
+    const [claimed] = await storage.atomically(step(claimDue, lease));
+    for (const notification of claimed.rows) {
+      const delivery = deliver(parts, notification, stopping.signal);
+      inFlight.add(delivery);
+      void delivery.finally(() => {
+        inFlight.delete(delivery);
+        wake();
+      });
+    }
+    if (claimed.rows.length === limit) lookAgain = inFlight.size < maxInFlight;
+  }
+
+  async function sleepUntilDue(): Promise<void> {
+    // While all hands are busy, the end of a delivery wakes us.
+    if (stopped || inFlight.size >= maxInFlight) return;
+    const [next] = await storage.all(nextDue, { after: new Date(clock.now()) });
+    sleep(next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs);
+  }
+
+  function sleep(ms: number): void {
+    if (stopped) return;
+    cancelSleep();
+    cancelSleep = clock.after(Math.min(Math.max(ms, 10), longestSleepMs), wake);
+  }
+
+  return {
+    async start() {
+      // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
+      if (storage.signals === null) await storage.atomically(step(releaseLeases, {}));
+      const now = clock.now();
+      // No wait is longer, unless the clock was put back since it began.
+      const latest = new Date(now + longestRetryAfterMs);
+      await storage.atomically(
+        step(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
+      );
+      stopped = false;
+      wake();
+    },
+    wake,
+    async stop(patienceMs) {
+      stopped = true;
+      cancelSleep();
+      const cancelPatience = clock.after(patienceMs, () => stopping.abort());
+      // A claim under way may still bring deliveries.
+      await looked;
+      await Promise.all(inFlight);
+      cancelPatience();
+    },
+  };
+}
+
+async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal): Promise<void> {
+  const { storage, clock, log, metrics, random } = parts;
+  try {
+    const [event] = await storage.all(eventById, { id: notification.eventId });
+    if (event === undefined) throw new Error(`Event ${notification.eventId} is gone`);
+    const startedAt = new Date(clock.now());
+    const result = await sendTraced(parts, notification, event, signal);
+    // Cut off by our own stop: not the gateway's failure. The next start sends it again.
+    if (signal.aborted && !result.delivered) return;
+    const outcome = outcomeOf(notification, result, clock.now(), random());
+    const { delivered, responseStatus, error } = result;
+    const lease = { seq: notification.seq, leasedUntil: notification.leasedUntil };
+    await storage.atomically(
+      step(insertAttempt, {
+        notificationId: notification.id,
+        startedAt,
+        // A clock that was put back meanwhile makes no time of less than nothing.
+        durationMs: Math.max(0, clock.now() - startedAt.getTime()),
+        delivered,
+        responseStatus,
+        error,
+      }),
+      step(settleNotification, {
+        ...lease,
+        ...outcome,
+        earlierAttempts: notification.attemptCount,
+      }),
+      // Armed again during a try that failed, it is due at once.
+      ...(delivered ? [] : [step(releaseNotification, lease)]),
+    );
+    metrics.attempted(delivered ? "delivered" : "failed");
+    const fields = { id: notification.id, attempt: outcome.attemptCount, error };
+    if (!delivered) log.warn(fields, `notification ${outcome.status}`);
+  } catch (error) {
+    // Its lease ends by itself, and it is tried again.
+    log.error({ id: notification.id, err: error }, "a delivery could not be recorded");
+  }
+}
+
+/** Sends in a span of its own, in the trace of the request that made the event. */
+async function sendTraced(
+  { storage, gateway, tracer }: Parts,
+  notification: Claimed,
+  event: Event,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  if (tracer === null) return gateway.send(notification, event, null, signal);
+  const [kept] = await storage.all(headersOf, { id: event.id });
+  const origin = storedTrace(kept?.headers ?? null);
+  const span = tracer.start("notification delivery", {
+    kind: "client",
+    parent: origin,
+    attributes: {
+      "http.request.method": "POST",
+      "http.request.resend_count": notification.attemptCount,
+      "cloudevents.event_id": event.id,
+    },
+  });
+  const result = await gateway.send(notification, event, { origin, attempt: span.context }, signal);
+  const { delivered, responseStatus: status } = result;
+  if (status !== null) span.set({ "http.response.status_code": status });
+  // What our own stop cuts off is nobody's failure.
+  const error = { type: String(status ?? "no-answer"), isOurs: !signal.aborted };
+  span.end(delivered ? undefined : error);
+  return result;
+}
+
+/** What becomes of a notification after an attempt. */
+function outcomeOf(
+  { attemptCount: earlier }: Claimed,
+  { delivered, error, retryAfterMs }: SendResult,
+  nowMs: number,
+  random: number,
+): Pick<StoredNotification, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> {
+  const attemptCount = earlier + 1;
+  if (delivered) {
+    const deliveredAt = new Date(nowMs);
+    return { status: "delivered", attemptCount, dueAt: null, deliveredAt, lastError: null };
+  }
+  const delayMs = nextRetryMs(attemptCount, retryAfterMs, random);
+  const failed = { attemptCount, deliveredAt: null, lastError: error };
+  if (delayMs === null) return { ...failed, status: "dead", dueAt: null };
+  return { ...failed, status: "retrying", dueAt: new Date(nowMs + delayMs) };
+}

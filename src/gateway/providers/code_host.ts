@@ -1,0 +1,262 @@
+import type { Event } from "../event.ts";
+import type { Message, Severity } from "../notification.ts";
+import {
+  at,
+  dataOf,
+  eventNameAt,
+  firstLineAt,
+  idAt,
+  idOf,
+  ignoredTitle,
+  isObject,
+  isoTimeAt,
+  joined,
+  objectAt,
+  shortHash,
+  textAt,
+  typeName,
+  urlAt,
+} from "./payload.ts";
+import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+
+import { samples } from "./code_host.samples.ts";
+
+/** GitHub: https://docs.github.com/en/webhooks. */
+export const codeHost: Provider = {
+  id: "code_host",
+  displayName: "Code host (GitHub)",
+  signature: {
+    algorithm: "sha256",
+    encoding: "hex",
+    prefix: "sha256=",
+    headers: ["x-codehost-signature-256", "x-hub-signature-256"],
+    signed: "raw",
+  },
+  deliveryIdIsSigned: false,
+  readHeaders: ["x-codehost-event", "x-github-event", "x-codehost-delivery", "x-github-delivery"],
+  setUp: "use the repository's webhook settings: content type application/json, a new secret",
+  // The service sends nothing larger.
+  maxBodyBytes: 25 * 1024 * 1024,
+  formField: "payload",
+  normalise,
+  notify: [notifyCode],
+  samples,
+};
+
+function normalise({ payload, header }: Delivery): Normalised {
+  const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
+  const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
+  const name = nameOf(payload, hint);
+  const type = typeName(name);
+  const entry = listed.get(name);
+  return entry === undefined
+    ? { status: "ignored", type, deliveryId, ...describeOther(payload, type) }
+    : { status: "accepted", type, deliveryId, ...entry.describe(payload) };
+}
+
+/** All of a normalised event that is told by its body alone. */
+type Description = Omit<Normalised, "status" | "type" | "deliveryId">;
+
+interface Listed {
+  /** What its payload holds beside the `action`. */
+  readonly member: string;
+  readonly action: string;
+  readonly describe: (payload: JsonObject) => Description;
+}
+const listed: ReadonlyMap<string | null, Listed> = new Map([
+  [
+    "workflow_run.completed",
+    { member: "workflow_run", action: "completed", describe: describeRun },
+  ],
+  ["package.published", { member: "package", action: "published", describe: describePackage }],
+]);
+
+/** The other events that the service's settings form offers, by what only they hold. */
+const offered = [
+  { event: "push", members: ["ref", "commits"] },
+  { event: "ping", members: ["zen", "hook_id"] },
+  { event: "deployment_status", members: ["deployment_status"] },
+  { event: "pull_request", members: ["pull_request", "number"] },
+] as const;
+
+/**
+ * The event's name. The header that names it is not signed, so it never contradicts the body: it makes a
+ * listed event only of what no real delivery is, a payload that holds nothing or lacks the action.
+ */
+function nameOf(payload: JsonObject, hint: string | null): string | null {
+  const signed = signedNameOf(payload);
+  const hinted = listed.get(hint);
+  if (signed !== null || hinted === undefined) return signed ?? hint;
+  return isBare(payload, hinted.member) ? hint : null;
+}
+
+/** The event's name by the signed body alone, as `workflow_run.completed`; null when it does not tell. */
+function signedNameOf(payload: JsonObject): string | null {
+  const named = eventNameAt(payload, "event", listed);
+  if (listed.has(named)) return named;
+  const holds = (member: string) => (at(payload, member) ?? null) !== null;
+  const action = textAt(payload, "action");
+  const other = offered.find(({ members }) => members.every(holds));
+  if (other !== undefined) return joined(".", other.event, action);
+  const found = listed
+    .entries()
+    .find(([, entry]) => entry.action === action && isObject(at(payload, entry.member)));
+  return found?.[0] ?? null;
+}
+
+/**
+ * The event's name by the unsigned header, as `issues.opened` or `workflow_run.completed`, or by an action
+ * that is a whole name. That is a hint too: who dispatches an event to a repository chooses its action.
+ */
+function hintOf(payload: JsonObject, event: string | null): string | null {
+  const action = textAt(payload, "action");
+  if (listed.has(action)) return action;
+  if (event === null || action === null || event.endsWith(`.${action}`)) return event;
+  return joined(".", event, action);
+}
+
+/** Whether only `member` and the repository are objects. Real deliveries hold a `sender` or their subject. */
+function isBare(payload: JsonObject, member: string): boolean {
+  return Object.entries(payload).every(
+    ([key, value]) =>
+      key === member || key === "repository" || typeof value !== "object" || value === null,
+  );
+}
+
+interface Outcome {
+  readonly verb: string;
+  readonly severity: Severity;
+}
+const outcomes: ReadonlyMap<string | null, Outcome> = new Map([
+  ["success", { verb: "passed", severity: "success" }],
+  ["failure", { verb: "failed", severity: "error" }],
+  ["timed_out", { verb: "timed out", severity: "error" }],
+  ["startup_failure", { verb: "failed to start", severity: "error" }],
+  ["cancelled", { verb: "was cancelled", severity: "warning" }],
+  ["action_required", { verb: "needs action", severity: "warning" }],
+  ["stale", { verb: "went stale", severity: "warning" }],
+  ["skipped", { verb: "was skipped", severity: "info" }],
+  ["neutral", { verb: "ended neutral", severity: "info" }],
+]);
+
+function describeRun(payload: JsonObject): Description {
+  const run = objectAt(payload, "workflow_run");
+  const runId = idAt(run, "id");
+  const workflow = firstLineAt(payload, "workflow", "name") ?? firstLineAt(run, "name");
+  const conclusion = firstLineAt(run, "conclusion");
+  const verb = outcomes.get(conclusion)?.verb ?? "completed";
+  const branch = branchOf(payload, run);
+  const headline = firstLineAt(run, "display_title") ?? firstLineAt(run, "head_commit", "message");
+  const number = idAt(run, "run_number");
+  const attempt = idAt(run, "run_attempt");
+  const repository = repositoryOf(payload);
+  const which = joined(" ", repository, number && `#${number}`);
+  return {
+    occurredAt: isoTimeAt(run, "updated_at"),
+    subject: runId && `workflow_run/${runId}`,
+    title: joined(
+      "",
+      `${workflow ?? "Workflow"} ${verb}`,
+      branch && ` on ${branch}`,
+      headline && `: ${headline}`,
+      which && ` (${joined(", attempt ", which, attempt === "1" ? null : attempt)})`,
+    ),
+    url: urlAt(run, "html_url") ?? urlAt(payload, "repository", "html_url"),
+    actor:
+      firstLineAt(run, "triggering_actor", "login") ??
+      firstLineAt(run, "actor", "login") ??
+      senderOf(payload),
+    data: dataOf({
+      workflow,
+      conclusion,
+      branch,
+      commit: shortHash(firstLineAt(run, "head_sha")),
+      number,
+      attempt,
+      trigger: firstLineAt(run, "event"),
+      repository,
+    }),
+  };
+}
+
+/** The branch, as `fork-owner:main` for a fork: otherwise each would read as our own main. */
+function branchOf(payload: JsonObject, run: JsonObject): string | null {
+  const branch = firstLineAt(run, "head_branch");
+  const head = firstLineAt(run, "head_repository", "full_name");
+  if (branch === null || head === null || head === repositoryOf(payload)) return branch;
+  return `${head.split("/", 1)[0]}:${branch}`;
+}
+
+function describePackage(payload: JsonObject): Description {
+  const thing = objectAt(payload, "package");
+  const version = objectAt(thing, "package_version");
+  const packageId = idAt(thing, "id");
+  const name = firstLineAt(thing, "name");
+  const kind = firstLineAt(thing, "package_type")?.toLowerCase() ?? null;
+  const repository = repositoryOf(payload);
+  const source = joined(", ", kind, repository);
+  return {
+    // For containers `created_at` says the year 1.
+    occurredAt: isoTimeAt(thing, "updated_at") ?? isoTimeAt(version, "updated_at"),
+    subject: packageId && `package/${packageId}`,
+    title: joined(
+      " ",
+      name === null ? "Package published" : `Published ${name}${versionSuffix(version)}`,
+      source && `(${source})`,
+    ),
+    url: urlAt(version, "html_url") ?? urlAt(thing, "html_url"),
+    actor: senderOf(payload) ?? firstLineAt(version, "author", "login"),
+    data: dataOf({
+      package: name,
+      version: firstLineAt(version, "version"),
+      tag: containerTag(version),
+      kind,
+      repository,
+    }),
+  };
+}
+
+/** `@1.4.0`; for a container `:latest`, or the digest when it has no tag. */
+function versionSuffix(version: JsonObject): string {
+  const tag = containerTag(version);
+  if (tag !== null) return `:${tag}`;
+  const name = firstLineAt(version, "version");
+  return name === null ? "" : `@${name.startsWith("sha256:") ? name.slice(0, 19) : name}`;
+}
+
+function containerTag(version: JsonObject): string | null {
+  return firstLineAt(version, "container_metadata", "tag", "name");
+}
+
+function describeOther(payload: JsonObject, type: string): Description {
+  const repository = repositoryOf(payload);
+  return {
+    occurredAt: null,
+    subject: repository && `repository/${repository}`,
+    title: ignoredTitle(type, repository),
+    url: urlAt(payload, "repository", "html_url"),
+    actor: senderOf(payload),
+    data: dataOf({ repository }),
+  };
+}
+
+function repositoryOf(payload: JsonObject): string | null {
+  return firstLineAt(payload, "repository", "full_name");
+}
+
+function senderOf(payload: JsonObject): string | null {
+  return firstLineAt(payload, "sender", "login");
+}
+
+function notifyCode(event: Event): Message {
+  const conclusion = textAt(event.data, "conclusion");
+  const text = joined(
+    " · ",
+    event.actor && `by ${event.actor}`,
+    textAt(event.data, "commit"),
+    textAt(event.data, "trigger"),
+  );
+  const ofRun = outcomes.get(conclusion)?.severity ?? "info";
+  const severity = event.type === "package.published" ? "success" : ofRun;
+  return { title: event.title, text, url: event.url, severity };
+}

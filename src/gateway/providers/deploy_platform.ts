@@ -1,0 +1,137 @@
+import type { Event } from "../event.ts";
+import type { Message, Severity } from "../notification.ts";
+import {
+  dataOf,
+  eventNameAt,
+  firstLineAt,
+  idAt,
+  ignoredTitle,
+  joined,
+  listing,
+  objectAt,
+  shortHash,
+  textAt,
+  typeName,
+  unixMillisAt,
+  urlAt,
+  webUrl,
+} from "./payload.ts";
+import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+
+import { samples } from "./deploy_platform.samples.ts";
+
+/** By the service's `type`; the names with a hyphen are its old ones. */
+const listed = listing({
+  "deployment.created": "deploy.created",
+  "deployment.succeeded": "deploy.succeeded",
+  "deployment.error": "deploy.error",
+  "deployment.canceled": "deploy.canceled",
+  "deployment-ready": "deploy.succeeded",
+  "deployment-error": "deploy.error",
+  "deployment-canceled": "deploy.canceled",
+});
+
+interface Outcome {
+  readonly verb: string;
+  readonly severity: Severity;
+}
+const outcomes: ReadonlyMap<string | undefined, Outcome> = new Map([
+  ["deploy.created", { verb: "started", severity: "info" }],
+  ["deploy.succeeded", { verb: "succeeded", severity: "success" }],
+  ["deploy.error", { verb: "failed", severity: "error" }],
+  ["deploy.canceled", { verb: "was canceled", severity: "warning" }],
+]);
+
+/** Vercel: https://vercel.com/docs/webhooks/webhooks-api. */
+export const deployPlatform: Provider = {
+  id: "deploy_platform",
+  displayName: "Deploy platform (Vercel)",
+  signature: {
+    algorithm: "sha1",
+    encoding: "hex",
+    headers: ["x-deploy-signature", "x-vercel-signature"],
+    signed: "raw",
+  },
+  deliveryIdIsSigned: true,
+  maxBodyBytes: 5 * 1024 * 1024,
+  normalise,
+  notify: [notifyDeploy],
+  samples,
+};
+
+function normalise({ payload }: Delivery): Normalised {
+  const name = eventNameAt(payload, "type", listed);
+  const type = listed.get(name);
+  const details = objectAt(payload, "payload");
+  const deployment = objectAt(details, "deployment");
+  const deploymentId = idAt(deployment, "id");
+  const project = firstLineAt(deployment, "name") ?? firstLineAt(details, "name");
+  const target = targetOf(details);
+  const branch = commitFact(deployment, "Ref");
+  const message = commitFact(deployment, "Message");
+  const site = siteOf(deployment);
+  const outcome = outcomes.get(type);
+  return {
+    status: type === undefined ? "ignored" : "accepted",
+    type: type ?? typeName(name),
+    deliveryId: idAt(payload, "id"),
+    occurredAt: unixMillisAt(payload, "createdAt"),
+    subject: deploymentId && `deployment/${deploymentId}`,
+    title: outcome
+      ? joined(
+          "",
+          "Deploy",
+          project && ` of ${project}`,
+          target && ` to ${target}`,
+          ` ${outcome.verb}`,
+          message && `: ${message}`,
+          branch && ` (${branch})`,
+        )
+      : ignoredTitle(typeName(name), project),
+    url: urlAt(details, "links", "deployment") ?? site,
+    actor:
+      commitFact(deployment, "AuthorName") ??
+      commitFact(deployment, "AuthorLogin") ??
+      idAt(details, "user", "id"),
+    data: dataOf({
+      project,
+      target: outcome ? target : null,
+      branch,
+      commit: shortHash(commitFact(deployment, "Sha")),
+      message,
+      site,
+    }),
+  };
+}
+
+/** The environment. The service names that of a branch null; a payload that tells nothing has none. */
+function targetOf(details: JsonObject): string | null {
+  const isTold = Object.keys(details).length > 0;
+  return firstLineAt(details, "target") ?? (isTold ? "preview" : null);
+}
+
+/** What the deployment's `meta` says about its commit; empty when it came from the command line. */
+function commitFact(deployment: JsonObject, fact: string): string | null {
+  return (
+    firstLineAt(deployment, "meta", `githubCommit${fact}`) ??
+    firstLineAt(deployment, "meta", `gitlabCommit${fact}`) ??
+    firstLineAt(deployment, "meta", `bitbucketCommit${fact}`)
+  );
+}
+
+/** Where the deployment is served; the payload has the host alone. */
+function siteOf(deployment: JsonObject): string | null {
+  const host = idAt(deployment, "url");
+  return host && /^[\w.-]+$/.test(host) ? webUrl(`https://${host}`) : null;
+}
+
+function notifyDeploy(event: Event): Message {
+  const text = joined(
+    " · ",
+    event.actor && `by ${event.actor}`,
+    textAt(event.data, "commit"),
+    textAt(event.data, "site"),
+  );
+  const severity = outcomes.get(event.type)?.severity ?? "info";
+  return { title: event.title, text, url: event.url, severity };
+}

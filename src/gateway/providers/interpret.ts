@@ -1,0 +1,62 @@
+import type { Event } from "../event.ts";
+import type { Message } from "../notification.ts";
+
+import { compactJson } from "../signatures/compact-json.ts";
+import { isObject, printable } from "./payload.ts";
+import type { JsonObject, Normalised, Provider } from "./provider.ts";
+import type { Verified } from "../signatures/signature.ts";
+
+/** Looks a header up by its lower-case name. */
+export type HeaderLookup = (name: string) => string | null;
+
+/**
+ * What verified bytes mean to their provider, or null when they are not JSON in UTF-8 with an object
+ * at the top, nor a form that holds it. Pure. How the bytes are read depends on the bytes alone: no
+ * signature covers the content type, so whoever captured a delivery could change it.
+ */
+export function interpret(
+  provider: Provider,
+  { bytes }: Pick<Verified, "bytes">,
+  headerOf: HeaderLookup,
+): Normalised | null {
+  const payload = read(provider, bytes);
+  if (payload === null) return null;
+  return provider.normalise({
+    payload,
+    header(...names) {
+      const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
+      return value === null ? null : printable(value);
+    },
+  });
+}
+
+/** What operators are told of an event: nothing unless its provider accepted it. */
+export function messagesOf(provider: Provider, event: Event): readonly Message[] {
+  if (event.status !== "accepted") return [];
+  return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
+}
+
+function read({ signature, formField }: Provider, bytes: Uint8Array): JsonObject | null {
+  const payload = parse(bytes, formField);
+  if (payload !== null || signature.signed !== "raw-or-compact-json") return payload;
+  // White space within a token spoils it, and the signature does not cover white space.
+  return parse(compactJson(bytes), formField);
+}
+
+// Takes a byte order mark off, and throws on what is not UTF-8.
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | null {
+  try {
+    const text = utf8.decode(bytes);
+    const isForm = formField !== undefined && text.startsWith(`${formField}=`);
+    const value: unknown = JSON.parse(isForm ? fieldOf(text, formField) : text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function fieldOf(form: string, field: string): string {
+  return new URLSearchParams(form).get(field) ?? "";
+}

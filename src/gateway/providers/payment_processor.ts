@@ -1,0 +1,165 @@
+import type { Event } from "../event.ts";
+import type { Message, Severity } from "../notification.ts";
+import {
+  at,
+  dataOf,
+  eventNameAt,
+  firstLineAt,
+  idAt,
+  ignoredTitle,
+  isoTimeAt,
+  joined,
+  objectAt,
+  textAt,
+  typeName,
+  unixSecondsAt,
+} from "./payload.ts";
+import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+
+import { samples } from "./payment_processor.samples.ts";
+
+interface Listed {
+  readonly label: string;
+  /** The field that holds the amount this event is about. */
+  readonly amount: string | null;
+  readonly severity: Severity;
+}
+/** The events worth an operator's time; the specification lists none. */
+const listed: ReadonlyMap<string | null, Listed> = new Map([
+  [
+    "payment_intent.succeeded",
+    { label: "Payment succeeded", amount: "amount_received", severity: "success" },
+  ],
+  [
+    "payment_intent.payment_failed",
+    { label: "Payment failed", amount: "amount", severity: "warning" },
+  ],
+  ["charge.refunded", { label: "Charge refunded", amount: "amount_refunded", severity: "info" }],
+  ["charge.dispute.created", { label: "Dispute opened", amount: "amount", severity: "error" }],
+  ["invoice.paid", { label: "Invoice paid", amount: "amount_paid", severity: "success" }],
+  [
+    "invoice.payment_failed",
+    { label: "Invoice payment failed", amount: "amount_due", severity: "warning" },
+  ],
+  [
+    "checkout.session.completed",
+    { label: "Checkout completed", amount: "amount_total", severity: "success" },
+  ],
+  [
+    "customer.subscription.deleted",
+    { label: "Subscription ended", amount: null, severity: "warning" },
+  ],
+]);
+
+/** Stripe: https://docs.stripe.com/webhooks. The endpoint's secret is used as it is, `whsec_` included. */
+export const paymentProcessor: Provider = {
+  id: "payment_processor",
+  displayName: "Payment processor (Stripe)",
+  signature: {
+    algorithm: "sha256",
+    encoding: "hex",
+    headers: ["x-payment-signature", "stripe-signature"],
+    signed: "timestamp-dot-raw",
+    toleranceSeconds: 300,
+  },
+  deliveryIdIsSigned: true,
+  secretPrefix: "whsec_",
+  maxBodyBytes: 5 * 1024 * 1024,
+  normalise,
+  notify: [notifyPayment],
+  samples,
+};
+
+function normalise({ payload }: Delivery): Normalised {
+  const name = eventNameAt(payload, "type", listed);
+  // Thin events (`v2.core.event`) name a thing and do not hold it.
+  const isThin = (at(payload, "object") ?? "event") !== "event";
+  const entry = isThin ? undefined : listed.get(name);
+  const id = idAt(payload, "id");
+  const thing = objectAt(payload, "data", "object");
+  const thingId = idAt(thing, "id");
+  const isTest = at(payload, "livemode") === false;
+  const amount = entry?.amount ? amountAt(thing, entry.amount) : null;
+  const customer = customerOf(thing);
+  const reason = reasonOf(thing);
+  return {
+    status: entry === undefined ? "ignored" : "accepted",
+    type: typeName(name),
+    deliveryId: id,
+    // Thin events tell the time as text.
+    occurredAt: unixSecondsAt(payload, "created") ?? isoTimeAt(payload, "created"),
+    subject: thingId && `${typeName(textAt(thing, "object"))}/${thingId}`,
+    title: entry
+      ? joined(
+          " · ",
+          joined(": ", entry.label, amount ?? thingId),
+          customer,
+          reason,
+          isTest ? "test mode" : null,
+        )
+      : ignoredTitle(typeName(name)),
+    url:
+      id && `https://dashboard.stripe.com/${isTest ? "test/" : ""}events/${encodeURIComponent(id)}`,
+    actor: customer,
+    data: dataOf({
+      amount,
+      reason,
+      invoice: firstLineAt(thing, "number"),
+      account: idAt(payload, "account"),
+      test: isTest ? true : null,
+    }),
+  };
+}
+
+/** What the service counts without minor units: https://docs.stripe.com/currencies#zero-decimal. */
+const zeroDecimal = new Set(
+  "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "),
+);
+const threeDecimal = new Set("BHD JOD KWD OMR TND".split(" "));
+
+/**
+ * The amount as `EUR 1,234.50`, or null. The exponents are the service's own and not those of
+ * ISO 4217 that `Intl` knows: it counts MGA in whole units, ISK and UGX in hundredths.
+ */
+function amountAt(thing: JsonObject, field: string): string | null {
+  const amount = at(thing, field);
+  const currency = textAt(thing, "currency")?.toUpperCase() ?? "";
+  if (!Number.isSafeInteger(amount) || !/^[A-Z]{3}$/.test(currency)) return null;
+  const digits = zeroDecimal.has(currency) ? 0 : threeDecimal.has(currency) ? 3 : 2;
+  const number = new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return `${currency} ${number.format(Number(amount) / 10 ** digits)}`;
+}
+
+/** The customer's address or else id; each object keeps it elsewhere, and ids may be expanded. */
+function customerOf(thing: JsonObject): string | null {
+  return (
+    firstLineAt(thing, "customer_email") ??
+    firstLineAt(thing, "customer_details", "email") ??
+    firstLineAt(thing, "billing_details", "email") ??
+    firstLineAt(thing, "receipt_email") ??
+    firstLineAt(thing, "evidence", "customer_email_address") ??
+    idAt(thing, "customer") ??
+    idAt(thing, "customer", "id")
+  );
+}
+
+/** Why a payment failed, was disputed or a subscription ended. */
+function reasonOf(thing: JsonObject): string | null {
+  return (
+    firstLineAt(thing, "last_payment_error", "message") ??
+    firstLineAt(thing, "reason") ??
+    firstLineAt(thing, "cancellation_details", "reason")
+  );
+}
+
+function notifyPayment(event: Event): Message {
+  return {
+    title: event.title,
+    text: joined(" · ", event.subject, textAt(event.data, "invoice")),
+    url: event.url,
+    severity: listed.get(event.type)?.severity ?? "info",
+  };
+}

@@ -1,0 +1,84 @@
+import type { Fresh, SampleDelivery } from "./provider.ts";
+
+const inboxes = {
+  _meta: { type: "inboxes" },
+  data: [{ id: "inb_1", name: "Support", address: "help@example.com", type: "smtp" }],
+};
+const ada = { id: "tea_1", email: "ada@example.com", username: "ada", first_name: "Ada" };
+const grace = { id: "tea_2", email: "grace@example.com", username: "grace", first_name: "Grace" };
+
+/** The envelope that every event comes in, with full event data. */
+const delivery =
+  (type: string, particulars: (fresh: Fresh, seconds: number) => object): SampleDelivery =>
+  (fresh) => {
+    const seconds = fresh.now.getTime() / 1_000;
+    return {
+      headers: {},
+      body: {
+        _links: { self: `https://api2.frontapp.com/events/evt_${fresh.id.slice(-12)}` },
+        id: `evt_${fresh.id.slice(-12)}`,
+        type,
+        emitted_at: seconds,
+        conversation: {
+          id: "cnv_a1",
+          subject: "Refund for order 77",
+          status: "unassigned",
+          assignee: null,
+          recipient: { handle: "kim@example.net", role: "from" },
+          tags: [],
+          last_message: { id: "msg_9" },
+          created_at: 1_763_716_360.872,
+        },
+        ...particulars(fresh, seconds),
+      },
+    };
+  };
+
+export const samples: Readonly<Record<string, SampleDelivery>> = {
+  "message.received": delivery("inbound", ({ id }, seconds) => ({
+    source: inboxes,
+    target: {
+      _meta: { type: "message" },
+      data: {
+        id: `msg_${id.slice(-12)}`,
+        type: "email",
+        is_inbound: true,
+        created_at: Math.floor(seconds),
+        blurb: "Hello, I would like my money back for order 77",
+        body: "<p>Hello, I would like my money back for order 77</p>",
+        text: "Hello, I would like my money back for order 77\n",
+        author: null,
+        recipients: [
+          { handle: "kim@example.net", role: "from" },
+          { handle: "help@example.com", role: "to" },
+        ],
+        attachments: [],
+      },
+    },
+  })),
+  "message.sent": delivery("out_reply", ({ id }, seconds) => ({
+    source: inboxes,
+    target: {
+      _meta: { type: "message" },
+      data: {
+        id: `msg_${id.slice(-12)}`,
+        type: "email",
+        is_inbound: false,
+        created_at: Math.floor(seconds),
+        blurb: "Your refund is on its way",
+        body: "<p>Your refund is on its way</p>",
+        text: "Your refund is on its way\n",
+        author: ada,
+        recipients: [
+          { handle: "help@example.com", role: "from" },
+          { handle: "kim@example.net", role: "to" },
+        ],
+        attachments: [],
+      },
+    },
+  })),
+  "assignee.changed": delivery("assign", () => ({
+    source: { _meta: { type: "teammate" }, data: ada },
+    target: { _meta: { type: "teammate" }, data: grace },
+  })),
+};

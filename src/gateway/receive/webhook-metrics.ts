@@ -1,0 +1,30 @@
+import { type Verdict, verdicts } from "../delivery-count.ts";
+import type { Metrics } from "../../telemetry/metrics.ts";
+
+export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
+
+/** Counts deliveries. Those of registered providers start at 0: silence is not absence. */
+export function webhookMetrics(metrics: Metrics, providers: readonly string[]) {
+  const receipts = metrics.counter({
+    name: "skyhook_webhook_receipts_total",
+    help: "Webhook deliveries by provider and verdict",
+    labels: ["provider", "verdict"],
+  });
+  const ackSeconds = metrics.histogram({
+    name: "skyhook_webhook_ack_seconds",
+    help: "Time from the head of a delivery to its acknowledgement, commit included",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+  });
+  for (const provider of providers) {
+    for (const verdict of verdicts) receipts.inc({ provider, verdict }, 0);
+  }
+
+  return {
+    received(provider: string, verdict: Verdict): void {
+      receipts.inc({ provider, verdict });
+    },
+    acknowledged(seconds: number): void {
+      ackSeconds.observe(seconds);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { Elysia } from "elysia";
+
+import { type Authenticated, bearer } from "../../web/rest/door.ts";
+import { failures } from "../../web/rest/problem.schema.ts";
+
+import { providerStatusesSchema } from "./provider-status.schema.ts";
+import type { Providers } from "./provider-status.ts";
+
+/** How each provider is doing, for operators. */
+export const providerStatusRest = (providers: Providers, authenticated: Authenticated) =>
+  new Elysia({ name: "provider-status" }).get(
+    "/v1/providers",
+    async (exchange) => providers.list(await authenticated(exchange)),
+    {
+      response: { 200: providerStatusesSchema, ...failures(401, 403) },
+      detail: {
+        operationId: "listProviders",
+        tags: ["Operators"],
+        security: bearer,
+        summary: "See how each provider is doing",
+        description:
+          "Whether it has fallen silent, and which of its secrets is in use. Needs the role operator or admin.",
+      },
+    },
+  );

@@ -1,0 +1,146 @@
+import { Elysia } from "elysia";
+
+import { AppError } from "../../base/errors.ts";
+import { readBytes } from "../../web/rest/body.ts";
+import { clientAddress } from "../../web/rest/client-address.ts";
+import { failures } from "../../web/rest/problem.schema.ts";
+import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
+
+import { accessTokenSchema, consoleCodeSchema, tokenRequestSchema } from "./access-token.schema.ts";
+import type { AccessToken, Clients } from "./clients.ts";
+import type { ConsoleCodes } from "./console-codes.ts";
+
+interface Parts {
+  readonly clients: Clients;
+  readonly consoleCodes: ConsoleCodes;
+  readonly limiter: FailureLimiter;
+  readonly trustedProxyHops: number;
+}
+
+const maxBodyBytes = 16 * 1024;
+
+/**
+ * POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON.
+ * POST /v1/auth/console: a token for the one-time code of `skyhook console`.
+ */
+export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: Parts) =>
+  new Elysia({ name: "auth" })
+    .post(
+      "/v1/auth/console",
+      async ({ request, set }): Promise<AccessToken> => {
+        set.headers["cache-control"] = "no-store";
+        const code = jsonFields(await readText(request)).get("code");
+        if (code === undefined) throw new AppError("bad-request", "code is required");
+        return consoleCodes.exchange(code);
+      },
+      {
+        parse: "none",
+        body: consoleCodeSchema,
+        response: { 200: accessTokenSchema, ...failures(401, 413) },
+        detail: {
+          operationId: "signInToConsole",
+          tags: ["Authentication"],
+          security: [],
+          summary: "Get an access token for a one-time code",
+          description:
+            "For the console, by a code that `skyhook console` printed: good once, for two minutes.",
+        },
+      },
+    )
+    .post(
+      "/v1/auth/token",
+      async ({ request, server, set }): Promise<AccessToken> => {
+        set.headers["cache-control"] = "no-store";
+        const address = clientAddress(request, server, trustedProxyHops);
+        const blockedSeconds = limiter.blockedSeconds(address);
+        if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
+        const { id, secret } = await readCredentials(request);
+        try {
+          return await clients.grant(id, secret);
+        } catch (error) {
+          const isFailure = error instanceof AppError && error.code === "authentication-required";
+          if (isFailure && !limiter.fail(address)) {
+            throw tooManyFailures(limiter.blockedSeconds(address) ?? 1);
+          }
+          throw error;
+        }
+      },
+      {
+        parse: "none",
+        body: tokenRequestSchema,
+        response: { 200: accessTokenSchema, ...failures(401, 413, 415, 429) },
+        detail: {
+          operationId: "issueToken",
+          tags: ["Authentication"],
+          security: [{}, { client: [] }],
+          summary: "Get an access token",
+          description:
+            "For clients made by `skyhook client add`. After 20 failures in a minute an address must wait.",
+        },
+      },
+    );
+
+interface Credentials {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** The client's credentials, in the body or as HTTP Basic (RFC 6749 section 2.3.1). */
+async function readCredentials(request: Request): Promise<Credentials> {
+  const fields = await readFields(request);
+  if (fields.get("grant_type") !== "client_credentials") {
+    const detail = "grant_type must be client_credentials";
+    throw new AppError("bad-request", detail, { oauthError: "unsupported_grant_type" });
+  }
+  const basic = basicCredentials(request.headers.get("authorization"));
+  const id = basic?.id ?? fields.get("client_id");
+  const secret = basic?.secret ?? fields.get("client_secret");
+  if (id == null || secret == null) {
+    const detail = "client_id and client_secret are required";
+    throw new AppError("bad-request", detail, { oauthError: "invalid_request" });
+  }
+  return { id, secret };
+}
+
+async function readFields(request: Request): Promise<Map<string, string>> {
+  const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
+  const text = await readText(request);
+  switch (type.trim().toLowerCase()) {
+    case "application/x-www-form-urlencoded":
+      return new Map(new URLSearchParams(text));
+    case "application/json":
+      return jsonFields(text);
+    default: {
+      const accept = "application/x-www-form-urlencoded, application/json";
+      throw new AppError("unsupported-media-type", `Send one of: ${accept}`, { accept });
+    }
+  }
+}
+
+async function readText(request: Request): Promise<string> {
+  return new TextDecoder().decode(await readBytes(request, maxBodyBytes));
+}
+
+function jsonFields(text: string): Map<string, string> {
+  try {
+    const body: unknown = JSON.parse(text);
+    const entries = typeof body === "object" && body !== null ? Object.entries(body) : [];
+    return new Map(
+      entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+  } catch {
+    throw new AppError("invalid-body", "The body is not JSON", { oauthError: "invalid_request" });
+  }
+}
+
+function basicCredentials(header: string | null): Credentials | null {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? "")?.[1];
+  if (encoded === undefined) return null;
+  const [id = "", ...rest] = Buffer.from(encoded, "base64").toString().split(":");
+  // Both are form-encoded before they are joined.
+  return { id: formDecoded(id), secret: formDecoded(rest.join(":")) };
+}
+
+function formDecoded(text: string): string {
+  return new URLSearchParams(`v=${text.replaceAll("&", "%26")}`).get("v") ?? "";
+}

@@ -1,0 +1,25 @@
+import { asc, eq } from "drizzle-orm";
+
+import { type Client, clientsTable } from "./client.ts";
+
+import { allColumns, statementsOver } from "../../db/statement.ts";
+
+const tables = { clients: clientsTable };
+const statement = statementsOver(tables);
+
+export const insertClient = statement<Client>()((db, { clients }) =>
+  db.insert(clients).values(allColumns(clients)),
+);
+
+export const clientById = statement<Pick<Client, "id">>()((db, { clients }, p) =>
+  db.select().from(clients).where(eq(clients.id, p.id)).limit(1),
+);
+
+export const allClients = statement()((db, { clients }) =>
+  db.select().from(clients).where(undefined).orderBy(asc(clients.createdAt)),
+);
+
+/** Touches no row when there is none. */
+export const deleteClient = statement<Pick<Client, "id">>()((db, { clients }, p) =>
+  db.delete(clients).where(eq(clients.id, p.id)),
+);

@@ -1,0 +1,71 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Role } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { clientById, insertClient } from "./clients.sql.ts";
+import { step } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import type { Client } from "./client.ts";
+import type { Tokens } from "./token.ts";
+
+/** An access token as the grant answers it (RFC 6749 section 5.1). */
+export interface AccessToken {
+  readonly access_token: string;
+  readonly token_type: "Bearer";
+  /** Seconds. */
+  readonly expires_in: number;
+}
+
+export interface Clients {
+  /** Makes a client. Its secret is returned this once and cannot be had again. */
+  add(
+    name: string,
+    roles: readonly Role[],
+  ): Promise<{ readonly client: Client; readonly secret: string }>;
+  /** A token for a client that proves who it is. Throws `authentication-required`. */
+  grant(id: string, secret: string): Promise<AccessToken>;
+}
+
+const tokenTtlSeconds = 3_600;
+
+export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: MakeId): Clients {
+  return {
+    async add(name, roles) {
+      const now = clock.now();
+      const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const client: Client = {
+        id: makeId("cli", now),
+        name,
+        secretHash: hashOf(secret).toString("hex"),
+        roles,
+        createdAt: new Date(now),
+      };
+      await storage.atomically(step(insertClient, client));
+      return { client, secret };
+    },
+    async grant(id, secret) {
+      const [client] = isClientId(id) ? await storage.all(clientById, { id }) : [];
+      // An unknown client takes as long to refuse as a wrong secret.
+      const expected = Buffer.from(client?.secretHash ?? nobodysHash, "hex");
+      const isRight = crypto.timingSafeEqual(hashOf(secret), expected);
+      if (client === undefined || !isRight) {
+        const detail = "The client id or secret is wrong";
+        throw new AppError("authentication-required", detail, { oauthError: "invalid_client" });
+      }
+      const actor = { id: client.id, roles: client.roles };
+      const token = await tokens.mint(actor, tokenTtlSeconds);
+      return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
+    },
+  };
+}
+
+const nobodysHash = "0".repeat(64);
+
+function hashOf(secret: string): Buffer {
+  return new Bun.CryptoHasher("sha256").update(secret).digest();
+}
+
+function isClientId(id: string): id is Client["id"] {
+  return /^cli_[0-9a-f]{32}$/.test(id);
+}

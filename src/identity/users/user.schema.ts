@@ -1,0 +1,20 @@
+import { Type } from "@sinclair/typebox";
+
+import { documented, instant, listOf, schemaOf, text } from "../../web/rest/schema.ts";
+
+import type { User } from "./user.ts";
+
+const example = "019377b0-7d40-7000-8000-000000000001";
+
+export const userSchema = schemaOf<User>()("User", "A person or program that can hold a token.", {
+  id: Type.String({ format: "uuid", description: "A UUID.", examples: [example] }),
+  name: text("As they call themselves.", "Ada Lovelace"),
+  email: text("Unique without regard to letter case.", "ada@example.com"),
+  createdAt: instant({ description: "When the user was made." }),
+});
+
+export const usersSchema = listOf(userSchema, { description: "Newest first." });
+
+export const userParams = documented(
+  Type.Object({ id: Type.String({ description: "The user's id.", examples: [example] }) }),
+);

@@ -1,0 +1,89 @@
+import { Elysia } from "elysia";
+
+import { documented } from "../../web/rest/schema.ts";
+import {
+  documentedHeaders,
+  linkHeaders,
+  madeHeaders,
+  totalHeaders,
+} from "../../web/rest/documented-headers.ts";
+import { type Authenticated, bearer, serveCreation, servePage } from "../../web/rest/door.ts";
+import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
+import { failures } from "../../web/rest/problem.schema.ts";
+import { pageQuery } from "../../web/rest/page.schema.ts";
+
+import { userParams, userSchema, usersSchema } from "./user.schema.ts";
+import { createUserSchema, type Users } from "./users.ts";
+
+const path = "/v1/users";
+
+/** Lists and makes users. */
+export const usersRest = (users: Users, authenticated: Authenticated) =>
+  new Elysia({ name: "users", prefix: path })
+    .get(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        const page = await servePage(exchange, "", (request) => users.list(ctx, request));
+        // The specification answers a bare array: what surrounds it elsewhere is in headers here.
+        const { total } = page.pagination;
+        if (total !== undefined) exchange.set.headers["x-total-count"] = String(total);
+        return page.data;
+      },
+      {
+        query: pageQuery,
+        response: {
+          200: documentedHeaders(usersSchema, { ...linkHeaders, ...totalHeaders }),
+          ...failures(401, 403),
+        },
+        detail: {
+          operationId: "listUsers",
+          tags: ["Users"],
+          security: bearer,
+          summary: "List users",
+          description:
+            "A bare array, newest first; `Link` leads to the next page. `include=total` answers in `X-Total-Count`.",
+        },
+      },
+    )
+    .get(
+      "/:id",
+      async (exchange) => users.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: userParams,
+        response: { 200: userSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "getUser",
+          tags: ["Users"],
+          security: bearer,
+          summary: "Read a user",
+        },
+      },
+    )
+    .post(
+      "",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return serveCreation(
+          exchange,
+          (body, key) => users.create(ctx, body, key),
+          (user) => `${path}/${user.id}`,
+        );
+      },
+      {
+        parse: "none",
+        body: documented(createUserSchema),
+        headers: idempotencyHeaders,
+        response: {
+          201: documentedHeaders(userSchema, madeHeaders),
+          ...failures(401, 403, 409, 413, 415, 422),
+        },
+        detail: {
+          operationId: "createUser",
+          tags: ["Users"],
+          security: bearer,
+          summary: "Create a user",
+          description: "E-mail addresses are unique without regard to letter case.",
+        },
+      },
+    );

@@ -1,0 +1,136 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+import type { Clock } from "../../base/clock.ts";
+import { type Context, isAdmin, requireAdmin } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import { paginate } from "../../db/paginate.ts";
+import { step } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import { insertUser, userByEmail, userById, userPages, usersByIds } from "./users.sql.ts";
+import { bodyReader } from "../../base/validation.ts";
+
+import { emailSchema, nameSchema, storedEmail } from "./fields.ts";
+import type { User } from "./user.ts";
+
+/** Who may list and make users: whoever has a token, or admins only. */
+export type UsersAccess = "any" | "admin";
+
+export const createUserSchema = Type.Object(
+  { name: nameSchema(200, "Ada Lovelace"), email: emailSchema },
+  { $id: "CreateUser", description: "A user to make." },
+);
+type CreateUser = Static<typeof createUserSchema>;
+
+export interface Users {
+  /** Newest first. Throws `insufficient-scope` where only admins may. */
+  list(ctx: Context, request: PageRequest): Promise<Page<User>>;
+  /** Throws `not-found`, `insufficient-scope`. */
+  read(ctx: Context, id: string): Promise<User>;
+  /** Who asks; null for programs and for people that only an identity provider knows. */
+  me(ctx: Context): Promise<User | null>;
+  /**
+   * Those of `ids` that there are, in any order. Where only admins may read users, others find
+   * themselves alone.
+   */
+  find(ctx: Context, ids: readonly User["id"][]): Promise<User[]>;
+  /**
+   * With a key, a retry is told what the first request was (`replayed`). Throws `invalid-body`,
+   * `email-taken`, `insufficient-scope`, `idempotency-key-reused`.
+   */
+  create(ctx: Context, body: unknown, idempotencyKey: string | null): Promise<Creation<User>>;
+  /**
+   * The user of an e-mail address, whatever its case; made when there is none yet, with the name it is
+   * given then. For the command line. Throws `invalid-body`.
+   */
+  ensureUser(input: CreateUser): Promise<Ensured>;
+}
+
+export interface Ensured {
+  readonly user: User;
+  /** False when the user was there before; its name is then the one it had. */
+  readonly isNew: boolean;
+}
+
+export function users(storage: Storage, clock: Clock, access: UsersAccess = "any"): Users {
+  function requireAccess(ctx: Context): void {
+    if (access === "admin") requireAdmin(ctx);
+  }
+
+  async function find(id: string): Promise<User> {
+    const [user] = await storage.all(userById, { id });
+    if (user === undefined) throw new AppError("not-found", "There is no user of this id");
+    return user;
+  }
+
+  async function ensure(input: CreateUser): Promise<Ensured> {
+    const user = newUser(input, clock.now());
+    const [inserted] = await storage.atomically(step(insertUser, user));
+    if (inserted.touched > 0) return { user, isNew: true };
+    const [found] = await storage.all(userByEmail, { email: user.email });
+    if (found === undefined) throw new AppError("unavailable", "Try again");
+    return { user: found, isNew: false };
+  }
+
+  return {
+    async list(ctx, request) {
+      requireAccess(ctx);
+      return paginate(userPages(storage, {}), request);
+    },
+    async read(ctx, id) {
+      requireAccess(ctx);
+      return find(id);
+    },
+    async me({ actor }) {
+      const [user] = await storage.all(userById, { id: actor.id });
+      return user ?? null;
+    },
+    async find(ctx, ids) {
+      const mayReadAll = access === "any" || isAdmin(ctx);
+      return storage.all(usersByIds, {
+        ids: mayReadAll ? ids : ids.filter((id) => id === ctx.actor.id),
+      });
+    },
+    async create(ctx, body, key) {
+      requireAccess(ctx);
+      const input = readCreateUser(body);
+      const now = clock.now();
+      const user = newUser(input, now);
+      const keyed =
+        key === null
+          ? null
+          : { actor: ctx.actor, operation: "user", key, input, hashKeys, now: new Date(now) };
+      return once(
+        storage,
+        keyed,
+        async () => {
+          await storage.atomically(
+            step(insertUser, user, emailTaken),
+            ...(keyed === null ? [] : reserveKey(keyed, user.id)),
+          );
+          return user;
+        },
+        find,
+      );
+    },
+    ensureUser: (input) => ensure(readCreateUser(input)),
+  };
+}
+
+/** No secret: name and address stand in clear beside the hash. */
+const hashKeys = [Buffer.from("users")] as const;
+
+const emailTaken = new AppError("email-taken", "A user with this e-mail address exists");
+
+/** The user API answers 400 to every fault of a body, a broken rule included. */
+const createUserBody = bodyReader(createUserSchema, "invalid-body");
+
+function readCreateUser(body: unknown): CreateUser {
+  const { name, email } = createUserBody(body);
+  return { name: name.normalize("NFC").trim(), email: storedEmail(email) };
+}
+
+function newUser({ name, email }: CreateUser, nowMs: number): User {
+  return { id: Bun.randomUUIDv7("hex", nowMs), name, email, createdAt: new Date(nowMs) };
+}

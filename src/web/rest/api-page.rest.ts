@@ -1,0 +1,61 @@
+import licence from "../../../node_modules/@scalar/api-client/LICENSE" with { type: "text" };
+import script from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
+import colours from "./api-page.css" with { type: "text" };
+import { asset, assetsRest, htmlPage, pageHeaders } from "./asset.ts";
+import palette from "./palette.css" with { type: "text" };
+
+const page = htmlPage(
+  "Skyhook API",
+  `<div id="reference"></div>
+    <noscript>This page needs JavaScript. The OpenAPI document is at <a href="openapi.json">openapi.json</a>.</noscript>`,
+  `<link rel="stylesheet" href="swagger/page.css" />
+    <script defer src="swagger/scalar.js"></script>
+    <script defer src="swagger/start.js"></script>`,
+);
+
+const options = {
+  url: "openapi.json",
+  theme: "none",
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  documentDownloadType: "json",
+};
+
+// A file of its own, since the page's policy forbids scripts in the page. The token is the console's: a
+// tab has one session. One that the server refuses is not kept.
+const start = `const place = "skyhook.token";
+Scalar.createApiReference("#reference", {
+  ...${JSON.stringify(options)},
+  authentication: {
+    preferredSecurityScheme: "bearer",
+    securitySchemes: { bearer: { token: sessionStorage.getItem(place) ?? "" } },
+  },
+  onResponseReceived({ request, response }) {
+    const [, token] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
+    if (token && response.status !== 401) sessionStorage.setItem(place, token);
+  },
+});
+`;
+
+// Scalar sets styles in place.
+const headers = pageHeaders({ "style-src": "'self' 'unsafe-inline'" });
+
+/** The API documents: a page for people, the OpenAPI document for programs. Works with no network. */
+export const apiPageRest = (document: () => Promise<unknown>) => {
+  const json = asset("json", async () => JSON.stringify(await document(), null, 2));
+  return assetsRest("api-page", {
+    "/swagger": asset("html", async () => page, headers),
+    "/swagger/scalar.js": asset(
+      "js",
+      async () => `/*!\n${licence}*/\n${await Bun.file(script).text()}`,
+    ),
+    "/swagger/page.css": asset("css", async () => palette + colours),
+    "/swagger/start.js": asset("js", async () => start),
+    "/swagger/json": json,
+    "/openapi.json": json,
+  });
+};

@@ -1,0 +1,95 @@
+import { decodeCursor } from "../../base/cursor.ts";
+import {
+  defaultLimit,
+  maxLimit,
+  maxOffsetRows,
+  type Page,
+  type PageRequest,
+} from "../../base/page.ts";
+
+import { choice, choices, invalidParameter, parameterError, single, wholeNumber } from "./query.ts";
+
+/**
+ * The page that a query asks for. `idPrefix` is that of the list's ids, `extras` are what it can
+ * include beside the total. Throws `invalid-parameter`, `invalid-cursor` or `conflicting-parameters`,
+ * each naming the parameter.
+ */
+export function readPageRequest(
+  query: URLSearchParams,
+  idPrefix: string,
+  extras: readonly string[] = [],
+): PageRequest {
+  const limit = Math.min(wholeNumber(query, "limit", 1) ?? defaultLimit, maxLimit);
+  const withTotal = choices(query, "include", ["total", ...extras]).includes("total");
+  const direction = choice(query, "direction", ["forward", "backward"]);
+  const cursor = single(query, "cursor");
+  const page = wholeNumber(query, "page", 1);
+  if (page === undefined) {
+    const position = cursor === undefined ? null : decodeCursor(cursor, idPrefix);
+    return { limit, withTotal, direction: direction ?? "forward", cursor: position };
+  }
+  if (cursor !== undefined || direction !== undefined) {
+    const other = cursor === undefined ? "direction" : "cursor";
+    throw parameterError("conflicting-parameters", "page", `Cannot be used with ${other}`);
+  }
+  if (page * limit > maxOffsetRows) {
+    const detail = `page × limit goes to ${maxOffsetRows}; use cursor to go further`;
+    throw invalidParameter("page", detail);
+  }
+  return { limit, withTotal, page };
+}
+
+/**
+ * The `Link` header of a page (RFC 8288): `next` towards older items, `prev` towards newer ones; null
+ * when there is neither. Targets are relative, so they hold behind any proxy.
+ */
+export function linkHeader(url: URL, request: PageRequest, page: Page<unknown>): string | null {
+  return linksTo(url, neighbours(request, page));
+}
+
+/** The same of a page in the offset style that has no cursors. */
+export function pageLinkHeader(url: URL, at: OffsetPage, hasMore: boolean): string | null {
+  return linksTo(url, pagesBeside(at, hasMore, null));
+}
+
+type OffsetPage = { readonly page: number; readonly limit: number };
+
+function linksTo(url: URL, neighbours: Neighbours): string | null {
+  const links = Object.entries(neighbours).map(([rel, change]) => {
+    const query = new URLSearchParams(url.search);
+    for (const name of ["cursor", "direction", "page"]) query.delete(name);
+    for (const [name, value] of Object.entries(change)) query.set(name, value);
+    return `<${url.pathname}?${query.toString()}>; rel="${rel}"`;
+  });
+  return links.length === 0 ? null : links.join(", ");
+}
+
+/** Where no page number reaches, the cursor goes on, if there is one. */
+function pagesBeside(
+  { page, limit }: OffsetPage,
+  hasMore: boolean,
+  nextCursor: string | null,
+): Neighbours {
+  const isInReach = (page + 1) * limit <= maxOffsetRows;
+  return {
+    ...(hasMore && isInReach && { next: { page: String(page + 1) } }),
+    ...(hasMore && !isInReach && nextCursor !== null && { next: { cursor: nextCursor } }),
+    ...(page > 1 && { prev: { page: String(page - 1) } }),
+  };
+}
+
+type Neighbours = { next?: Record<string, string>; prev?: Record<string, string> };
+
+function neighbours(request: PageRequest, { pagination }: Page<unknown>): Neighbours {
+  const { hasMore, nextCursor, prevCursor } = pagination;
+  if ("page" in request) return pagesBeside(request, hasMore, nextCursor);
+  const isForward = request.direction === "forward";
+  // Against the direction of travel there is at least what the cursor was taken from.
+  const cameFrom = request.cursor !== null;
+  const hasNext = isForward ? hasMore : cameFrom;
+  const hasPrev = isForward ? cameFrom : hasMore;
+  return {
+    ...(hasNext && nextCursor !== null && { next: { cursor: nextCursor } }),
+    ...(hasPrev && prevCursor !== null && { prev: { cursor: prevCursor, direction: "backward" } }),
+  };
+}

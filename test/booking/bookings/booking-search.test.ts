@@ -1,0 +1,185 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { insertDisclosure } from "../../../src/booking/bookings/bookings.sql.ts";
+import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+/** Books as some user, and tells what was made. */
+async function book(fields: Record<string, unknown> = {}, bearer?: string) {
+  const flight = await addFlight(app);
+  const request = post({ ...bookingBody(flight.id, 2), ...fields });
+  return json(await app.as("user", "/v1/api/bookings", request, bearer));
+}
+const found = async (q: string) =>
+  (await listed(app, `/v1/api/bookings?q=${encodeURIComponent(q)}`, "admin")).map(({ id }) => id);
+const read = async (id: unknown) => json(await app.as("admin", `/v1/api/bookings/${String(id)}`));
+
+describe("GET /v1/api/bookings?q=", () => {
+  test("finds anyone's by id, reference or e-mail address, whatever the case", async () => {
+    const ada = await book({ contactEmail: "Ada.L@Example.com" }, "one user");
+    const bob = await book({ contactEmail: "bob@example.com" }, "another user");
+    const [id, reference] = [ada["bookingId"], String(ada["reference"])];
+    for (const q of [
+      String(id),
+      reference,
+      reference.toLowerCase(),
+      ` ${reference} `,
+      "Ada.L@Example.com",
+      "ada.l@example.COM",
+    ]) {
+      expect(await found(q)).toEqual([id]);
+    }
+    for (const q of [
+      "bk_0",
+      "AAAAAA",
+      "nobody@example.com",
+      "ada",
+      "%",
+      "ada.l@example.com%",
+      "'",
+    ]) {
+      expect(await found(q)).toEqual([]);
+    }
+    const all = await listed(app, "/v1/api/bookings", "admin");
+    expect(new Set(all.map((booking) => booking["id"]))).toEqual(new Set([id, bob["bookingId"]]));
+  });
+
+  test("answers what a list of bookings does, page by page", async () => {
+    const made: unknown[] = [];
+    for (let n = 0; n < 5; n += 1) {
+      made.unshift((await book())["bookingId"]);
+      app.clock.advance(1_000);
+    }
+    const seen: unknown[] = [];
+    let path: string | undefined = "/v1/api/bookings?limit=2&q=ada@example.com";
+    while (path !== undefined) {
+      const response = await app.as("admin", path);
+      path = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+      seen.push(...itemsOf((await json(response))["data"]).map(({ id }) => id));
+    }
+    expect(seen).toEqual(made);
+    const [own] = itemsOf((await json(await app.as("user", "/v1/api/bookings?limit=1")))["data"]);
+    expect((await listed(app, `/v1/api/bookings?q=${String(made[0])}`, "admin"))[0]).toEqual({
+      ...own,
+    });
+  });
+
+  test("by id is a list of one: nothing follows, nothing precedes", async () => {
+    const { bookingId } = await book();
+    const path = `/v1/api/bookings?include=total&q=${String(bookingId)}`;
+    const { pagination } = await json(await app.as("admin", path));
+    const page = { ...Object(pagination) };
+    expect(page).toMatchObject({ hasMore: false, total: 1 });
+    expect(await listed(app, `${path}&cursor=${String(page.nextCursor)}`, "admin")).toEqual([]);
+    expect(await listed(app, `${path}&page=2`, "admin")).toEqual([]);
+  });
+
+  test.each(["q=", "q=%20", "q=a&q=b", `q=${"x".repeat(255)}`])("?%s is 400", async (query) => {
+    const response = await app.as("admin", `/v1/api/bookings?${query}`);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      code: "invalid-parameter",
+      errors: [{ parameter: "q" }],
+    });
+  });
+
+  test.each(["user", "operator"] as const)("is 403 for the role %s", async (role) => {
+    for (const query of ["q=KXQWZA", "userId=somebody-else", "userId=somebody-else&q=bk_0"]) {
+      const response = await app.as(role, `/v1/api/bookings?${query}`);
+      expect(response.status).toBe(403);
+      expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
+    }
+    const own = await app.as(role, `/v1/api/bookings?userId=test-${role}`);
+    expect(own.status).toBe(200);
+  });
+
+  test("searches the bookings of one user where both are given", async () => {
+    const { bookingId, reference } = await book({}, "ada");
+    for (const q of [bookingId, reference, "ada@example.com"]) {
+      const of = (userId: string) =>
+        listed(app, `/v1/api/bookings?q=${String(q)}&userId=${userId}`, "admin");
+      expect((await of("ada")).map(({ id }) => id)).toEqual([bookingId]);
+      expect(await of("bob")).toEqual([]);
+    }
+  });
+});
+
+describe("GET /v1/api/bookings/{id} for an admin", () => {
+  test("tells the booking as its owner sees it, and what happened to it", async () => {
+    const { bookingId } = await book();
+    const own = await json(await app.as("user", `/v1/api/bookings/${String(bookingId)}`));
+    expect(own).not.toHaveProperty("history");
+    const { history, ...booking } = await read(bookingId);
+    expect(booking).toEqual(own);
+    expect(JSON.stringify(booking)).toContain('"****0002"');
+    expect(history).toEqual([
+      {
+        at: booking["createdAt"],
+        type: "booking.confirmed",
+        title: "Booked: 2 seats for USD 999.00",
+        actor: "test-user",
+        eventId: expect.stringMatching(/^evt_/),
+        notifications: [expect.objectContaining({ status: "delivered" })],
+      },
+    ]);
+    const [{ eventId } = {}] = itemsOf(history);
+    expect(await json(await app.as("operator", `/v1/events/${String(eventId)}`))).toMatchObject({
+      type: "booking.confirmed",
+      subject: `booking/${String(bookingId)}`,
+    });
+  });
+
+  test("tells cancellation, refund, and who was shown the passports, oldest first", async () => {
+    const { bookingId } = await book();
+    app.clock.advance(60_000);
+    await app.services.storage.atomically(
+      step(insertDisclosure, {
+        id: "dis_1",
+        bookingId: `bk_${String(bookingId).slice(3)}`,
+        actor: "root",
+        reason: "a lost passport",
+        createdAt: new Date(app.clock.now()),
+      }),
+    );
+    app.clock.advance(60_000);
+    await app.as("admin", `/v1/api/bookings/${String(bookingId)}`, { method: "DELETE" });
+    const { history, cancellation } = await read(bookingId);
+    expect(cancellation).toMatchObject({ status: "cancelled" });
+    expect(itemsOf(history).map(({ type, title, actor }) => [type, title, actor])).toEqual([
+      ["booking.confirmed", "Booked: 2 seats for USD 999.00", "test-user"],
+      ["passport.revealed", "Passports shown: a lost passport", "root"],
+      ["booking.cancelled", "Cancelled, and the seats given back", "test-admin"],
+      [
+        "refund.pending",
+        expect.stringMatching(/^Refund of USD 999\.00 \(100 %\) pending: ./),
+        null,
+      ],
+    ]);
+  });
+
+  test("goes on telling what happened when the event is no longer kept", async () => {
+    const { bookingId } = await book();
+    const [entry] = itemsOf((await read(bookingId))["history"]);
+    const id = `evt_${String(entry?.["eventId"]).slice(4)}` as const;
+    await app.services.storage.atomically(step(deleteSettledEvent, { id }));
+    expect((await read(bookingId))["history"]).toEqual([
+      { ...entry, actor: "test-user", eventId: null, notifications: [] },
+    ]);
+  });
+
+  test.each(["bk_0", "nonsense", "bk_%00", "KXQWZA"])("of the unknown id %s is 404", async (id) => {
+    const response = await app.as("admin", `/v1/api/bookings/${id}`);
+    expect(response.status).toBe(404);
+    expect(await json(response)).toMatchObject({ code: "booking-not-found" });
+  });
+});

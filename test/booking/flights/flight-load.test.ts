@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
+import { itemsOf } from "../../support/operator.ts";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+const at = (time: string) => new Date(`2026-${time}Z`);
+const get = async (path: string) => json(await app.as("operator", path));
+
+describe("GET /v1/flights/load", () => {
+  test("adds up seats and seats sold for each day in UTC, empty days included", async () => {
+    await addFlight(app, { flightNumber: "SK1", departureTime: at("12-01T23:59:59.999") });
+    await addFlight(app, { flightNumber: "SK2", departureTime: at("12-02T00:00") });
+    const full = await addFlight(app, {
+      flightNumber: "SK3",
+      departureTime: at("12-02T23:59:59.999"),
+      seats: 3,
+    });
+    await addFlight(app, { flightNumber: "SK4", departureTime: at("12-04T00:00") });
+    await app.as("user", "/v1/api/bookings", post(bookingBody(full.id, 3)));
+    expect(await get("/v1/flights/load?from=2026-12-02&days=2")).toEqual({
+      from: "2026-12-02",
+      days: [
+        { date: "2026-12-02", departures: 2, seats: 13, sold: 3 },
+        { date: "2026-12-03", departures: 0, seats: 0, sold: 0 },
+      ],
+    });
+  });
+
+  test("begins today, and tells 14 days", async () => {
+    const { from, days } = await get("/v1/flights/load");
+    expect(from).toBe("2026-11-21");
+    expect(itemsOf(days).map(({ date }) => date)).toEqual(
+      Array.from({ length: 14 }, (_, day) =>
+        new Date(Date.UTC(2026, 10, 21 + day)).toISOString().slice(0, 10),
+      ),
+    );
+  });
+
+  test.each([
+    ["days=0", "days"],
+    ["days=63", "days"],
+    ["days=x", "days"],
+    ["days=1&days=2", "days"],
+    ["from=2026-02-30", "from"],
+    ["from=today", "from"],
+    ["from=", "from"],
+    ["from=-271821-04-19", "from"],
+  ])("?%s is 400", async (query, parameter) => {
+    const response = await app.as("operator", `/v1/flights/load?${query}`);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      code: "invalid-parameter",
+      errors: [{ parameter }],
+    });
+  });
+});
+
+describe("GET /v1/flights/load/{date}", () => {
+  test("tells each cabin of each departure, soonest first", async () => {
+    const late = await addFlight(app, { flightNumber: "SK2", departureTime: at("12-02T20:00") });
+    const soon = await addFlight(app, {
+      flightNumber: "SK1",
+      departureTime: at("12-02T08:00"),
+      cabinClass: "first",
+      seats: 4,
+    });
+    await addFlight(app, { flightNumber: "SK3", departureTime: at("12-03T00:00") });
+    await app.as("user", "/v1/api/bookings", post(bookingBody(soon.id, 1)));
+    const route = { origin: "JFK", destination: "LHR" };
+    expect(await get("/v1/flights/load/2026-12-02")).toEqual({
+      date: "2026-12-02",
+      departures: [
+        {
+          id: soon.id,
+          flightNumber: "SK1",
+          ...route,
+          departureTime: "2026-12-02T08:00:00.000Z",
+          cabinClass: "first",
+          seats: 4,
+          sold: 1,
+        },
+        {
+          id: late.id,
+          flightNumber: "SK2",
+          ...route,
+          departureTime: "2026-12-02T20:00:00.000Z",
+          cabinClass: "economy",
+          seats: 10,
+          sold: 0,
+        },
+      ],
+      hasMore: false,
+    });
+  });
+
+  test("tells 500 at most, and that there are more", async () => {
+    const createdAt = new Date(app.clock.now());
+    const flights = Array.from({ length: 501 }, (_, n) => ({
+      ...flightPlan(app, { flightNumber: `SK${n}`, departureTime: at("12-02T08:00") }),
+      createdAt,
+    }));
+    await app.services.storage.atomically(...flights.map((flight) => step(upsertFlight, flight)));
+    const { departures, hasMore } = await get("/v1/flights/load/2026-12-02");
+    expect([itemsOf(departures).length, hasMore]).toEqual([500, true]);
+  });
+
+  test.each(["2026-02-30", "1", "2026-12-02T00:00", "%00"])("%s is 400", async (date) => {
+    const response = await app.as("operator", `/v1/flights/load/${date}`);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ code: "invalid-parameter" });
+  });
+
+  test("is for operators", async () => {
+    for (const path of ["/v1/flights/load", "/v1/flights/load/2026-12-02"]) {
+      expect((await app.as("user", path)).status).toBe(403);
+      expect((await app.as("admin", path)).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,110 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { PersonalData } from "../../../src/booking/booking.ts";
+import {
+  maskedPassport,
+  personalDataSeal,
+} from "../../../src/booking/personal-data/personal-data.ts";
+
+import { json, startApp, until } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
+
+const key = (byte: number) => Buffer.alloc(32, byte);
+const place = { bookingId: "bk_1", position: 1 } as const;
+const data: PersonalData = { dateOfBirth: "1990-04-12", passportNumber: "CANARY123" };
+
+describe("the seal on personal data", () => {
+  test("opens what it sealed, and never seals the same way twice", () => {
+    const seal = personalDataSeal([key(1)]);
+    const [one, other] = [seal.seal(place, data), seal.seal(place, data)];
+    expect(seal.open({ ...place, sealed: one })).toEqual(data);
+    expect(Buffer.compare(one, other)).not.toBe(0);
+    expect(Buffer.from(one).includes("CANARY123")).toBe(false);
+  });
+
+  test("opens what an older key of the ring sealed, and seals with the first", () => {
+    const old = personalDataSeal([key(1)]);
+    const rotated = personalDataSeal([key(2), key(1)]);
+    expect(rotated.open({ ...place, sealed: old.seal(place, data) })).toEqual(data);
+    expect(() => old.open({ ...place, sealed: rotated.seal(place, data) })).toThrow(
+      /^booking bk_1 is sealed with key [0-9a-f]{8}, which is not here: put it back as PERSONAL_DATA_KEY_PREVIOUS /,
+    );
+  });
+
+  test("does not open at another booking or seat, nor when a bit has changed", () => {
+    const seal = personalDataSeal([key(1)]);
+    const sealed = seal.seal(place, data);
+    expect(() => seal.open({ bookingId: "bk_2", position: 1, sealed })).toThrow();
+    expect(() => seal.open({ ...place, position: 2, sealed })).toThrow();
+    for (let index = 0; index < sealed.length; index += 1) {
+      const changed = Buffer.from(sealed);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => seal.open({ ...place, sealed: changed })).toThrow();
+    }
+  });
+
+  test.each([
+    ["X1234567", "****4567"],
+    ["AB1234", "**1234"],
+    ["123456789", "*****6789"],
+  ])("masks %s as %s", (passport, masked) => {
+    expect(maskedPassport(passport)).toBe(masked);
+  });
+});
+
+describe("a passport number and a birth date", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skyhook-canary-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test("are found in no file, log, event, answer or error body", async () => {
+    const log = join(folder, "log");
+    const logFd = openSync(log, "w");
+    const seen: string[] = [];
+    const env = {
+      DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}`,
+      LOG_LEVEL: "debug",
+      LOG_FORMAT: "pretty",
+    };
+    const app = await startApp(env, manualClock(), { logFd });
+    const look = async (response: Response) => seen.push(await response.clone().text());
+    const { id } = await addFlight(app);
+    const secret = { ...passenger(), dateOfBirth: "1987-06-05", passportNumber: "CANARY123" };
+    const body = { ...bookingBody(id), passengers: [secret] };
+    const bookings = "/v1/api/bookings";
+    const made = await app.as("user", bookings, post(body, { "idempotency-key": "k" }));
+    await look(made);
+    const { bookingId } = await json(made);
+    const faulty = [
+      { ...body, passengers: [secret, secret] },
+      { ...body, passengers: [{ ...secret, lastName: "" }] },
+      { ...body, flightId: "1" },
+      { ...body, paymentMethod: "CANARY" },
+    ];
+    for (const other of faulty) await look(await app.as("user", bookings, post(other)));
+    await look(await app.as("user", bookings, post(JSON.stringify(body).slice(0, -1))));
+    for (const path of [`${bookings}/${String(bookingId)}`, bookings]) {
+      await look(await app.as("admin", path));
+    }
+    await look(await app.as("user", `${bookings}/${String(bookingId)}`, { method: "DELETE" }));
+    for (const path of ["/v1/events", "/v1/notifications", "/metrics"]) {
+      await look(await app.as("operator", path));
+    }
+    // The log follows the feed, which the clock wakes.
+    app.clock.advance(1_000);
+    await until(() => readFileSync(log, "utf8").includes("notification: Booking"));
+    // While it is open: the write-ahead log is read too.
+    for (const file of readdirSync(folder)) seen.push(readFileSync(join(folder, file), "latin1"));
+    await app.stop();
+    closeSync(logFd);
+    for (const file of readdirSync(folder)) seen.push(readFileSync(join(folder, file), "latin1"));
+    expect(seen.length).toBeGreaterThan(12);
+    for (const text of seen) {
+      expect(text).not.toContain("CANARY123");
+      expect(text).not.toContain("1987-06-05");
+    }
+  });
+});

@@ -1,0 +1,178 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { ConfigError, readConfig } from "../../src/config/config.ts";
+import { misspeltSettings } from "../../src/config/misspelt.ts";
+import { withoutPassword } from "../../src/db/without-password.ts";
+import { equalSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function failureOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+  throw new Error("Nothing is wrong");
+}
+
+describe("configuration", () => {
+  test("has a default for all that needs one", () => {
+    expect(readConfig({})).toMatchObject({
+      host: "0.0.0.0",
+      port: 3111,
+      dataDir: "./data",
+      databaseUrl: "sqlite:data/skyhook.db",
+      secretsDir: "./secrets",
+      providers: ["task_tracker", "shared_inbox", "deploy_platform", "code_host"],
+      trustedProxyHops: 0,
+      jwtIssuer: "skyhook",
+      jwtAudience: "skyhook",
+    });
+  });
+
+  test("takes white space and emptiness as unset", () => {
+    expect(readConfig({ PORT: " ", JWT_SECRET: "" })).toMatchObject({
+      port: 3111,
+      jwtSecret: null,
+    });
+  });
+
+  test.each([
+    ["PORT", "http"],
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["WEBHOOK_PROVIDERS", "task_tracker,nobody"],
+    ["TRUSTED_PROXY_HOPS", "1.5"],
+    ["JWT_SECRET", "too short"],
+    ["DATABASE_URL", "mysql://localhost"],
+    ["DATABASE_URL", "sqlite:"],
+    ["DATABASE_URL", "postgres://sky:hush@one,two/skyhook"],
+    ["DATABASE_URL", "postgres://sky:12/hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:100%hush@localhost/skyhook"],
+    ["DATABASE_URL", "postgres://sky:hush@localhost/skyhook?sslmode=verify"],
+    ["OPERATOR_GATEWAY_URL", "ftp://x"],
+    ["OPERATOR_GATEWAY_URL", "https://:::/x"],
+    ["OPERATOR_GATEWAY_URL", "https://example.com:99999"],
+    ["JWKS_URL", "https://[::1"],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318?x=1"],
+    ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
+    ["LOG_LEVEL", "loud"],
+    ["LOG_FORMAT", "xml"],
+  ])("%s=%s stops the start with one line that names the key", (key, value) => {
+    const [first] = failureOf(() => readConfig({ [key]: value }));
+    expect(first).toMatch(new RegExp(`^${key} must be [^\\n]+$`));
+  });
+
+  test("names all that is wrong in one error, a line each", () => {
+    const env = { PORT: "http", LOG_LEVEL: "loud", OPERATOR_GATEWAY_URL: "https://example.com" };
+    expect(failureOf(() => readConfig(env))).toEqual([
+      `PORT must be a whole number from 0 to 65535, not "http"`,
+      `LOG_LEVEL must be one of debug, info, warn, error, silent, not "loud"`,
+      "OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET must be set together",
+    ]);
+  });
+
+  test.each([
+    ["WEBHOOK_PROVIDER", "WEBHOOK_PROVIDERS"],
+    ["OPERATOR_GATEWAY_URl", "OPERATOR_GATEWAY_URL"],
+    ["database_url", "DATABASE_URL"],
+    ["TASKTRACKER_WEBHOOK_SECRET", "TASK_TRACKER_WEBHOOK_SECRET"],
+    ["CODE_HOST_WEBHOOK_SECERT", "CODE_HOST_WEBHOOK_SECRET"],
+  ])("warns of %s, which is almost %s", (name, meant) => {
+    const warning = `${name} is ignored: did you mean ${meant}?`;
+    expect(misspeltSettings({ [name]: "x", [meant]: undefined })).toEqual([warning]);
+    expect(misspeltSettings({ [name]: "x", [meant]: "y" })).toEqual([]);
+  });
+
+  test("warns of no variable of others", () => {
+    const others =
+      "PATH HOME HOST HOSTNAME POST PORTS USER SHELL TERM LANG LOGNAME PGDATA DATABASE";
+    const more = "OTEL_TRACES_EXPORTER OTEL_LOG_LEVEL SECRET LOG_DIR XDG_DATA_DIRS GITHUB_TOKEN";
+    const env = Object.fromEntries(`${others} ${more}`.split(" ").map((name) => [name, "x"]));
+    expect(misspeltSettings(env)).toEqual([]);
+  });
+
+  test("never prints a secret that is wrong", () => {
+    const url = "postgres://sky:12/hush@localhost/skyhook";
+    expect(() => readConfig({ DATABASE_URL: url })).not.toThrow("hush");
+    expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
+    expect(() => readConfig({ OPERATOR_GATEWAY_SECRET: "hush" })).not.toThrow("hush");
+    for (const key of ["OPERATOR_GATEWAY_URL", "JWKS_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"]) {
+      for (const url of [
+        "https://me:hush@a b/",
+        "htp://example.com?token=hush",
+        "https://::/hush",
+      ]) {
+        expect(() => readConfig({ [key]: url }), `${key} ${url}`).not.toThrow("hush");
+      }
+    }
+  });
+
+  test.each([
+    ["postgres://me:hush@host/db?sslpassword=hush&sslmode=require", "sslmode=require"],
+    ["https://me:hush@host/notify?Token=hush&team=3", "team=3"],
+    ["https://host/notify?team=3&x-api-key=hush&sig=hush", "team=3"],
+  ])("shows %s without what is secret in it", (url, kept) => {
+    const shown = withoutPassword(url);
+    expect(shown).not.toContain("hush");
+    expect(shown).toContain(kept);
+  });
+
+  test("needs the gateway's URL and secret together", () => {
+    expect(() => readConfig({ OPERATOR_GATEWAY_URL: "https://example.com" })).toThrow("together");
+  });
+});
+
+describe("webhook secrets", () => {
+  test("come from the environment before files, and files are trimmed", () => {
+    writeFileSync(join(folder, "task_tracker_webhook_secret"), "from the file\r\n");
+    writeFileSync(join(folder, "task_tracker_webhook_secret_previous"), " old ");
+    expect(secretStore({}, folder).webhookSecrets("task_tracker")).toEqual({
+      current: "from the file",
+      previous: "old",
+    });
+    const env = { TASK_TRACKER_WEBHOOK_SECRET: "from the environment" };
+    expect(secretStore(env, folder).webhookSecrets("task_tracker")?.current).toBe(
+      "from the environment",
+    );
+    expect(secretStore({}, folder).webhookSecrets("code_host")).toBeNull();
+  });
+
+  test("that are empty are an error, not a way in", () => {
+    writeFileSync(join(folder, "shared_inbox_webhook_secret"), " \n");
+    const store = secretStore({ CODE_HOST_WEBHOOK_SECRET: "" }, folder);
+    expect(() => store.webhookSecrets("shared_inbox")).toThrow("is empty");
+    expect(() => store.webhookSecrets("code_host")).toThrow("CODE_HOST_WEBHOOK_SECRET is empty");
+  });
+
+  test("that two providers share are found", () => {
+    const env = { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" };
+    const store = secretStore(env, "/nonexistent");
+    expect(equalSecrets(store, ["task_tracker", "code_host", "deploy_platform"])).toEqual([
+      ["code_host", "deploy_platform"],
+    ]);
+  });
+
+  test("are stored for their owner alone", () => {
+    const file = secretStore({}, folder).storeWebhookSecret("deploy_platform", "s3cret");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(secretStore({}, folder).webhookSecrets("deploy_platform")?.current).toBe("s3cret");
+  });
+});
+
+describe("the key for tokens", () => {
+  test("is made once, kept for its owner alone, and found again", () => {
+    const data = join(folder, "data");
+    const made = tokenKey(null, data);
+    expect(made.length).toBeGreaterThanOrEqual(32);
+    expect(tokenKey(null, data)).toEqual(made);
+    expect(statSync(join(data, "jwt_secret")).mode & 0o777).toBe(0o600);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+  });
+});

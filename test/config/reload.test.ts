@@ -1,0 +1,129 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { manualClock } from "../support/clock.ts";
+import { signed, until } from "../support/app.ts";
+import {
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  spawnSkyhook,
+  startServer,
+  temporaryFolder,
+} from "../support/program.ts";
+
+/** `kill -HUP`, to a real process. The tests are steps of one rotation, in order. */
+describe("SIGHUP", () => {
+  const cwd = temporaryFolder();
+  const file = (name: string) => join(cwd, name);
+  const current = file("code_host_webhook_secret");
+  const previous = file("code_host_webhook_secret_previous");
+  const first = "the first secret of the code host";
+  const second = "the second secret of the code host";
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    writeFileSync(current, first);
+    server = await startServer({ cwd, env: { SECRETS_DIR: cwd } });
+  });
+  afterAll(async () => {
+    await server.kill();
+    removeFolder(cwd);
+  });
+
+  let deliveries = 0;
+  async function deliver(provider: string, secret: string): Promise<number> {
+    const body = JSON.stringify({ n: ++deliveries });
+    const request = signed(provider, body, manualClock(Date.now()), { secret });
+    return (await fetch(`${server.url}/webhooks/${provider}`, request)).status;
+  }
+
+  /** Sends the signal, and waits for what is logged of it. */
+  async function reload(): Promise<string> {
+    const before = server.log().length;
+    process.kill(server.pid, "SIGHUP");
+    const said = () => server.log().slice(before);
+    await until(() => /SIGHUP: .*"}\n/.test(said()), 20_000);
+    return said();
+  }
+
+  test("takes up a new secret, and the one before beside it", async () => {
+    expect(await deliver("code_host", first)).toBe(200);
+    expect(await deliver("code_host", second)).toBe(401);
+    writeFileSync(previous, first);
+    writeFileSync(current, second);
+    expect(await deliver("code_host", second)).toBe(401);
+    expect(await reload()).toContain("webhook secrets read again, changed: code_host");
+    expect(await deliver("code_host", second)).toBe(200);
+    expect(await deliver("code_host", first)).toBe(200);
+  });
+
+  test("takes up a secret that there was none of", async () => {
+    expect(await deliver("task_tracker", first)).toBe(503);
+    writeFileSync(file("task_tracker_webhook_secret"), first);
+    expect(await reload()).toContain("changed: task_tracker");
+    expect(await deliver("task_tracker", first)).toBe(200);
+  });
+
+  test("says so when nothing has changed", async () => {
+    expect(await reload()).toContain("webhook secrets read again, none has changed");
+  });
+
+  test("keeps all of the old ones when one is empty, and says which", async () => {
+    writeFileSync(current, "\n");
+    writeFileSync(file("task_tracker_webhook_secret"), second);
+    const said = await reload();
+    expect(said).toContain(`The secret file ${current} is empty: set it, or remove it`);
+    expect(said).toContain("the webhook secrets of before stay in force");
+    expect(said).toContain('"level":50');
+    expect(await deliver("code_host", second)).toBe(200);
+    expect(await deliver("task_tracker", first)).toBe(200);
+    expect(await deliver("task_tracker", second)).toBe(401);
+  });
+
+  test("keeps all of the old ones when one is gone", async () => {
+    rmSync(current);
+    expect(await reload()).toContain("code_host has no secret any more: put it back");
+    expect(await deliver("code_host", second)).toBe(200);
+    writeFileSync(current, second);
+  });
+
+  test("ends the rotation: the previous secret is refused once its file is gone", async () => {
+    // What matched is written some seconds after it did.
+    const inUse =
+      /rotation code_host +previous secret last used .*, current one last used .*: keep/;
+    await until(async () => inUse.test((await runSkyhook(["doctor"], server)).out), 20_000);
+    rmSync(previous);
+    expect(await reload()).toContain("changed: task_tracker, code_host");
+    expect(await deliver("code_host", first)).toBe(401);
+    expect(await deliver("code_host", second)).toBe(200);
+  });
+});
+
+test("SIGHUP during a start is heeded after it, and does not end it", async () => {
+  const folder = temporaryFolder();
+  using other = new Database(join(folder, "skyhook.db"));
+  other.run("begin exclusive");
+  const child = spawnSkyhook(["serve"], {
+    cwd: folder,
+    env: { DATA_DIR: folder, PORT: "0", LOG_FORMAT: "json" },
+  });
+  try {
+    // It is made just before the database is opened, for which the start has to wait.
+    await until(() => existsSync(join(folder, "jwt_secret")), 20_000);
+    child.kill("SIGHUP");
+    other.run("rollback");
+    let log = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      log += text;
+      if (log.includes("SIGHUP: webhook secrets read again")) break;
+    }
+    expect(log).toContain("skyhook serves on");
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+    removeFolder(folder);
+  }
+}, 30_000);

@@ -1,0 +1,137 @@
+import { expect, test } from "bun:test";
+
+import { claimDue } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/storage.ts";
+import { book, cancel } from "../../slow/crash/requests.ts";
+import { addFlights } from "../../slow/crash/service.ts";
+import { until } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
+import { deliverTo, keyOf } from "../../support/load.ts";
+import { movableAddress } from "../../support/movable-address.ts";
+import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { resources } from "../../support/resources.ts";
+
+const taken = resources();
+
+if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
+
+test.skipIf(noOwnPostgres !== null)(
+  "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const standby = await primary.addStandby();
+    const address = await movableAddress(primary.url);
+    taken.ends.push(() => address.stop());
+    const env = { DATABASE_URL: address.url, DATABASE_RETRY_MS: "200" };
+    const server = await taken.start(taken.newFolder(), env);
+    const acknowledged = new Set<number>();
+    const open = new Set<number>();
+    const answers = new Set<number>();
+    let isOver = false;
+    let last = 0;
+    const work = async () => {
+      while (!isOver) {
+        const number = ++last;
+        const status = await deliverTo(server, number);
+        answers.add(status);
+        (status === 200 ? acknowledged : open).add(number);
+      }
+    };
+    const loading = Promise.all(Array.from({ length: 4 }, work));
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    await until(() => acknowledged.size > 50, 10_000);
+
+    await primary.crash();
+    address.moveTo(standby.url);
+    await until(() => server.log().includes("read-only transaction"), 10_000);
+    const atStandby = acknowledged.size;
+    expect(await ready()).toBe(503);
+    await until(() => open.size > 5, 10_000);
+    expect(acknowledged.size).toBe(atStandby);
+
+    const promotedMs = performance.now();
+    await standby.promote();
+    await until(() => acknowledged.size > atStandby, 15_000);
+    console.log(`${Math.round(performance.now() - promotedMs)} ms after the promotion began`);
+    await until(() => acknowledged.size > atStandby + 50, 15_000);
+    expect(await ready()).toBe(200);
+    isOver = true;
+    await loading;
+    expect(answers).toEqual(new Set([200, 503]));
+    for (const number of open) expect(await deliverTo(server, number)).toBe(200);
+
+    await using sql = new Bun.SQL(standby.url, { max: 1 });
+    const rows: { key: string }[] = await sql.unsafe("select idempotency_key as key from events");
+    const stored = rows.map(({ key }) => key).toSorted();
+    expect(stored).toEqual(Array.from({ length: last }, (_, n) => keyOf(n + 1)).toSorted());
+    expect(await server.stop()).toBe(0);
+  },
+  90_000,
+);
+
+test.skipIf(noOwnPostgres !== null)(
+  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const standby = await primary.addStandby();
+    const env = { DATABASE_URL: primary.url, DATABASE_STATEMENT_TIMEOUT_MS: "300" };
+    await addFlights(taken.newFolder(), primary.url, [10]);
+    const server = await taken.start(taken.newFolder(), env);
+    const ready = async () => (await fetch(`${server.url}/readyz`)).status;
+    expect(await deliverTo(server, 1)).toBe(200);
+    expect(await ready()).toBe(200);
+    const bookingOf = (key: string) => book(server, { key, flightId: 1, passengers: 1 });
+    const earlier = await bookingOf("key-1");
+    const cancelling = () => cancel(server, String(earlier?.body["bookingId"]));
+
+    await standby.crash();
+    // In this order: an instance that nobody writes to finds out by itself.
+    expect(await ready()).toBe(503);
+    expect(await deliverTo(server, 2)).toBe(503);
+    // Giving up breaks off the wait for the standby: the server commits, and shows it to who reads.
+    for (const ask of [() => bookingOf("key-2"), cancelling]) {
+      expect((await ask())?.status).toBe(503);
+      expect((await ask())?.status).toBe(503);
+    }
+
+    await standby.start();
+    await until(async () => (await ready()) === 200, 30_000);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect((await bookingOf("key-2"))?.headers.get("idempotent-replayed")).toBe("true");
+    expect((await cancelling())?.status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  },
+  90_000,
+);
+
+test.skipIf(noOwnPostgres !== null)(
+  "what was read counts as safe only after a commit that waits for the standby, whoever shares it",
+  async () => {
+    const primary = await ownPostgres();
+    taken.ends.push(() => primary.end());
+    const limits = {
+      poolSize: 1,
+      connectTimeoutMs: 10_000,
+      statementTimeoutMs: 300,
+      retryMs: 0,
+    };
+    await (await openStorage(primary.url, limits)).close();
+    await using sql = new Bun.SQL(primary.url, { max: 1 });
+    await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
+    await primary.crash();
+    await primary.start();
+
+    const storage = await openStorage(primary.url, limits);
+    const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
+    const claim = () => storage.atomically(step(claimDue, lease));
+    // Nothing is due, so it writes nothing, and its commit waits for nobody.
+    await claim();
+    const [, settled] = await Promise.all([claim().catch(() => {}), failure(storage.settled())]);
+    expect(settled).toMatchObject({ code: "unavailable" });
+    await storage.close();
+  },
+  60_000,
+);

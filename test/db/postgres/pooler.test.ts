@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { eventById, insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { inspectServer } from "../../../src/db/postgres/inspect.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/storage.ts";
+import { until } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
+import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { noPooler, pooler } from "../../support/pooler.ts";
+import { resources } from "../../support/resources.ts";
+import { eventRow } from "../../support/rows.ts";
+
+const taken = resources();
+const missing = noOwnPostgres ?? noPooler;
+const limits = {
+  poolSize: 5,
+  connectTimeoutMs: 10_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 0,
+};
+/** As docs/scaling.md has it. */
+const ignoring =
+  "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, idle_session_timeout";
+
+if (missing !== null) console.log(`skipped: ${missing}`);
+
+describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
+  const start = async (...lines: string[]) => {
+    const database = await ownPostgres();
+    taken.ends.push(() => database.end());
+    const between = await pooler(database.url, ...lines);
+    taken.ends.push(() => between.stop());
+    return { url: between.url, direct: database.url };
+  };
+  const refused = async (url: string) => {
+    const error = await failure(openStorage(url, limits));
+    return error instanceof Error ? error.message : "";
+  };
+
+  test("in session mode all works, signals too, and timeouts that it keeps back are told of", async () => {
+    const { url, direct } = await start("pool_mode = session", ignoring);
+    const said: string[] = [];
+    const storage = await openStorage(url, limits, {
+      migrated() {},
+      odd: (line) => void said.push(line),
+      unitWaits: () => null,
+      groupCommitted() {},
+    });
+    expect(said.join()).toContain("alter role current_user set statement_timeout = 10000");
+    expect((await inspectServer(url, limits)).oddities).toEqual(said);
+    expect((await inspectServer(direct, limits)).oddities).toEqual([]);
+    const other = await openStorage(url, limits);
+    const stored = eventRow(1);
+    await storage.atomically(step(insertEvent, stored));
+    expect(await other.all(eventById, { id: stored.id })).toHaveLength(1);
+
+    let isHeard = false;
+    other.signals?.listen(
+      "notifications",
+      () => (isHeard = true),
+      () => {},
+    );
+    await until(() => {
+      storage.signals?.send("notifications", 1);
+      return isHeard;
+    }, 10_000);
+    await Promise.all([storage.close(), other.close()]);
+  }, 60_000);
+
+  test("in transaction mode it is refused: sessions are lent", async () => {
+    const { url } = await start("pool_mode = transaction", ignoring);
+    expect(await refused(url)).toContain("a pooler that lends sessions");
+    expect(await failure(inspectServer(url, limits))).toMatchObject({
+      message: expect.stringContaining("take session mode for this database"),
+    });
+  }, 60_000);
+
+  test("that is full lets nobody wait for ever: neither a start, nor who looks", async () => {
+    const { url } = await start("pool_mode = session", "default_pool_size = 1", ignoring);
+    await using others = new SQL(url, { max: 1 });
+    await others.unsafe("select 1");
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
+    for (const ask of [openStorage, inspectServer]) {
+      expect(await failure(ask(url, brief))).toMatchObject({
+        message: expect.stringContaining("raise its pool size"),
+      });
+    }
+  }, 60_000);
+
+  test("a copy does not wait for ever for who writes, though no timeout is passed on", async () => {
+    const { url, direct } = await start("pool_mode = session", ignoring);
+    const storage = await openStorage(url, { ...limits, statementTimeoutMs: 100 });
+    await using others = new SQL(direct, { max: 1 });
+    await others.begin(async (writer) => {
+      await writer.unsafe("lock table events in row exclusive mode");
+      expect(await failure(storage.holdStill())).toMatchObject({
+        message: expect.stringContaining("Others write to this database"),
+      });
+    });
+    await storage.close();
+  }, 60_000);
+
+  test("a copy does not wait for ever for a connection to hold its source by", async () => {
+    const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
+    const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
+    const storage = await openStorage(url, brief);
+    expect(await failure(storage.holdStill())).toMatchObject({
+      message: expect.stringContaining("raise its pool size"),
+    });
+    await storage.close();
+  }, 60_000);
+
+  test("that refuses what a session is told, says what to set", async () => {
+    const { url } = await start("pool_mode = session");
+    expect(await refused(url)).toContain(
+      "set ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,idle_session_timeout",
+    );
+  }, 60_000);
+});

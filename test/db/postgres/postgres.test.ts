@@ -1,0 +1,464 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+import { getTableColumns, getTableName } from "drizzle-orm";
+
+import {
+  countDuplicate,
+  eventById,
+  eventPages,
+  eventsByKeys,
+  insertEvent,
+} from "../../../src/gateway/events/events.sql.ts";
+import {
+  claimDue,
+  feedAfter,
+  insertNotification,
+  newestSeq,
+} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { tableOf } from "../../../src/db/postgres/tables.ts";
+import { tables } from "../../../src/db/tables.ts";
+import { step } from "../../../src/db/statement.ts";
+import { migrations } from "../../../src/db/postgres/migrate.ts";
+import { openCopyTarget, openStorage, type Storage } from "../../../src/db/storage.ts";
+import { usersByIds } from "../../../src/identity/users/users.sql.ts";
+import { storageSuite } from "../../suites/storage.ts";
+import {
+  noManyConnections,
+  postgresDatabase,
+  type TestDatabase,
+  testPoolSize,
+} from "../../support/databases.ts";
+import { failure } from "../../support/failure.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
+
+const limits = {
+  poolSize: testPoolSize,
+  connectTimeoutMs: 5_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 5_000,
+};
+
+let shared: TestDatabase;
+beforeAll(async () => {
+  shared = await postgresDatabase();
+}, 60_000);
+afterAll(() => shared[Symbol.asyncDispose]());
+
+async function openEmpty(): Promise<Storage> {
+  await shared.empty();
+  return openStorage(shared.url, limits);
+}
+
+storageSuite("postgres", openEmpty, 5);
+
+describe("postgres: schema", () => {
+  test("is what the code says it is, and texts are compared byte by byte", async () => {
+    const storage = await openEmpty();
+    await storage.close();
+    const found = await shared.run(
+      `select table_name, column_name, data_type, is_nullable, collation_name
+       from information_schema.columns where table_schema = current_schema()
+       and table_name <> 'migrations' order by table_name, ordinal_position`,
+    );
+    const declared = Object.values(tables)
+      .map(tableOf)
+      .toSorted((one, other) => (getTableName(one) < getTableName(other) ? -1 : 1))
+      .flatMap((table) =>
+        Object.values(getTableColumns(table)).map((column) => ({
+          table_name: getTableName(table),
+          column_name: column.name,
+          data_type: column.getSQLType(),
+          is_nullable: column.notNull ? "NO" : "YES",
+          collation_name: column.getSQLType() === "text" ? "C" : null,
+        })),
+      );
+    expect(found).toEqual(declared);
+  });
+
+  test("a page after an item is read by one index, in order", async () => {
+    const storage = await openEmpty();
+    await storage.close();
+    await shared.run("set enable_seqscan = off");
+    const plan = await shared.run(
+      "explain (costs off) select id from events where provider = 'a' and (created_at, id) < (1, 'a') order by created_at desc, id desc limit 20",
+    );
+    const lines = plan.map((row) => String(row["QUERY PLAN"]).trim());
+    expect(lines[1]).toContain("Index Only Scan Backward using events_of_provider on events");
+    expect(lines[2]).toContain("ROW(created_at, id) < ROW(1, 'a'::text)");
+  });
+
+  test("NUL, which the server has no text for, is stored as U+FFFD and found again", async () => {
+    const storage = await openEmpty();
+    const row = eventRow(1, { title: "a\0b", idempotencyKey: "k\0", data: { deep: "\0" } });
+    await storage.atomically(step(insertEvent, row));
+    const [found] = await storage.all(eventById, { id: row.id });
+    expect(found).toMatchObject({ title: "a\u{FFFD}b", data: { deep: "\0" } });
+    const [again] = await storage.atomically(step(insertEvent, { ...eventRow(2), ...row }));
+    expect(again.touched).toBe(0);
+    expect(await storage.all(eventsByKeys, { keys: ["k\0", "\0"] })).toHaveLength(1);
+    await storage.close();
+  });
+});
+
+describe("postgres: a start that cannot be says why in one line, without the password", () => {
+  const open = async (url: string) => {
+    const error = await failure(openStorage(url, { ...limits, connectTimeoutMs: 1_000 }));
+    const { message } = error instanceof Error ? error : new Error("Not an error");
+    expect(message).not.toContain("hunter2");
+    expect(message).not.toContain("\n");
+    return message;
+  };
+  const at = (change: (url: URL) => void) => {
+    const url = new URL(shared.url);
+    change(url);
+    return url.href;
+  };
+
+  test("when no server answers", async () => {
+    expect(await open("postgres://sky:hunter2@127.0.0.1:1/skyhook")).toBe(
+      "The PostgreSQL server at 127.0.0.1:1 does not answer (Failed to connect): start it, or check host and port in DATABASE_URL",
+    );
+  });
+
+  test.skipIf(noManyConnections !== null)("when it would lose what was acknowledged", async () => {
+    const url = at(({ searchParams }) => searchParams.set("synchronous_commit", "off"));
+    expect(await open(url)).toContain("its synchronous_commit is off");
+  });
+
+  test("when the database is newer than the program", async () => {
+    await (await openEmpty()).close();
+    await shared.run("insert into migrations (name) values ('9999_from_the_future')");
+    // PGlite keeps the names of statements from one connection to the next.
+    await shared.empty();
+    expect(await open(shared.url)).toBe(
+      'The database is newer than this program (it has "9999_from_the_future"): run the newer skyhook, or restore a backup',
+    );
+    await shared.run("delete from migrations where name like '9999%'");
+    await shared.empty();
+  });
+
+  test("when a copy into it was not finished; a copy opens it", async () => {
+    await (await openEmpty()).close();
+    await shared.renew();
+    const begun = await openCopyTarget(shared.url, limits);
+    await begun.setHalfCopied(true);
+    await begun.close();
+    await shared.empty();
+    expect(await open(shared.url)).toBe(
+      "A copy into this database was not finished: run `skyhook copy` again, or empty it",
+    );
+    await shared.renew();
+    const ended = await openCopyTarget(shared.url, limits);
+    expect(await ended.isHalfCopied()).toBe(true);
+    await ended.setHalfCopied(false);
+    await ended.close();
+    await (await openEmpty()).close();
+  });
+
+  test.skipIf(noManyConnections !== null)("when there is no such database or role", async () => {
+    const noDatabase = await open(at((url) => (url.pathname = "/skyhook_missing")));
+    expect(noDatabase).toContain('has no database "skyhook_missing": make it with createdb');
+    const noRole = await open(
+      at((url) => {
+        url.username = "skyhook_missing";
+        url.password = "hunter2";
+      }),
+    );
+    expect(noRole).toContain('refuses the role "skyhook_missing"');
+  });
+});
+
+if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
+describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
+  async function openTwo() {
+    const storages = [await openEmpty(), await openStorage(shared.url, limits)] as const;
+    return {
+      storages,
+      async [Symbol.asyncDispose]() {
+        await Promise.all(storages.map((storage) => storage.close()));
+      },
+    };
+  }
+
+  test("instances that start together on an empty database make its schema once", async () => {
+    await using database = await postgresDatabase();
+    const storages = await Promise.all(
+      Array.from({ length: 4 }, () => openStorage(database.url, { ...limits, poolSize: 2 })),
+    );
+    expect(await database.run("select name from migrations")).toHaveLength(migrations.length);
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+
+  test("the feed waits for a number whose transaction is open, and passes one that was undone", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const read = async (seq: number) => {
+      const [row] = await storage.all(newestSeq, {});
+      const until = row?.seq ?? 0;
+      const entries = await storage.all(feedAfter, { seq, until, limit: 10 });
+      return entries.map((entry) => entry.seq);
+    };
+    const insert = (n: number) =>
+      storage.atomically(
+        step(insertEvent, eventRow(n)),
+        step(insertNotification, notificationRow(n)),
+      );
+    await insert(1);
+    await using late = new SQL(shared.url, { max: 1 });
+    const insertLate = async (n: number) => {
+      const { id, title } = notificationRow(n);
+      await late.unsafe("begin");
+      await late.unsafe(
+        `insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+         values ($1, $2, 1, $3, '', 'info', 'pending', 0)`,
+        [id, eventRow(1).id, title],
+      );
+    };
+    await insertLate(2);
+    await insert(3);
+    expect(await read(0)).toEqual([1]);
+    await late.unsafe("commit");
+    expect(await read(1)).toEqual([2, 3]);
+
+    await insertLate(4);
+    await insert(5);
+    expect(await read(3)).toEqual([]);
+    await late.unsafe("rollback");
+    expect(await read(3)).toEqual([5]);
+  });
+
+  test("one notification is leased to one of those that claim at once", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const notes = Array.from({ length: 40 }, (_, n) =>
+      step(insertNotification, notificationRow(n)),
+    );
+    await one.atomically(...notes);
+    const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
+    const lease = { now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
+    const claims = await Promise.all(
+      [one, other, one, other].map((storage) => storage.atomically(step(claimDue, lease))),
+    );
+    const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
+    expect(new Set(seqs).size).toBe(seqs.length);
+    expect(seqs.length).toBe(40);
+  });
+
+  test("units that lock the same rows in opposite orders all come to their end", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const ids = [eventRow(1).id, eventRow(2).id];
+    await one.atomically(step(insertEvent, eventRow(1)), step(insertEvent, eventRow(2)));
+    const there = ids.map((id) => step(countDuplicate, { id }));
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all([one.atomically(...there), other.atomically(...there.toReversed())]);
+    }
+    expect(await shared.run("select sum(duplicates)::int as sum from events")).toEqual([
+      { sum: 40 },
+    ]);
+  });
+
+  test("reads that wait for a lock, however many, hold up no write", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("lock table users in access exclusive mode");
+    let waiting = 10;
+    const reads = Array.from({ length: waiting }, async () => {
+      await storage.all(usersByIds, { ids: ["nobody"] });
+      waiting -= 1;
+    });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    expect(waiting).toBe(10);
+    await other.unsafe("rollback");
+    await Promise.all(reads);
+  });
+
+  test("what was acknowledged is there when connections are cut, and work goes on by itself", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const acknowledged = new Set<string>();
+    let refused = 0;
+    let cut = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const units = Array.from({ length: 20 }, async (_, n) => {
+        const row = eventRow(round * 20 + n);
+        try {
+          await storage.atomically(step(insertEvent, row));
+          acknowledged.add(row.id);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "unavailable" });
+          refused += 1;
+        }
+      });
+      const killed = await shared.run(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid() and state <> 'idle'",
+      );
+      cut += killed.length;
+      await Promise.all(units);
+    }
+    const rows = await shared.run("select id from events");
+    const stored = new Set(rows.map(({ id }) => String(id)));
+    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.size + refused).toBe(400);
+    expect(await eventPages(storage, {}).count()).toBe(stored.size);
+    console.log(`connections cut: ${cut}, units refused: ${refused}`);
+  });
+});
+
+describe("postgres: a server without room for rows", () => {
+  test("refuses units without steps too, for a while or until a row was written", async () => {
+    const storage = await openEmpty();
+    await storage.atomically();
+    await shared.run(
+      "create function full_disk() returns trigger language plpgsql as $$ begin raise exception using errcode = '53100'; end $$",
+    );
+    await shared.run(
+      "create trigger full_disk before insert on events execute function full_disk()",
+    );
+    const insert = () => storage.atomically(step(insertEvent, eventRow(1)));
+    try {
+      expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+      expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+    } finally {
+      await shared.run("drop function full_disk cascade");
+    }
+    await insert();
+    await storage.atomically();
+    await storage.close();
+  });
+});
+
+describe.skipIf(noManyConnections !== null)("postgres: a database that takes nobody in", () => {
+  test("is `unavailable`, as while it is brought back; and goes on by itself", async () => {
+    const [role] = await shared.run(
+      "select rolcreatedb or rolsuper as may from pg_roles where rolname = current_user",
+    );
+    if (role?.["may"] !== true) {
+      console.log("skipped: the role in TEST_POSTGRES_URL may not make a database");
+      return;
+    }
+    const name = `skyhook_closed_${crypto.randomUUID().replaceAll("-", "")}`;
+    await shared.run(`create database ${name}`);
+    try {
+      const url = new URL(shared.url);
+      url.pathname = `/${name}`;
+      url.searchParams.delete("search_path");
+      const storage = await openStorage(url.href, { ...limits, retryMs: 0 });
+      await storage.atomically(step(insertEvent, eventRow(1)));
+      await shared.run(`alter database ${name} allow_connections false`);
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
+      await shared.run(cut);
+      // The first of each may meet the connection that was cut, the rest what refuses a new one.
+      for (let n = 0; n < 6; n += 1) {
+        const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+        const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+        expect(await write).toMatchObject({ code: "unavailable" });
+        expect(await read).toMatchObject({ code: "unavailable" });
+      }
+      await shared.run(`alter database ${name} allow_connections true`);
+      await storage.atomically(step(insertEvent, eventRow(2)));
+      await storage.close();
+    } finally {
+      await shared.run(`drop database ${name} with (force)`);
+    }
+  });
+});
+
+describe("postgres: a server that falls silent", () => {
+  const { id } = eventRow(1);
+
+  /** All connections of the pool are open, and have fallen silent. */
+  async function openAndSilence() {
+    await shared.empty();
+    const proxy = silencer(shared.url);
+    const storage = await openStorage(proxy.url, {
+      ...limits,
+      statementTimeoutMs: 100,
+      retryMs: 0,
+    });
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    await Promise.all(Array.from({ length: 9 }, () => storage.all(eventById, { id })));
+    proxy.silence();
+    return { storage, proxy };
+  }
+
+  test("is waited for only so long: reads and writes are `unavailable`", async () => {
+    const { storage, proxy } = await openAndSilence();
+    const read = failure(storage.all(eventById, { id }));
+    const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+    expect(await read).toMatchObject({ code: "unavailable" });
+    expect(await write).toMatchObject({ code: "unavailable" });
+    proxy.stop(true);
+    await storage.close();
+  });
+
+  test("has as long to take us in as the setting for that says, however short statements are", async () => {
+    await shared.empty();
+    // Longer than the silence after such statements.
+    const proxy = silencer(shared.url, 2_500);
+    const brief = { ...limits, connectTimeoutMs: 10_000, statementTimeoutMs: 300 };
+    await (await openStorage(proxy.url, brief)).close();
+    proxy.stop(true);
+  }, 30_000);
+
+  test.skipIf(noManyConnections !== null)(
+    "and new connections are made: another may have taken its place without a word",
+    async () => {
+      const { storage, proxy } = await openAndSilence();
+      await Promise.all([
+        failure(storage.all(eventById, { id })),
+        failure(storage.atomically(step(insertEvent, eventRow(2)))),
+      ]);
+      const reads = Array.from({ length: 9 }, () => storage.all(eventById, { id }));
+      expect((await Promise.all(reads)).flat()).toHaveLength(9);
+      await storage.atomically(step(insertEvent, eventRow(3)));
+      await storage.close();
+      proxy.stop(true);
+    },
+  );
+});
+
+/** Stands before a server. Once told to, what is connected by then hears nothing more, and is not told. */
+function silencer(url: string, acceptsAfterMs = 0) {
+  const { hostname, port } = new URL(url);
+  let newest = { silent: false };
+  const proxy = Bun.listen<{ server: Bun.Socket | null; early: Buffer[]; line: typeof newest }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      async open(client) {
+        const line = newest;
+        client.data = { server: null, early: [], line };
+        await Bun.sleep(acceptsAfterMs);
+        client.data.server = await Bun.connect({
+          hostname,
+          port: Number(port),
+          socket: {
+            data: (_, bytes) => void (line.silent || client.write(bytes)),
+            close: () => void (line.silent || client.end()),
+          },
+        });
+        for (const bytes of client.data.early) client.data.server.write(bytes);
+      },
+      data({ data }, bytes) {
+        if (data.line.silent) return;
+        if (data.server === null) data.early.push(Buffer.from(bytes));
+        else data.server.write(bytes);
+      },
+      close: ({ data }) => void data.server?.end(),
+    },
+  });
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  return {
+    url: through.href,
+    silence() {
+      newest.silent = true;
+      newest = { silent: false };
+    },
+    stop: (closesAll: boolean) => proxy.stop(closesAll),
+  };
+}

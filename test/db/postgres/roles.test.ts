@@ -1,0 +1,146 @@
+import { describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { inspectServer } from "../../../src/db/postgres/inspect.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/storage.ts";
+import { until } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
+import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { resources } from "../../support/resources.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
+
+const taken = resources();
+const limits = {
+  poolSize: 2,
+  connectTimeoutMs: 10_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 0,
+};
+
+if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
+
+/** As docs/operations.md has them, in the database that the test has. */
+const ownerText = `create role keeper login;
+  create role server login;
+  create schema skyhook authorization keeper;
+  alter role keeper set search_path = skyhook;
+  alter role server set search_path = skyhook;
+  grant usage on schema skyhook to server`;
+const grantTables =
+  "grant select, insert, update, delete on all tables in schema skyhook to server";
+const grantSequences = "grant usage, select on all sequences in schema skyhook to server";
+
+describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
+  async function start() {
+    const database = await ownPostgres();
+    taken.ends.push(() => database.end());
+    const urlOf = (role: string) => {
+      const url = new URL(database.url);
+      url.username = role;
+      return url.href;
+    };
+    const run = async (text: string) => {
+      await using sql = new SQL(database.url, { max: 1 });
+      await sql.unsafe(text).simple();
+    };
+    return { urlOf, run };
+  }
+  const opened = async (url: string) => openStorage(url, limits);
+  const whyNot = async (asked: Promise<unknown>) => {
+    const error = await failure(asked);
+    return error instanceof Error ? error.message : "";
+  };
+
+  test("the owner of a schema makes the tables; a role with the rights of the document serves", async () => {
+    const { urlOf, run } = await start();
+    await run(ownerText);
+    expect(await whyNot(opened(urlOf("server")))).toContain("usage and create on its schema");
+    expect(await whyNot(inspectServer(urlOf("server"), limits))).toContain("owner start");
+    await (await opened(urlOf("keeper"))).close();
+
+    expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
+    await run(grantTables);
+    const [odd = ""] = (await inspectServer(urlOf("server"), limits)).oddities;
+    expect(odd).toContain("flights_id, notifications_seq");
+    expect(odd).toContain("grant it select, insert, update and delete on all tables");
+    const storage = await opened(urlOf("server"));
+    const insert = () =>
+      storage.atomically(
+        step(insertEvent, eventRow(1)),
+        step(insertNotification, notificationRow(1)),
+      );
+    expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+    // What asks whether it is ready hears of it.
+    expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+
+    await run(`${grantSequences}; create table skyhook.of_another_program ()`);
+    await insert();
+    await storage.atomically();
+    expect(await storage.lastSeq()).toBe(1);
+    expect((await inspectServer(urlOf("server"), limits)).oddities).toEqual([]);
+    await storage.close();
+  }, 60_000);
+
+  test("a right that is lacking fails what needs it, and nothing that is committed beside it", async () => {
+    const { urlOf, run } = await start();
+    await run(ownerText);
+    await (await opened(urlOf("keeper"))).close();
+    await run(
+      `${grantTables}; ${grantSequences}; revoke insert on skyhook.notifications from server`,
+    );
+    const storage = await opened(urlOf("server"));
+    const [refused] = await Promise.all([
+      failure(
+        storage.atomically(
+          step(insertEvent, eventRow(1)),
+          step(insertNotification, notificationRow(1)),
+        ),
+      ),
+      storage.atomically(step(insertEvent, eventRow(2))),
+    ]);
+    expect(refused).toMatchObject({ code: "unavailable" });
+    await run("revoke delete on skyhook.idempotency from server");
+    const [unready] = await Promise.all([
+      failure(storage.atomically()),
+      storage.atomically(step(insertEvent, eventRow(3))),
+    ]);
+    expect(unready).toMatchObject({ code: "unavailable" });
+    await storage.close();
+  }, 60_000);
+
+  test("a server without a connection to spare says so at the start, and is waited for later", async () => {
+    const { urlOf, run } = await start();
+    await run("create role few login connection limit 0; grant create on schema public to few");
+    expect(await whyNot(opened(urlOf("few")))).toContain("has no connection left");
+    await run("alter role few connection limit 1");
+    const storage = await opened(urlOf("few"));
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    await run("alter role few connection limit 0");
+    await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'few'");
+    expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+    await run("alter role few connection limit 1");
+    await storage.atomically();
+    await storage.close();
+  }, 60_000);
+
+  test("a server that is read-only by its settings is refused, and one that turns so is waited for", async () => {
+    const { urlOf, run } = await start();
+    await run("create role reader login; grant create on schema public to reader");
+    const storage = await opened(urlOf("reader"));
+    await run("alter role reader set default_transaction_read_only = on");
+    await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
+    const insert = () => storage.atomically(step(insertEvent, eventRow(1)));
+    expect(await failure(insert())).toMatchObject({ code: "unavailable" });
+    expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
+    expect(await whyNot(opened(urlOf("reader")))).toContain("takes no writes");
+    await run("alter role reader reset default_transaction_read_only");
+    await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
+    // The first may meet a connection that was ended, and is not tried again here.
+    await until(() => insert().then(Boolean, () => false));
+    await storage.close();
+  }, 60_000);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, renameSync } from "node:fs";
+
+import { eventById, insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/storage.ts";
+import { until } from "../../support/app.ts";
+import { authority, certificateFor, noCertificates } from "../../support/certificates.ts";
+import { failure } from "../../support/failure.ts";
+import { noOwnPostgres, type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { resources } from "../../support/resources.ts";
+import { eventRow } from "../../support/rows.ts";
+
+const taken = resources();
+const missing = noOwnPostgres ?? noCertificates;
+const limits = {
+  poolSize: 2,
+  connectTimeoutMs: 10_000,
+  statementTimeoutMs: 10_000,
+  retryMs: 0,
+};
+
+if (missing !== null) console.log(`skipped: ${missing}`);
+
+describe.skipIf(missing !== null)("postgres: TLS", () => {
+  test("verify-full takes a server that its CA vouches for, and says why it takes no other", async () => {
+    const { database, folder } = await start();
+    const open = async (parameters: string, host = "localhost") => {
+      const url = new URL(database.url);
+      url.hostname = host;
+      url.search = parameters;
+      try {
+        await (await openStorage(url.href, limits)).close();
+        return "opened";
+      } catch (error) {
+        return error instanceof Error ? error.message : "";
+      }
+    };
+    expect(await open("sslmode=require")).toContain("offers no TLS: turn its ssl on");
+    const ca = await authority(folder, "ca");
+    const other = await authority(folder, "other");
+    await database.useCertificate(await certificateFor(folder, "localhost", ca));
+    const trusting = `sslmode=verify-full&sslrootcert=${ca.certificate}`;
+    expect(await open(trusting)).toBe("opened");
+    expect(await open("sslmode=require")).toBe("opened");
+    const advice = "name its CA by sslrootcert=<file>";
+    expect(await open("sslmode=verify-full")).toContain(advice);
+    expect(await open(`sslmode=verify-full&sslrootcert=${other.certificate}`)).toContain(advice);
+    expect(await open(trusting, "127.0.0.1")).toContain(advice);
+  }, 60_000);
+
+  test("a certificate that is not trusted any more, or a CA that is gone, is `unavailable` until a good one is back", async () => {
+    const { database, folder } = await start();
+    const ca = await authority(folder, "ca");
+    const good = await certificateFor(folder, "localhost", ca);
+    await database.useCertificate(good);
+    const url = new URL(database.url);
+    url.hostname = "localhost";
+    url.search = `sslmode=verify-full&sslrootcert=${ca.certificate}`;
+    const storage = await openStorage(url.href, limits);
+    const stored = eventRow(1);
+    await storage.atomically(step(insertEvent, stored));
+
+    await database.useCertificate(await authority(folder, "other"));
+    // What is connected stays so, until the server starts anew.
+    await database.crash();
+    await database.start();
+    const read = () => storage.all(eventById, { id: stored.id });
+    const refused = async (asked: Promise<unknown>) => {
+      const error = await failure(asked);
+      expect(error).toMatchObject({ code: "unavailable" });
+      return error instanceof Error && error.cause instanceof Error ? error.cause.message : "";
+    };
+    await until(async () => (await refused(read())).includes("certificate"), 10_000);
+    await until(async () => (await refused(storage.atomically())).includes("certificate"), 10_000);
+
+    await database.useCertificate(good);
+    expect(await read()).toHaveLength(1);
+    await storage.atomically();
+
+    renameSync(ca.certificate, `${ca.certificate}.away`);
+    await database.crash();
+    await database.start();
+    await until(async () => (await refused(read())).includes("caFile"), 10_000);
+    renameSync(`${ca.certificate}.away`, ca.certificate);
+    expect(await read()).toHaveLength(1);
+    await storage.close();
+  }, 60_000);
+});
+
+/** A server without TLS, and a folder for what is made for it. */
+async function start(): Promise<{ database: OwnPostgres; folder: string }> {
+  const database = await ownPostgres();
+  taken.ends.push(() => database.end());
+  const folder = taken.newFolder();
+  chmodSync(folder, 0o755);
+  return { database, folder };
+}

@@ -1,0 +1,231 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { getTableColumns, getTableName } from "drizzle-orm";
+
+import { eventById, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { step } from "../../src/db/statement.ts";
+import { foldLog } from "../../src/db/sqlite/backup.ts";
+import { migrations } from "../../src/db/sqlite/migrate.ts";
+import { tableOf } from "../../src/db/sqlite/tables.ts";
+import { tables } from "../../src/db/tables.ts";
+import { openStorage } from "../../src/db/storage.ts";
+import { storageSuite } from "../suites/storage.ts";
+import { failure } from "../support/failure.ts";
+import { eventRow } from "../support/rows.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-storage-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = () => join(folder, `${++files}.db`);
+
+storageSuite("sqlite in memory", () => openStorage("sqlite::memory:"));
+storageSuite("sqlite on disk", () => openStorage(`sqlite:${newFile()}`));
+
+describe("sqlite: the file", () => {
+  test("is the owner's alone, in WAL mode, synced on every commit", async () => {
+    const file = newFile();
+    const storage = await openStorage(`sqlite:${file}`);
+    await storage.atomically(step(insertEvent, eventRow(1)));
+    expect(statSync(file).mode & 0o077).toBe(0);
+    using other = new Database(file, { readonly: true });
+    expect(other.query("pragma journal_mode").get()).toEqual({ journal_mode: "wal" });
+    await storage.close();
+  });
+
+  test("keeps what was acknowledged when it is opened again", async () => {
+    const file = newFile();
+    const first = await openStorage(`sqlite:${file}`);
+    await first.atomically(step(insertEvent, eventRow(1)));
+    await first.close();
+    const second = await openStorage(`sqlite:${file}`);
+    expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
+    await second.close();
+  });
+
+  test("of an older program is brought up to date, and says by which steps; a new one says nothing", async () => {
+    const file = newFile();
+    const said: (readonly string[])[] = [];
+    const observer = {
+      migrated: (steps: readonly string[]) => void said.push(steps),
+      odd() {},
+      unitWaits: () => null,
+      groupCommitted() {},
+    };
+    const older = new Database(file, { create: true });
+    const [first, ...later] = migrations;
+    older.run(first?.sql ?? "");
+    older.run("create table migrations (name text not null primary key) strict");
+    older.run("insert into migrations (name) values (?)", [first?.name ?? ""]);
+    older.close();
+    for (const database of [file, file, newFile()]) {
+      await (await openStorage(`sqlite:${database}`, undefined, observer)).close();
+    }
+    expect(said).toEqual([later.map(({ name }) => name)]);
+  });
+
+  test("of a newer program is refused with one clear line", async () => {
+    const file = newFile();
+    await (await openStorage(`sqlite:${file}`)).close();
+    using other = new Database(file);
+    other.run("insert into migrations (name) values ('9999_from_the_future')");
+    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({
+      message: expect.stringContaining(
+        'The database is newer than this program (it has "9999_from_the_future")',
+      ),
+    });
+  });
+
+  test("that is no database is refused", async () => {
+    const file = newFile();
+    await Bun.write(file, "This is not a database. ".repeat(100));
+    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({ code: "SQLITE_NOTADB" });
+  });
+});
+
+describe("sqlite: faults", () => {
+  test("a lock held for a moment is waited for; held on and on it is `unavailable`, then all is well", async () => {
+    const file = newFile();
+    const storage = await openStorage(`sqlite:${file}`);
+    using other = new Database(file);
+    other.run("begin immediate");
+    const patient = storage.atomically(step(insertEvent, eventRow(1)));
+    setTimeout(() => other.run("rollback"), 100);
+    expect((await patient)[0].touched).toBe(1);
+
+    other.run("begin immediate");
+    const refused = storage.atomically(step(insertEvent, eventRow(2)));
+    expect(await failure(refused)).toMatchObject({ code: "unavailable" });
+    other.run("rollback");
+    expect((await storage.atomically(step(insertEvent, eventRow(3))))[0].touched).toBe(1);
+    await storage.close();
+  });
+});
+
+test("sqlite: what was closed is no more in use, whatever was asked of it", async () => {
+  const file = newFile();
+  const storage = await openStorage(`sqlite:${file}`);
+  await storage.atomically(step(insertEvent, eventRow(1)));
+  await storage.all(eventById, { id: eventRow(1).id });
+  expect(() => foldLog(file)).toThrow("locked");
+  await storage.close();
+  foldLog(file);
+});
+
+test("sqlite: what could not be opened is not in use", async () => {
+  const file = newFile();
+  await (await openStorage(`sqlite:${file}`)).close();
+  const other = new Database(file);
+  for (const lock of ["begin immediate", "begin exclusive"]) {
+    other.run(lock);
+    const refused = await failure(openStorage(`sqlite:${file}`));
+    expect(refused).toMatchObject({ code: expect.stringContaining("SQLITE_BUSY") });
+    other.run("rollback");
+  }
+  other.close();
+  foldLog(file);
+});
+
+describe("sqlite: schema", () => {
+  const folder = join(import.meta.dir, "../../src/db/sqlite/migrations");
+  const database = new Database(":memory:");
+  afterAll(() => database.close());
+  for (const file of readdirSync(folder).toSorted()) {
+    database.run(readFileSync(join(folder, file), "utf8"));
+  }
+
+  test.each(Object.entries(tables))("%s is what the code says it is", (_, definition) => {
+    const table = tableOf(definition);
+    const columns = database
+      .query<{ name: string; type: string; notnull: number }, [string]>(
+        "select name, lower(type) as type, [notnull] from pragma_table_info(?)",
+      )
+      .all(getTableName(table));
+    const declared = Object.values(getTableColumns(table)).map((column) => ({
+      name: column.name,
+      type: column.getSQLType().toLowerCase(),
+      // SQLite does not say so of an integer primary key, but it is never null.
+      notnull: column.notNull && column.name !== "seq" ? 1 : 0,
+    }));
+    // SQLite treats the two names alike, but for a primary key.
+    const named = columns.map((column) => ({
+      ...column,
+      type: column.type.replace(/^int$/, "integer"),
+    }));
+    expect(named).toEqual(declared);
+  });
+
+  const page = (where: string) =>
+    `select id from events where ${where} order by created_at desc, id desc limit 20`;
+  const position = "(created_at, id) < (1, 'a')";
+  test.each([
+    ["the list", page(position), "events_newest ((created_at,id)<(?,?))"],
+    [
+      "by provider",
+      page(`provider = 'a' and ${position}`),
+      "events_of_provider (provider=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "by type",
+      page(`type = 'a' and ${position}`),
+      "events_of_type (type=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "the uncommon",
+      page(`status = 'ignored' and status <> 'accepted' and ${position}`),
+      "events_unaccepted (status=? AND (created_at,id)<(?,?))",
+    ],
+  ])("%s of events is read by one index, in order", (_, query, index) => {
+    const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
+    expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining(index)]);
+  });
+
+  const many = "in (select value from json_each('[1]'))";
+  test.each([
+    [
+      "a page of flights",
+      "select id from flights where (created_at, id) < (1, 2) order by created_at desc, id desc limit 20",
+      "flights_newest ((created_at,id)<(?,?))",
+    ],
+    ["flights by ids", `select * from flights where id ${many}`, "flights_id (id=?)"],
+    [
+      "a page of a contact's bookings",
+      "select id from bookings where lower(bookings.contact_email) = lower('A') and (created_at, id) < (1, 'a') order by created_at desc, id desc limit 20",
+      "bookings_of_contact (<expr>=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "what departs on a day",
+      "select id from flights where departure_time >= 1 and departure_time < 2 order by departure_time, id limit 9",
+      "flights_departing (departure_time>? AND departure_time<?)",
+    ],
+    [
+      "a chart",
+      "select minute, sum(deliveries) from delivery_counts where span_minutes = 1 and minute >= 1 and minute < 2 group by 1",
+      "delivery_counts_minute (span_minutes=? AND minute>? AND minute<?)",
+    ],
+    [
+      "a provider's hours",
+      "select minute, sum(deliveries) from delivery_counts where span_minutes = 60 and provider = 'a' group by minute order by minute desc limit 9",
+      "(span_minutes=? AND provider=?)",
+    ],
+    [
+      "a booking's events",
+      `select id from events where idempotency_key ${many}`,
+      "events_key (idempotency_key=?)",
+    ],
+    ["users by ids", `select * from users where id ${many}`, "(id=?)"],
+    ["events by ids", `select * from events where id ${many}`, "(id=?)"],
+    [
+      "notifications of events",
+      `select * from notifications where event_id ${many}`,
+      "(event_id=?)",
+    ],
+  ])("%s is read by an index", (_, query, index) => {
+    const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
+    expect(plan[0]?.detail).toContain(index);
+    expect(plan.some(({ detail }) => /^SCAN (?!json_each)/.test(detail))).toBe(false);
+  });
+});

@@ -1,0 +1,260 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { settings } from "../../src/config/settings.ts";
+import { ConfigError, readConfig } from "../../src/config/config.ts";
+import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
+import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
+
+import { noLoadBalancer } from "../support/load-balancer.ts";
+
+const root = join(import.meta.dir, "../..");
+const textOf = (path: string): string => readFileSync(join(root, "deploy", path), "utf8");
+
+type Tree = { readonly [key: string]: Tree } & { readonly [index: number]: Tree };
+
+/** A document's value at a path, as `spec.replicas`. Throws where there is none. */
+function at(document: unknown, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, key) => {
+    // Guarantee: whatever is no object has none of the keys asked for, and throws below.
+    const next = (Object(value) as Tree)[key];
+    if (next === undefined) throw new Error(`There is no ${path}: ${key} is missing`);
+    return next;
+  }, document);
+}
+
+const documentsOf = (path: string): unknown[] => [Bun.YAML.parse(textOf(path))].flat();
+
+/** The variables that the program reads, and what else a container's environment has a meaning for. */
+const secretNames = catalogue.flatMap(({ id }) => Object.values(secretPlaces(id, "")));
+const variables = new Set([
+  ...Object.values(settings).map(({ key }) => key),
+  ...secretNames.map(({ variable }) => variable),
+  "PERSONAL_DATA_KEY",
+  "PERSONAL_DATA_KEY_PREVIOUS",
+  "NODE_ENV",
+]);
+/** The files that it reads in SECRETS_DIR. */
+const secretFiles = new Set([
+  ...secretNames.map(({ file }) => file),
+  "personal_data_key",
+  "personal_data_key_previous",
+]);
+
+const unknownIn = (names: Iterable<string>, known: ReadonlySet<string>) =>
+  [...names].filter((name) => !known.has(name));
+
+/** What `make-settings.sh` makes in a folder of its own. */
+function madeSettings() {
+  const folder = mkdtempSync(join(tmpdir(), "skyhook-settings-"));
+  try {
+    const run = () => {
+      const { exitCode, stderr } = Bun.spawnSync(["sh", "deploy/make-settings.sh", folder], {
+        cwd: root,
+      });
+      expect(exitCode, stderr.toString()).toBe(0);
+      return readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+    };
+    const first = run();
+    expect(run()).toEqual(first);
+    const entries = first
+      .join("\n")
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map(
+        (line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const,
+      );
+    return Object.fromEntries(entries);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe("deploy/compose.yaml", () => {
+  const [compose] = documentsOf("compose.yaml");
+
+  test("has two like instances, a balancer and a database", () => {
+    const instances = ["skyhook-one", "skyhook-two"].map((name) => at(compose, `services.${name}`));
+    expect(instances[0]).toEqual(instances[1]);
+    expect(textOf("haproxy.cfg")).toContain("skyhook-one:3111");
+    expect(textOf("haproxy.cfg")).toContain("skyhook-two:3111");
+    expect(String(at(compose, "services.load-balancer.volumes.0"))).toStartWith("./haproxy.cfg:");
+    expect(at(compose, "services.postgres.healthcheck.test")).toContain("pg_isready");
+  });
+
+  test("sets only what the program reads, to what it takes", () => {
+    const { POSTGRES_PASSWORD: password = "", ...made } = madeSettings();
+    const environment = Object.entries(Object(at(compose, "services.skyhook-one.environment"))).map(
+      ([name, value]) => [name, String(value).replace(/\$\{POSTGRES_PASSWORD:[^}]*\}/, password)],
+    );
+    const env: Record<string, string> = { ...made, ...Object.fromEntries(environment) };
+    expect(unknownIn(Object.keys(env), variables)).toEqual([]);
+    const config = readConfig(env);
+    expect(new URL(config.databaseUrl).password).toBe(password);
+    expect(config.trustedProxyHops).toBe(1);
+    const secrets = secretStore(env, "/nonexistent");
+    expect(secrets.personalDataKeys("/nonexistent")).toHaveLength(1);
+    expect(config.providers.map((id) => secrets.webhookSecrets(id))).not.toContain(null);
+  });
+});
+
+describe("deploy/kubernetes", () => {
+  const [deployment, service, budget] = documentsOf("kubernetes/skyhook.yaml");
+  const [secret, webhooks] = documentsOf("kubernetes/secret.example.yaml");
+  const pod = at(deployment, "spec.template.spec");
+  const container = at(pod, "containers.0");
+
+  test("probes ask what the program answers", () => {
+    expect(at(container, "startupProbe.httpGet.path")).toBe("/livez");
+    expect(at(container, "livenessProbe.httpGet.path")).toBe("/livez");
+    expect(at(container, "readinessProbe.httpGet.path")).toBe("/readyz");
+    expect(at(container, "ports.0.containerPort")).toBe(Number(settings.port.default));
+    expect(at(service, "spec.ports.0.targetPort")).toBe(at(container, "ports.0.name"));
+  });
+
+  test("a pod has time to finish: preStop and the 10 s of a stop", () => {
+    const preStop = Number(at(container, "lifecycle.preStop.exec.command.1"));
+    expect(Number(at(pod, "terminationGracePeriodSeconds"))).toBeGreaterThan(preStop + 10);
+  });
+
+  test("all select the same pods, and never all of them go at once", () => {
+    const labels = at(deployment, "spec.template.metadata.labels");
+    expect(at(deployment, "spec.selector.matchLabels")).toEqual(labels);
+    expect(at(service, "spec.selector")).toEqual(labels);
+    expect(at(budget, "spec.selector.matchLabels")).toEqual(labels);
+    expect(Number(at(budget, "spec.minAvailable"))).toBeLessThan(
+      Number(at(deployment, "spec.replicas")),
+    );
+    expect(at(deployment, "spec.strategy.rollingUpdate.maxUnavailable")).toBe(0);
+  });
+
+  test("sets only what the program reads", () => {
+    const env = [at(container, "env")].flat().map((entry) => String(at(entry, "name")));
+    const fromSecret = Object.keys(Object(at(secret, "stringData")));
+    expect(unknownIn([...env, ...fromSecret], variables)).toEqual([]);
+    expect(unknownIn(Object.keys(Object(at(webhooks, "stringData"))), secretFiles)).toEqual([]);
+    expect(at(container, "envFrom.0.secretRef.name")).toBe(at(secret, "metadata.name"));
+    expect(at(pod, "volumes.0.secret.secretName")).toBe(at(webhooks, "metadata.name"));
+    const secretsDir = [at(container, "env")].flat().find((e) => at(e, "name") === "SECRETS_DIR");
+    expect(at(container, "volumeMounts.0.mountPath")).toBe(at(secretsDir, "value"));
+  });
+
+  test("nobody serves with the example's secrets by oversight", () => {
+    const jwtSecret = String(at(secret, "stringData.JWT_SECRET"));
+    expect(() => readConfig({ JWT_SECRET: jwtSecret })).toThrow(ConfigError);
+    const folder = mkdtempSync(join(tmpdir(), "skyhook-secrets-"));
+    try {
+      const files = Object.entries(Object(at(webhooks, "stringData")));
+      for (const [name, value] of files) writeFileSync(join(folder, name), String(value));
+      const store = secretStore({}, folder);
+      expect(() => store.personalDataKeys("/nonexistent")).toThrow(ConfigError);
+      for (const id of defaultProviders) {
+        expect(() => store.webhookSecrets(id)).toThrow(ConfigError);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("deploy/skyhook.service", () => {
+  const unit = textOf("skyhook.service");
+  const valuesOf = (key: string) =>
+    [...unit.matchAll(new RegExp(`^${key}=-?(.+)$`, "gm"))].map(([, value = ""]) => value);
+
+  test("sets only what the program reads, and loads every secret that it knows", () => {
+    const names = valuesOf("Environment").map((entry) => entry.split("=")[0] ?? "");
+    expect(unknownIn(names, variables)).toEqual([]);
+    expect(new Set(valuesOf("LoadCredential"))).toEqual(secretFiles);
+  });
+
+  const analyze = Bun.which("systemd-analyze");
+  if (analyze === null)
+    console.log("skipped, the unit is not verified: systemd-analyze is not there");
+  test.skipIf(analyze === null)("is what systemd understands, and is well closed off", () => {
+    const folder = mkdtempSync(join(tmpdir(), "skyhook-unit-"));
+    try {
+      const file = join(folder, "skyhook.service");
+      // The program itself is not installed here.
+      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+      mkdirSync(`${file}.d`);
+      writeFileSync(join(`${file}.d`, "folder.conf"), textOf("skyhook-secrets-folder.conf"));
+      const verify = Bun.spawnSync(["systemd-analyze", "verify", file]);
+      // It names a file that it cannot read at all, and what it does not know.
+      expect(verify.stderr.toString()).toBe("");
+      expect(verify.exitCode).toBe(0);
+      // From 0, closed, to 10, open.
+      const review = ["security", "--offline=true", "--threshold=20", file];
+      expect(Bun.spawnSync(["systemd-analyze", ...review]).exitCode).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("deploy/Dockerfile", () => {
+  const dockerfile = textOf("Dockerfile");
+  const { packageManager, version }: Record<string, string> = JSON.parse(
+    readFileSync(join(root, "package.json"), "utf8"),
+  );
+
+  test("builds by the Bun that is tested, what is there", () => {
+    expect(dockerfile).toContain(`FROM oven/${packageManager?.replace("@", ":")}-slim AS build`);
+    const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
+      names.split(" "),
+    );
+    const kept = textOf("Dockerfile.dockerignore")
+      .split("\n")
+      .filter((line) => line.startsWith("!"));
+    expect(kept.map((line) => line.slice(1))).toEqual(copied);
+    expect(readdirSync(root)).toEqual(expect.arrayContaining(copied));
+    expect(textOf("kubernetes/skyhook.yaml")).toContain(`image: skyhook:${version}`);
+  });
+
+  test("runs as nobody in particular, the same user as in the manifests", () => {
+    const user = /^USER (\d+)$/m.exec(dockerfile)?.[1];
+    // With a group of the same number: what one of them makes in a volume, the other can read.
+    expect(dockerfile).toContain(`useradd --uid ${user} --user-group `);
+    expect(textOf("kubernetes/skyhook.yaml")).toContain(`runAsUser: ${user}`);
+    expect(textOf("kubernetes/skyhook.yaml")).toContain(`runAsGroup: ${user}`);
+  });
+
+  test("its check of health tells a server that answers from one that does not", async () => {
+    const code = /--eval '(.+)'/.exec(dockerfile)?.[1] ?? "";
+    const check = (port: number) =>
+      Bun.spawn([process.execPath, "--eval", code], {
+        env: { PORT: String(port) },
+        stderr: "ignore",
+      }).exited;
+    let status = 200;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) =>
+        new Response("", { status: new URL(url).pathname === "/livez" ? status : 404 }),
+    });
+    expect(await check(server.port ?? 0)).toBe(0);
+    status = 503;
+    expect(await check(server.port ?? 0)).not.toBe(0);
+    await server.stop(true);
+    expect(await check(server.port ?? 0)).not.toBe(0);
+  });
+});
+
+describe("deploy/haproxy.cfg", () => {
+  if (noLoadBalancer !== null) console.log(`skipped, it is not checked: ${noLoadBalancer}`);
+  test.skipIf(noLoadBalancer !== null)("is what HAProxy understands", () => {
+    const { exitCode, stderr } = Bun.spawnSync(["haproxy", "-c", "-f", "deploy/haproxy.cfg"], {
+      cwd: root,
+      env: {
+        PATH: `${process.env["PATH"]}:/usr/sbin`,
+        SKYHOOK_ONE: "127.0.0.1:1",
+        SKYHOOK_TWO: "127.0.0.1:2",
+      },
+    });
+    expect(exitCode, stderr.toString()).toBe(0);
+    expect(stderr.toString()).not.toContain("WARNING");
+  });
+});

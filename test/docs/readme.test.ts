@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { until } from "../support/app.ts";
+import { compiledProgram } from "../support/program.ts";
+
+const root = join(import.meta.dir, "../..");
+const readme = readFileSync(join(root, "README.md"), "utf8");
+const folder = mkdtempSync(join(tmpdir(), "skyhook-readme-"));
+
+/** A reader with the compiled program has no source and calls it by its name. */
+function asInstalled(script: string): string {
+  if (compiledProgram === null) return script;
+  const program = resolve(compiledProgram);
+  return script.replace("bun start", `${program} serve`).replaceAll("bun skyhook", program);
+}
+
+function copySource(): void {
+  for (const entry of ["src", "package.json", "tsconfig.json", "bunfig.toml"]) {
+    cpSync(join(root, entry), join(folder, entry), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+}
+
+/** The commands under a marker of the README, exactly as a reader would paste them. */
+function commands(marker: string): string {
+  const found = new RegExp(`<!-- ${marker} -->\\n+\`\`\`sh\\n(.*?)\`\`\``, "s").exec(readme)?.[1];
+  if (found === undefined) throw new Error(`The README has no ${marker}`);
+  return found;
+}
+
+describe("README", () => {
+  let port = 0;
+  let server: Bun.Subprocess<"ignore", "pipe", "inherit">;
+  let log = "";
+
+  /** Runs commands of the README in the copy, against the server's own port. */
+  async function run(script: string): Promise<string> {
+    const env = { ...clean(), PORT: String(port) };
+    const child = Bun.spawn(
+      ["bash", "-c", asInstalled(script).replaceAll("localhost:3111", `localhost:${port}`)],
+      {
+        cwd: folder,
+        env,
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+    const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    if ((await child.exited) > 1) throw new Error(errors);
+    return output;
+  }
+
+  const clean = () => ({
+    PATH: `${join(process.execPath, "..")}:${process.env["PATH"]}`,
+    HOME: process.env["HOME"] ?? "/",
+  });
+
+  beforeAll(async () => {
+    if (compiledProgram === null) copySource();
+    await run(commands("run: secrets"));
+    const [, , start = ""] = commands("command: start").trim().split(" && ");
+    server = Bun.spawn(["bash", "-c", `exec ${asInstalled(start)}`], {
+      cwd: folder,
+      env: { ...clean(), PORT: "0" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    void (async () => {
+      for await (const chunk of server.stdout) log += new TextDecoder().decode(chunk);
+    })();
+    await until(() => /skyhook serves on http:\/\/[^:]+:(\d+)/.test(log), 15_000);
+    port = Number(/skyhook serves on http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
+  });
+  afterAll(async () => {
+    server.kill("SIGTERM");
+    await server.exited;
+    rmSync(folder, { recursive: true });
+  });
+
+  test("sends all twelve events, each answered 200", async () => {
+    const output = await run(commands("run: send"));
+    expect(output.match(/^200 accepted/gm)).toHaveLength(12);
+    await until(() => (log.match(/notification: /g)?.length ?? 0) >= 11, 15_000);
+  }, 60_000);
+
+  test("shows what came and what was refused", async () => {
+    const output = await run(commands("run: events"));
+    expect(output).toMatch(/^401 /m);
+    const answers = output.split("\n").filter((line) => line.startsWith('{"data"'));
+    const [events, rejections] = answers.flatMap((answer) => answer.split(/(?<=\})(?=\{"data")/));
+    expect(JSON.parse(events ?? "").data).toHaveLength(5);
+    expect(JSON.parse(rejections ?? "").data).toMatchObject([{ reason: "wrong-signature" }]);
+  }, 30_000);
+
+  test("sells, quotes, cancels and lists a booking", async () => {
+    const output = await run(commands("run: book"));
+    expect(output).toContain("1 flight imported");
+    expect(output).toContain('"totalResults":1');
+    expect(output).toContain('"status":"confirmed","totalPrice":499.5,"currency":"USD"');
+    expect(output).toContain('"quotedAt"');
+    expect(output).toContain('"refund":{"amount":499.5,"currency":"USD","percent":100');
+    expect(output).toContain('"status":"cancelled"');
+    expect(output).not.toContain('"type":"/problems/');
+  }, 30_000);
+
+  test("asks the same by GraphQL", async () => {
+    const token = "export USER_TOKEN=$(bun skyhook token --email ada@example.com)\n";
+    const output = await run(token + commands("run: graphql"));
+    expect(output).toContain('"me":{"name":"ada","email":"ada@example.com"}');
+    expect(output).toContain('"flightNumber":"SK100"');
+    expect(output).toContain('"status":"cancelled"');
+    expect(output).not.toContain('"errors"');
+  }, 30_000);
+});

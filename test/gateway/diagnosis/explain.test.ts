@@ -1,0 +1,446 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+
+import { prettyJson } from "../../../src/gateway/body-text.ts";
+import { explain, type Known, type Refused } from "../../../src/gateway/diagnosis/explain.ts";
+import { causes } from "../../../src/gateway/diagnosis/explanation.ts";
+
+import { json, providerOf, startApp, type TestApp, testSecret } from "../../support/app.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
+
+const secret = "a secret of twenty-odd characters";
+const current = { current: secret, previous: "the one before it" };
+const text = '{"name":"Größe","path":"a/b","items":[1,2],"none":null}';
+const receivedAtMs = Date.UTC(2026, 10, 21, 9);
+const nowSeconds = receivedAtMs / 1_000;
+const others: Known["others"] = [
+  { displayName: "Another", secrets: { current: "not this", previous: "but this one" } },
+];
+
+type Algorithm = "sha1" | "sha256" | "sha512";
+type Encoding = "hex" | "base64" | "base64url";
+type Made = { key?: string | Uint8Array; by?: Algorithm; as?: Encoding };
+
+/** An HMAC made with node:crypto, not with the engine under test. */
+const mac = (
+  body: string | Uint8Array,
+  { key = secret, by = "sha256", as = "base64" }: Made = {},
+) => createHmac(by, key).update(body).digest(as);
+
+/** What is said of a delivery of a provider. */
+function explained(
+  id: string,
+  header: string | null,
+  body: string | Uint8Array = text,
+  { secrets = current, ...fields }: Partial<Refused> & { secrets?: Known["secrets"] } = {},
+) {
+  const provider = providerOf(id);
+  const headers = new Headers(
+    header === null ? {} : { [provider.signature.headers[0] ?? ""]: header },
+  );
+  const bytes = Buffer.from(body);
+  const refused = { reason: "wrong-signature", headers, bytes, receivedAtMs } as const;
+  return explain({ provider, secrets, others }, { ...refused, bodyBytes: bytes.length, ...fields });
+}
+
+const tasks = "task_tracker"; // base64 of SHA-256
+const inbox = "shared_inbox"; // base64 of SHA-1, raw or compact
+const deploys = "deploy_platform"; // hex of SHA-1
+const code = "code_host"; // hex of SHA-256 after "sha256="
+const payments = "payment_processor"; // hex of SHA-256 over time and body
+
+/** One row at least for each cause: what is done to a delivery, and what must be found. */
+const rows: readonly (readonly [string, string, () => ReturnType<typeof explained>])[] = [
+  ["verifies-now", "set since", () => explained(tasks, mac(text))],
+  ["previous-secret", "accepted", () => explained(tasks, mac(text, { key: "the one before it" }))],
+  ["trailing-newline-added", "LF", () => explained(tasks, mac(text), `${text}\n`)],
+  ["trailing-newline-added", "CRLF", () => explained(tasks, mac(text), `${text}\r\n`)],
+  [
+    "trailing-newline-added",
+    "by the previous secret",
+    () => explained(tasks, mac(text, { key: "the one before it" }), `${text}\n`),
+  ],
+  [
+    "trailing-newline-added",
+    "after the time",
+    () =>
+      explained(
+        payments,
+        `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
+        `${text}\n`,
+      ),
+  ],
+  ["trailing-newline-lost", "LF", () => explained(tasks, mac(`${text}\n`))],
+  ["trailing-newline-lost", "CRLF", () => explained(tasks, mac(`${text}\r\n`))],
+  ["line-endings-changed", "to CRLF", () => explained(tasks, mac("{\n}"), "{\r\n}")],
+  ["line-endings-changed", "to LF", () => explained(tasks, mac("{\r\n}"), "{\n}")],
+  [
+    "body-reformatted",
+    "compact before",
+    () => explained(tasks, mac(text), JSON.stringify(JSON.parse(text), null, 2)),
+  ],
+  [
+    "body-reformatted",
+    "numbers and escapes as sent",
+    () => explained(tasks, mac('{"a":1.0,"b":"\\u00f6"}'), '{ "a": 1.0, "b": "\\u00f6" }'),
+  ],
+  [
+    "body-reformatted",
+    "indented before",
+    () => explained(tasks, mac(JSON.stringify(JSON.parse(text), null, 2))),
+  ],
+  [
+    "body-reformatted",
+    "as Python prints",
+    () =>
+      explained(
+        tasks,
+        mac('{"name": "Gr\\u00f6\\u00dfe", "path": "a/b", "items": [1, 2], "none": null}'),
+      ),
+  ],
+  [
+    "body-reformatted",
+    "as PHP prints",
+    () =>
+      explained(
+        tasks,
+        mac('{"name":"Gr\\u00f6\\u00dfe","path":"a\\/b","items":[1,2],"none":null}'),
+      ),
+  ],
+  ["hex-for-base64", "right", () => explained(tasks, mac(text, { as: "hex" }))],
+  ["hex-for-base64", "wrong", () => explained(tasks, mac("other", { as: "hex" }))],
+  ["base64-for-hex", "right", () => explained(deploys, mac(text, { by: "sha1" }))],
+  ["base64-for-hex", "after a prefix", () => explained(code, `sha256=${mac(text)}`)],
+  [
+    "upper-case-hex",
+    "right",
+    () => explained(deploys, mac(text, { by: "sha1", as: "hex" }).toUpperCase()),
+  ],
+  ["missing-prefix", "right", () => explained(code, mac(text, { as: "hex" }))],
+  ["missing-prefix", "wrong", () => explained(code, mac("other", { as: "hex" }))],
+  [
+    "malformed-signature",
+    "base64url",
+    () => explained(tasks, mac(textOfUrlSafe, { as: "base64url" }), textOfUrlSafe),
+  ],
+  [
+    "malformed-signature",
+    "of no length",
+    () => explained(tasks, "00ff", text, { reason: "malformed-signature" }),
+  ],
+  ["other-algorithm", "SHA-256 for SHA-1", () => explained(deploys, mac(text, { as: "hex" }))],
+  [
+    "other-algorithm",
+    "SHA-1 under its own prefix",
+    () => explained(code, `sha1=${mac(text, { by: "sha1", as: "hex" })}`),
+  ],
+  ["other-algorithm", "SHA-512", () => explained(tasks, mac(text, { by: "sha512" }))],
+  [
+    "other-algorithm",
+    "over compact JSON",
+    () => explained(inbox, mac(text), JSON.stringify(JSON.parse(text), null, 2)),
+  ],
+  [
+    "secret-white-space",
+    "here",
+    () =>
+      explained(tasks, mac(text), text, { secrets: { current: ` ${secret}\n`, previous: null } }),
+  ],
+  ["secret-white-space", "there", () => explained(tasks, mac(text, { key: `${secret}\n` }))],
+  [
+    "secret-encoding",
+    "hex",
+    () =>
+      explained(tasks, mac(text, { key: Buffer.from("00112233445566ff", "hex") }), text, {
+        secrets: { current: "00112233445566ff", previous: null },
+      }),
+  ],
+  [
+    "secret-encoding",
+    "base64",
+    () =>
+      explained(tasks, mac(text, { key: Buffer.from("c2VjcmV0+/8=", "base64") }), text, {
+        secrets: { current: "c2VjcmV0+/8=", previous: null },
+      }),
+  ],
+  [
+    "secret-encoding",
+    "whsec_",
+    () =>
+      explained(tasks, mac(text, { key: Buffer.from("c2VjcmV0", "base64") }), text, {
+        secrets: { current: "whsec_c2VjcmV0", previous: null },
+      }),
+  ],
+  ["secret-of-another-provider", "current", () => explained(tasks, mac(text, { key: "not this" }))],
+  [
+    "secret-of-another-provider",
+    "previous",
+    () => explained(tasks, mac(text, { key: "but this one" })),
+  ],
+  [
+    "stale-timestamp",
+    "too old",
+    () =>
+      explained(payments, `t=1000,v1=${mac(`1000.${text}`, { as: "hex" })}`, text, {
+        reason: "stale-timestamp",
+        receivedAtMs: 5_000_400,
+      }),
+  ],
+  [
+    "missing-signature",
+    "none",
+    () => explained(tasks, null, text, { reason: "missing-signature" }),
+  ],
+  [
+    "several-signatures",
+    "two",
+    () => explained(tasks, `${mac(text)}, x`, text, { reason: "several-signatures" }),
+  ],
+  [
+    "missing-timestamp",
+    "none",
+    () => explained(payments, "v1=00", text, { reason: "missing-timestamp" }),
+  ],
+  [
+    "unsupported-scheme",
+    "another kind",
+    () => explained(inbox, "x", text, { reason: "unsupported-scheme" }),
+  ],
+  [
+    "body-too-large",
+    "6 MiB",
+    () =>
+      explained(tasks, mac(text), text, {
+        reason: "body-too-large",
+        bytes: null,
+        bodyBytes: 6 * 2 ** 20,
+      }),
+  ],
+  [
+    "unsupported-encoding",
+    "gzip",
+    () => explained(tasks, mac(text), text, { reason: "unsupported-encoding", bytes: null }),
+  ],
+  ["no-secret", "none now", () => explained(tasks, mac(text), text, { secrets: null })],
+  ["body-not-kept", "too large", () => explained(tasks, mac(text), text, { bytes: null })],
+  ["unknown", "another secret", () => explained(tasks, mac(text, { key: "who knows" }))],
+  ["unknown", "another body", () => explained(tasks, mac("another body"))],
+  ["unknown", "an empty body", () => explained(tasks, mac(text), "")],
+];
+
+/** A body whose MAC differs between base64 and its URL-safe form. */
+const textOfUrlSafe =
+  Array.from({ length: 99 }, (_, n) => `{"n":${n}}`).find((body) => /[+/]/.test(mac(body))) ?? "";
+
+describe("explain", () => {
+  test.each(rows)("%s: %s", (cause, _, run) => {
+    const { cause: found, detail } = run();
+    expect(found as string).toBe(cause);
+    expect(detail).toMatch(/^[A-Z].{20,}/);
+  });
+
+  test("has a test for each cause", () => {
+    expect(causes.filter((cause) => !rows.some(([tested]) => tested === cause))).toEqual([]);
+  });
+
+  test("says by how many seconds a clock is off, and which way", () => {
+    const sent = (t: number) => `t=${t},v1=${mac(`${t}.${text}`, { as: "hex" })}`;
+    expect(explained(payments, sent(nowSeconds - 4_000)).detail).toContain(
+      "made 4000 s before the delivery came, and 300 s are allowed",
+    );
+    expect(explained(payments, sent(nowSeconds + 301)).detail).toContain("made 301 s after");
+  });
+
+  test("does not say that it was the secret that changed where it may have been the program", () => {
+    const { detail } = explained(
+      payments,
+      `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
+    );
+    expect(detail).toStartWith("It verifies with what is configured now");
+  });
+
+  test("says how the right kind of webhook is made, where there is a wrong kind", () => {
+    const { detail } = explained(inbox, mac(text), text, { reason: "unsupported-scheme" });
+    expect(detail).toEndWith(
+      'Set up the kind that signs by x-inbox-signature or x-front-signature: use a rule with the action "trigger a webhook"',
+    );
+  });
+
+  test("names the other provider whose secret it was", () => {
+    expect(explained(tasks, mac(text, { key: "not this" })).detail).toContain(
+      "the secret of Another",
+    );
+  });
+
+  test("says of an unknown cause what is ruled out, and names other providers only where there are some", () => {
+    const { detail } = explained(tasks, mac("another body"));
+    expect(detail).toStartWith(
+      "Signed with another secret, or the body was changed on the way. Ruled out: a line break",
+    );
+    expect(detail).toContain("the secrets of the other providers");
+    const refused = {
+      reason: "wrong-signature",
+      headers: new Headers({ [providerOf(tasks).signature.headers[0] ?? ""]: mac("another body") }),
+      bytes: Buffer.from(text),
+      bodyBytes: text.length,
+      receivedAtMs,
+    } as const;
+    const alone = explain({ provider: providerOf(tasks), secrets: current, others: [] }, refused);
+    expect(alone.detail).toContain("Ruled out:");
+    expect(alone.detail).not.toContain("other providers");
+  });
+
+  test("tells no secret and no signature that would be right", () => {
+    const told = [...rows.map(([, , run]) => run()), explained(code, mac("other", { as: "hex" }))];
+    const secrets = [secret, "the one before it", "not this", "but this one", "c2VjcmV0"];
+    const right = (["hex", "base64"] as const).flatMap((as) =>
+      (["sha1", "sha256"] as const).map((by) => mac(text, { by, as })),
+    );
+    for (const { detail } of told) {
+      for (const word of [...secrets, ...right]) expect(detail).not.toContain(word);
+    }
+  });
+
+  test("answers for the largest body that is kept, deeply nested or not JSON at all", () => {
+    const bodies = [
+      "[".repeat(262_144),
+      nested(10_000, ""),
+      nested(16, "1,".repeat(131_000)),
+      `"${"[".repeat(262_000)}"`,
+      `"${"\\".repeat(131_000)}`,
+      "x".repeat(262_144),
+    ];
+    for (const body of bodies) expect(explained(tasks, mac("other"), body).cause).toBe("unknown");
+  });
+
+  test("takes no longer for hundreds of signatures in one header", () => {
+    const claims = Array.from({ length: 200 }, (_, n) => `v1=${String(n).padStart(64, "0")}`);
+    const body = nested(16, "1,".repeat(131_000));
+    const spent = cpuMsOf(() =>
+      explained(payments, [`t=${nowSeconds}`, ...claims].join(), body, {
+        reason: "malformed-signature",
+      }),
+    );
+    expect(spent).toBeLessThan(2_500);
+  });
+});
+
+/** What it costs in time of a processor, which others on the machine do not add to. */
+function cpuMsOf(work: () => unknown): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+}
+
+/** Lists in lists, with something in the innermost. */
+const nested = (depth: number, inside: string) =>
+  `${"[".repeat(depth)}${inside}${inside && "1"}${"]".repeat(depth)}`;
+
+describe("prettyJson", () => {
+  const pretty = (text: string) => prettyJson(Buffer.from(text));
+
+  test("prints what is nested up to 16 deep, and nothing deeper: a little would become very much", () => {
+    expect(pretty('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
+    expect(pretty(nested(16, ""))).not.toBeNull();
+    expect(pretty(nested(17, ""))).toBeNull();
+    expect(pretty(nested(10_000, ""))).toBeNull();
+  });
+
+  test("counts no brackets in strings", () => {
+    const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
+    expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
+  });
+
+  test("is soon done with a string that never ends, however many quotes are in it", () => {
+    const body = `"${'\\"'.repeat(131_000)}`;
+    expect(cpuMsOf(() => expect(pretty(body)).toBeNull())).toBeLessThan(400);
+  });
+
+  test.each(["", "{", "text", "\u0000"])("%p is no JSON", (text) => {
+    expect(pretty(text)).toBeNull();
+  });
+});
+
+describe("GET /v1/rejections/{id}", () => {
+  let app: TestApp;
+  afterEach(() => app.stop());
+
+  const refused = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
+    const sent = await app.deliver("task_tracker", body, { headers });
+    expect(sent.status).toBe(401);
+    const [found] = await listed(app, "/v1/rejections?limit=1");
+    const response = await app.as("operator", `/v1/rejections/${String(found?.["id"])}`);
+    return { listed: { ...found }, text: await response.text() };
+  };
+
+  test("tells what was sent, and why it was refused; never a signature", async () => {
+    app = await startApp();
+    const body = '{"event_name":"ping"}';
+    const signature = mac(body, { key: testSecret("task_tracker") });
+    const headers = { "x-tasktracker-hmac-sha256": signature, "x-extra": "1" };
+    const { listed: item, text: answer } = await refused(`${body}\n`, headers);
+    expect(JSON.parse(answer)).toEqual({
+      ...item,
+      headers: expect.objectContaining({ "content-type": "application/json", "x-extra": "" }),
+      signatureHeaders: ["x-tasktracker-hmac-sha256"],
+      body: `${body}\n`,
+      bodyEncoding: "utf-8",
+      bodyPretty: '{\n  "event_name": "ping"\n}',
+      explanation: {
+        cause: "trailing-newline-added",
+        detail: expect.stringContaining("line break"),
+      },
+    });
+    expect(answer).not.toContain(signature);
+    expect(answer).not.toContain(testSecret("task_tracker"));
+  });
+
+  test("tells bytes that are no text, and the secret of another provider", async () => {
+    app = await startApp();
+    const bytes = Buffer.from([0xff, 0x00]);
+    const signature = mac(bytes, { key: testSecret("code_host") });
+    const { text: answer } = await refused(bytes, { "x-tasktracker-hmac-sha256": signature });
+    expect(JSON.parse(answer)).toMatchObject({
+      body: "/wA=",
+      bodyEncoding: "base64",
+      bodyPretty: null,
+      explanation: { cause: "secret-of-another-provider" },
+    });
+  });
+
+  test("explains every reason that a delivery is kept for", async () => {
+    app = await startApp();
+    const url = "/webhooks/task_tracker";
+    const post = (headers: Record<string, string>, body = "{}") =>
+      app.fetch(url, { method: "POST", headers, body });
+    await post({});
+    await post({ "content-encoding": "gzip" });
+    await post({ "x-tasktracker-hmac-sha256": "a, b" });
+    await post({ "x-tasktracker-hmac-sha256": "nonsense" });
+    await app.deliver("task_tracker", "x".repeat(300_000), { secret: "another" });
+    const found = await listed(app, "/v1/rejections");
+    const explanations = await Promise.all(
+      found.map(async ({ id }) => {
+        const answer = await json(await app.as("operator", `/v1/rejections/${String(id)}`));
+        return String(itemsOf([answer["explanation"]])[0]?.["cause"]);
+      }),
+    );
+    expect(explanations.toSorted()).toEqual([
+      "body-not-kept",
+      "malformed-signature",
+      "missing-signature",
+      "several-signatures",
+      "unsupported-encoding",
+    ]);
+  });
+
+  test("of an unknown id is 404", async () => {
+    app = await startApp();
+    for (const id of ["rej_0", "evt_1", "rej_%00", "x"]) {
+      const response = await app.as("operator", `/v1/rejections/${id}`);
+      expect(response.status).toBe(404);
+      expect(await json(response)).toMatchObject({ code: "not-found" });
+    }
+  });
+});

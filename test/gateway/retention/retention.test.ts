@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import {
+  insertAttempt,
+  insertNotification,
+} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
+
+if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** An event of so many days ago, with a notification of a status. */
+async function store(number: number, daysAgo: number, status: "delivered" | "dead" | "pending") {
+  const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
+  const event = eventRow(number, { createdAt });
+  const notification = notificationRow(number, { status, createdAt, dueAt: null });
+  await app.services.storage.atomically(
+    step(insertEvent, event),
+    step(insertNotification, notification),
+    step(insertAttempt, {
+      notificationId: notification.id,
+      startedAt: createdAt,
+      durationMs: 1,
+      delivered: status === "delivered",
+      responseStatus: 200,
+      error: null,
+    }),
+  );
+  return event.id;
+}
+
+const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
+
+describe("retention", () => {
+  test("forgets bodies, then events with all that is theirs, but none that is undelivered", async () => {
+    app = await startApp();
+    const [fresh, older, delivered, dead, pending] = [
+      await store(1, 1, "delivered"),
+      await store(2, 31, "delivered"),
+      await store(3, 91, "delivered"),
+      await store(4, 91, "dead"),
+      await store(5, 91, "pending"),
+    ];
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 4);
+    expect(await ids()).toEqual([fresh, older, pending, dead]);
+    const body = async (id: string) =>
+      (await json(await app.as("operator", `/v1/events/${id}`)))["body"];
+    expect(await body(fresh)).toBe("{}");
+    expect(await body(older)).toBeNull();
+    expect((await app.as("operator", `/v1/events/${delivered}`)).status).toBe(404);
+    expect(await listed(app, "/v1/notifications")).toHaveLength(4);
+  });
+
+  test("forgets bodies of refused deliveries as old, and says so; what else is known of them stays", async () => {
+    app = await startApp();
+    const refuse = async (body: string) => {
+      const headers = { "x-codehost-signature-256": `sha256=${"0".repeat(64)}` };
+      await app.fetch("/webhooks/code_host", { method: "POST", body, headers });
+      const [newest] = await listed(app, "/v1/rejections");
+      return `/v1/rejections/${String(newest?.["id"])}`;
+    };
+    const read = async (path: string) => json(await app.as("operator", path));
+    const old = await refuse("old");
+    // Up to the limit a leap is no leap.
+    for (let day = 0; day < 31 * 24; day += 1) app.clock.advance(dayMs / 24);
+    const fresh = await refuse("fresh");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await read(old))["body"] === null;
+    });
+    expect(await read(fresh)).toMatchObject({ body: "fresh" });
+    expect(await read(old)).toMatchObject({
+      bodyBytes: 3,
+      reason: "wrong-signature",
+      explanation: {
+        cause: "body-not-kept",
+        detail: expect.stringContaining("is forgotten by now"),
+      },
+    });
+  });
+
+  test("works through many in small batches, and goes on the next minute", async () => {
+    app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
+    for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 0);
+    await store(999, 8, "delivered");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await ids()).length === 0;
+    });
+  });
+
+  test("deletes idempotency keys after their day", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const request = post(bookingBody(id), { "idempotency-key": "k" });
+    await app.as("user", "/v1/api/bookings", request);
+    app.clock.advance(dayMs + minuteMs);
+    const again = await app.as("user", "/v1/api/bookings", request);
+    expect(again.headers.get("idempotent-replayed")).toBeNull();
+    expect(await seatsLeft(app, id)).toBe(8);
+  });
+});
+
+test.skipIf(noManyConnections !== null)(
+  "an event that is replayed in the moment of its deletion stays, with what is told anew",
+  async () => {
+    await using database = await postgresDatabase();
+    app = await startApp({ DATABASE_URL: database.url });
+    const id = await store(1, 91, "delivered");
+    // A replay between its last statement and its commit.
+    await using other = new SQL(database.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("update events set title = title");
+    await other.unsafe(
+      "insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count) select 'ntf_2', event_id, created_at, title, text, severity, 'pending', 0 from notifications",
+    );
+    app.clock.advance(minuteMs);
+    await until(async () => {
+      const waiting = await database.run(
+        "select from pg_stat_activity where application_name = current_setting('application_name') and wait_event_type = 'Lock'",
+      );
+      return waiting.length > 0;
+    });
+    await other.unsafe("commit");
+    await app.stop();
+    expect(await database.run("select id from events")).toEqual([{ id }]);
+    expect(await database.run("select from notifications")).toHaveLength(2);
+  },
+  30_000,
+);

@@ -1,0 +1,258 @@
+import { describe, expect, test } from "bun:test";
+
+import * as octokit from "@octokit/webhooks-methods";
+import fc from "fast-check";
+
+import { compactJson } from "../../../src/gateway/signatures/compact-json.ts";
+import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
+import { codeHost } from "../../../src/gateway/providers/code_host.ts";
+import {
+  sign,
+  type SignatureFault,
+  type SignatureScheme,
+  type SecretRole,
+  verifier,
+} from "../../../src/gateway/signatures/signature.ts";
+
+import { signatureSuite } from "../../suites/signature.ts";
+
+for (const { id, signature } of catalogue) signatureSuite(id, signature);
+
+const now = 1_763_716_364;
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function outcomeOf(
+  scheme: SignatureScheme,
+  secret: string,
+  body: Uint8Array,
+  header: string,
+): SecretRole | SignatureFault {
+  const headers = new Headers([[scheme.headers[0] ?? "", header]]);
+  const verify = verifier(scheme, { current: secret, previous: null });
+  const verdict = verify({ headers, bytes: body, receivedAtMs: now * 1_000 });
+  return "fault" in verdict ? verdict.fault : verdict.verified.signedWith;
+}
+
+test("a scheme that signs the time says how far it may be off, and no other does", () => {
+  const headers = ["x-signature"];
+  // @ts-expect-error: with no tolerance it would refuse every delivery.
+  const timed: SignatureScheme = {
+    algorithm: "sha256",
+    encoding: "hex",
+    headers,
+    signed: "timestamp-dot-raw",
+  };
+  const untimed: SignatureScheme = {
+    algorithm: "sha256",
+    encoding: "hex",
+    headers,
+    signed: "raw",
+    // @ts-expect-error: it would be forgotten.
+    toleranceSeconds: 300,
+  };
+  expect([timed.signed, untimed.signed]).toEqual(["timestamp-dot-raw", "raw"]);
+});
+
+const openssl = Bun.which("openssl");
+if (openssl === null) console.warn("openssl is not installed: its signatures are not compared");
+
+describe.skipIf(openssl === null)("signatures made by openssl", () => {
+  for (const { id, signature: scheme } of catalogue) {
+    test(`${id} takes them over any bytes`, async () => {
+      const body = fc.uint8Array({ maxLength: 5_000, size: "max" });
+      await fc.assert(
+        fc.asyncProperty(anySecret, body, async (secret, bytes) => {
+          const header = await opensslHeader(scheme, secret, bytes);
+          expect(outcomeOf(scheme, secret, bytes, header)).toBe("current");
+        }),
+        { numRuns: 10 },
+      );
+    });
+
+    test(`${id} signs the same`, async () => {
+      await fc.assert(
+        fc.asyncProperty(anySecret, anyJson, async (secret, value) => {
+          const sent = utf8(JSON.stringify(value, null, 2));
+          const compact = scheme.signed === "raw-or-compact-json";
+          const signed = compact ? utf8(JSON.stringify(value)) : sent;
+          const header = await opensslHeader(scheme, secret, signed);
+          expect(sign(scheme, secret, sent, now * 1_000)).toBe(header);
+          expect(outcomeOf(scheme, secret, sent, header)).toBe("current");
+        }),
+        { numRuns: 10 },
+      );
+    });
+  }
+});
+
+async function opensslHeader(
+  scheme: SignatureScheme,
+  secret: string,
+  body: Uint8Array,
+): Promise<string> {
+  const timestamped = scheme.signed === "timestamp-dot-raw";
+  const key = `hexkey:${Buffer.from(secret).toString("hex")}`;
+  const command = [
+    "openssl",
+    "dgst",
+    `-${scheme.algorithm}`,
+    "-mac",
+    "HMAC",
+    "-macopt",
+    key,
+    "-binary",
+  ];
+  const text = timestamped ? Buffer.concat([utf8(`${now}.`), body]) : body;
+  const child = Bun.spawn(command, { stdin: text, stdout: "pipe" });
+  const mac = Buffer.from(await new Response(child.stdout).arrayBuffer()).toString(scheme.encoding);
+  expect(await child.exited).toBe(0);
+  return timestamped ? `t=${now},v1=${mac}` : `${scheme.prefix ?? ""}${mac}`;
+}
+
+describe("code_host and @octokit/webhooks-methods", () => {
+  const scheme = codeHost.signature;
+  const body = fc.string({ unit: "binary", minLength: 1 });
+
+  test("the documentation's known answer", () => {
+    const secret = "It's a Secret to Everybody";
+    const known = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+    expect(sign(scheme, secret, utf8("Hello, World!"), 0)).toBe(known);
+    expect(outcomeOf(scheme, secret, utf8("Hello, World!"), known)).toBe("current");
+    expect(outcomeOf(scheme, secret, utf8("Hello, World?"), known)).toBe("wrong-signature");
+  });
+
+  test("we take what octokit signs", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySecret, body, async (secret, text) => {
+        const header = await octokit.sign(secret, text);
+        expect(outcomeOf(scheme, secret, utf8(text), header)).toBe("current");
+        expect(outcomeOf(scheme, `${secret}x`, utf8(text), header)).toBe("wrong-signature");
+      }),
+    );
+  });
+
+  test("octokit takes what we sign", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySecret, body, async (secret, text) => {
+        const header = sign(scheme, secret, utf8(text), 0);
+        expect(await octokit.verify(secret, text, header)).toBe(true);
+        expect(await octokit.verify(`${secret}x`, text, header)).toBe(false);
+      }),
+    );
+  });
+
+  test("both refuse the same forms of a right signature", async () => {
+    const header = sign(scheme, "secret", utf8("{}"), 0);
+    const hex = header.slice("sha256=".length);
+    const forms = [
+      hex,
+      header.toUpperCase(),
+      `sha256=${hex.toUpperCase()}`,
+      `${header}, ${header}`,
+    ];
+    for (const form of [
+      ...forms,
+      `sha1=${hex}`,
+      `sha256= ${hex}`,
+      `${header}0`,
+      header.slice(0, -1),
+    ]) {
+      expect(await octokit.verify("secret", "{}", form)).toBe(false);
+      expect(outcomeOf(scheme, "secret", utf8("{}"), form)).toMatch(/^(malformed|several)-/);
+    }
+  });
+
+  // Octokit signs text, we sign bytes: wherever the two differ, so do the answers, on purpose.
+  const mark = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d);
+  const invalid = Uint8Array.of(0x22, 0xff, 0x22);
+  const replaced = utf8('"\ufffd"');
+  const disagreements = [
+    ["empty body", new Uint8Array(), new Uint8Array(), "TypeError", "current"],
+    ["byte order mark, which decoding drops", mark, mark, false, "current"],
+    ["invalid UTF-8, which decoding replaces", invalid, invalid, false, "current"],
+    ["invalid UTF-8 under the signature of U+FFFD", replaced, invalid, true, "wrong-signature"],
+    ["no byte order mark in what was signed", mark.subarray(3), mark, true, "wrong-signature"],
+  ] as const;
+  for (const [difference, signed, sent, theirs, ours] of disagreements) {
+    test(`${difference}: octokit ${theirs}, we ${ours}`, async () => {
+      const header = sign(scheme, "secret", signed, 0);
+      const text = new TextDecoder().decode(sent);
+      const answer = await octokit
+        .verify("secret", text, header)
+        .catch((error: unknown) => (error instanceof Error ? error.name : error));
+      expect(answer).toBe(theirs);
+      expect(outcomeOf(scheme, "secret", sent, header)).toBe(ours);
+    });
+  }
+
+  test("empty header: octokit throws, we call it malformed", async () => {
+    expect(octokit.verify("secret", "{}", "")).rejects.toThrow(TypeError);
+    expect(outcomeOf(scheme, "secret", utf8("{}"), "")).toBe("malformed-signature");
+  });
+});
+
+describe("compact JSON", () => {
+  const compactText = (text: string): string =>
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(compactJson(utf8(text)));
+  const whiteSpace = fc.string({ unit: fc.constantFrom(" ", "\t", "\r", "\n"), maxLength: 10 });
+  const indent = fc.oneof(fc.nat(10), whiteSpace);
+
+  test("is what JSON.stringify prints, however it was printed", () => {
+    fc.assert(
+      fc.property(anyJson, indent, whiteSpace, (value, space, around) => {
+        const pretty = around + JSON.stringify(value, null, space) + around;
+        expect(compactText(pretty)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("means the same", () => {
+    fc.assert(
+      fc.property(anyJson, indent, (value, space) => {
+        const pretty = JSON.stringify(value, null, space);
+        expect(JSON.parse(compactText(pretty))).toEqual(JSON.parse(pretty));
+      }),
+    );
+  });
+
+  test("stays as it is when compacted again, and takes any bytes", () => {
+    const jsonBytes = fc.constantFrom(...utf8('"\\ \n\t\r{}[]:,a'));
+    const anyBytes = fc.oneof(
+      fc.uint8Array(),
+      fc.array(jsonBytes).map((list) => Uint8Array.from(list)),
+    );
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        const before = Uint8Array.from(bytes);
+        const once = compactJson(bytes);
+        expect(Buffer.compare(compactJson(once), once)).toBe(0);
+        expect(Buffer.compare(bytes, before)).toBe(0);
+        // Only white space is ever missing, and nothing is added.
+        expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+const withoutWhiteSpace = (bytes: Uint8Array): number[] =>
+  [...bytes].filter((byte) => ![0x20, 0x09, 0x0a, 0x0d].includes(byte));
+const anySecret = fc.string({ unit: "binary", minLength: 1, maxLength: 100, size: "max" });
+/** Much of what makes JSON hard to read: quotes, escapes and white space within strings. */
+const anyJson = fc.jsonValue({
+  stringUnit: fc.constantFrom(
+    '"',
+    "\\",
+    " ",
+    "\n",
+    "\t",
+    "/",
+    "{",
+    ":",
+    ",",
+    "a",
+    "\u00e9",
+    "\u{1f6eb}",
+  ),
+});

@@ -1,0 +1,220 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { decodeJwt, decodeProtectedHeader } from "jose";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
+
+const path = "/v1/auth/token";
+const form = (fields: Record<string, string>, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+  body: new URLSearchParams(fields).toString(),
+});
+const grant = { grant_type: "client_credentials" };
+const basic = (id: string, secret: string) => ({
+  authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString("base64")}`,
+});
+
+let app: TestApp;
+let id: string;
+let secret: string;
+beforeEach(async () => {
+  app = await startApp();
+  const made = await app.services.clients.add("a client", ["operator"]);
+  id = made.client.id;
+  secret = made.secret;
+});
+afterEach(() => app.stop());
+
+describe("a token", () => {
+  const ways: [string, () => RequestInit][] = [
+    ["a form", () => form({ ...grant, client_id: id, client_secret: secret })],
+    ["JSON", () => post({ ...grant, client_id: id, client_secret: secret })],
+    ["HTTP Basic and a form", () => form(grant, basic(id, secret))],
+    ["HTTP Basic and JSON", () => post(grant, basic(id, secret))],
+  ];
+
+  test.each(ways)("is got by %s, and opens doors", async (_, init) => {
+    const response = await app.fetch(path, init());
+    expect(response.status).toBe(200);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    const answer = await json(response);
+    expect(answer).toEqual({
+      access_token: expect.any(String),
+      token_type: "Bearer",
+      expires_in: 3_600,
+    });
+    const token = String(answer["access_token"]);
+    expect(decodeProtectedHeader(token)).toEqual({ alg: "HS256", typ: "at+jwt" });
+    expect(decodeJwt(token)).toMatchObject({
+      sub: id,
+      roles: ["operator"],
+      iss: "skyhook",
+      aud: "skyhook",
+    });
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await app.fetch("/v1/events", { headers })).status).toBe(200);
+    app.clock.advance(3_632_000);
+    expect((await app.fetch("/v1/events", { headers })).status).toBe(401);
+  });
+
+  test("of several clients is each one's own", async () => {
+    const other = await app.services.clients.add("another", ["user"]);
+    const response = await app.fetch(path, form(grant, basic(other.client.id, other.secret)));
+    const { access_token: token } = await json(response);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    expect((await app.fetch("/v1/events", { headers })).status).toBe(403);
+    expect((await app.fetch(path, form(grant, basic(other.client.id, secret)))).status).toBe(401);
+  });
+});
+
+describe("what is not granted", () => {
+  test("a wrong secret by HTTP Basic is asked for by HTTP Basic (RFC 6749 section 5.2)", async () => {
+    const response = await app.fetch(path, form(grant, basic(id, "wrong")));
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
+  });
+
+  test("a wrong secret and an unknown client get one and the same answer", async () => {
+    const ask = async (client: string, word: string) => {
+      const headers = { "x-request-id": "same" };
+      const response = await app.fetch(
+        path,
+        form({ ...grant, client_id: client, client_secret: word }, headers),
+      );
+      expect(response.status).toBe(401);
+      return [await response.text(), ...response.headers].join();
+    };
+    const answer = await ask(id, "wrong");
+    expect(answer).toContain("invalid_client");
+    for (const client of [
+      `cli_${"0".repeat(32)}`,
+      "nobody",
+      "",
+      "\u0000",
+      "x".repeat(5_000),
+      "🦊",
+    ]) {
+      expect(await ask(client, secret)).toBe(answer);
+    }
+    expect(await ask(id, "")).toBe(answer);
+    expect(await ask(id, `${secret} `)).toBe(answer);
+  });
+
+  test.each([
+    [
+      "another grant",
+      () => form({ grant_type: "password", client_id: id, client_secret: secret }),
+      400,
+      "unsupported_grant_type",
+    ],
+    [
+      "no grant",
+      () => form({ client_id: id, client_secret: secret }),
+      400,
+      "unsupported_grant_type",
+    ],
+    ["no client", () => form(grant), 400, "invalid_request"],
+    ["no secret", () => form({ ...grant, client_id: id }), 400, "invalid_request"],
+    [
+      "JSON of other types",
+      () => post({ ...grant, client_id: 7, client_secret: [secret] }),
+      400,
+      "invalid_request",
+    ],
+    ["JSON that is none", () => post("{"), 400, "invalid_request"],
+    ["JSON that is no object", () => post("[]"), 400, "unsupported_grant_type"],
+    ["null", () => post("null"), 400, "unsupported_grant_type"],
+    [
+      "text",
+      () => ({ method: "POST", body: "x", headers: { "content-type": "text/plain" } }),
+      415,
+      undefined,
+    ],
+    ["a body too large", () => form({ ...grant, client_id: "x".repeat(20_000) }), 413, undefined],
+  ] as [string, () => RequestInit, number, string | undefined][])(
+    "%s",
+    async (_, init, status, oauth) => {
+      const response = await app.fetch(path, init());
+      expect(response.status).toBe(status);
+      expect(response.headers.get("content-type")).toBe("application/problem+json");
+      expect((await json(response))["error"]).toBe(oauth);
+    },
+  );
+
+  test("is refused without the secret in any word of it", async () => {
+    const response = await app.fetch(
+      path,
+      form({ ...grant, client_id: id, client_secret: "s3cr3t-try" }),
+    );
+    expect(await response.text()).not.toContain("s3cr3t-try");
+  });
+});
+
+describe("the limiter", () => {
+  const wrong = () => app.fetch(path, form(grant, basic(id, "wrong")));
+  const right = () => app.fetch(path, form(grant, basic(id, secret)));
+
+  test("hears an address no more after 20 failures, until the minute has passed", async () => {
+    for (let tries = 0; tries < 20; tries += 1) expect((await wrong()).status).toBe(401);
+    app.clock.advance(20_000);
+    for (const response of [await wrong(), await right()]) {
+      expect(response.status).toBe(429);
+      expect(response.headers.get("retry-after")).toBe("40");
+      expect(response.headers.get("ratelimit-policy")).toBe('"auth-failures";q=20;w=60');
+      expect(response.headers.get("ratelimit")).toBe('"auth-failures";r=0;t=40');
+      expect(await json(response)).toMatchObject({ code: "too-many-auth-failures" });
+    }
+    app.clock.advance(40_000);
+    expect((await right()).status).toBe(200);
+  });
+
+  test("holds when all tries come at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, wrong));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(20);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  });
+
+  test("counts with the failures of webhooks", async () => {
+    for (let tries = 0; tries < 20; tries += 1) await wrong();
+    expect((await app.deliver("code_host", "{}")).status).toBe(429);
+  });
+
+  test("does not count what is no attempt, nor what succeeds, nor bad bearer tokens", async () => {
+    for (let tries = 0; tries < 25; tries += 1) {
+      expect((await app.fetch(path, form(grant))).status).toBe(400);
+      expect((await right()).status).toBe(200);
+      const headers = { authorization: "Bearer nonsense" };
+      expect((await app.fetch("/v1/users", { headers })).status).toBe(401);
+    }
+    expect((await wrong()).status).toBe(401);
+  });
+});
+
+describe("Authorization", () => {
+  test.each([
+    [undefined, "authentication-required", "Bearer"],
+    ["", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Bearer", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Bearer a b", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Bearer a, Bearer b", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Basic YTpi", "invalid-token", 'Bearer error="invalid_token"'],
+    ["Token x", "invalid-token", 'Bearer error="invalid_token"'],
+    [`Bearer ${"x".repeat(5_000)}`, "invalid-token", 'Bearer error="invalid_token"'],
+  ])("%s is 401", async (authorization, code, challenge) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    const response = await app.fetch("/v1/users", { headers });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toBe(challenge);
+    expect(await json(response)).toMatchObject({ code });
+  });
+
+  test("has a scheme that may be written in any case", async () => {
+    const token = await app.services.tokens.mint({ id: "u", roles: [] }, 60);
+    for (const scheme of ["bearer", "BEARER", "Bearer"]) {
+      const headers = { authorization: `${scheme} ${token}` };
+      expect((await app.fetch("/v1/users", { headers })).status).toBe(200);
+    }
+  });
+});

@@ -1,0 +1,317 @@
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+
+import { exportJWK, generateKeyPair, type GenerateKeyPairResult, SignJWT } from "jose";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+
+const taken = resources();
+
+/** An identity provider on a port of its own: publishes keys, signs tokens. */
+class IdentityProvider {
+  readonly #keys = new Map<string, { alg: string; pair: GenerateKeyPairResult }>();
+  /** What is answered instead of the keys. */
+  fault: (() => Response) | null = null;
+  fetches = 0;
+  readonly #server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async () => {
+      this.fetches += 1;
+      return this.fault?.() ?? Response.json({ keys: await this.#published() });
+    },
+  });
+  readonly url = `${this.#server.url.href}jwks.json`;
+
+  async addKey(kid: string, alg: string): Promise<void> {
+    this.#keys.set(kid, { alg, pair: await generateKeyPair(alg, { extractable: true }) });
+  }
+
+  removeKey(kid: string): void {
+    this.#keys.delete(kid);
+  }
+
+  keyOf(kid: string): GenerateKeyPairResult {
+    const key = this.#keys.get(kid);
+    if (key === undefined) throw new Error(`No key ${kid}`);
+    return key.pair;
+  }
+
+  async #published(): Promise<object[]> {
+    const jwkOf = async ([kid, { alg, pair }]: [
+      string,
+      { alg: string; pair: GenerateKeyPairResult },
+    ]) => ({
+      ...(await exportJWK(pair.publicKey)),
+      kid,
+      alg,
+      use: "sig",
+    });
+    return Promise.all([...this.#keys].map(jwkOf));
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop(true);
+  }
+}
+
+const expected = {
+  JWT_ISSUER: "https://idp.example.com/",
+  JWT_AUDIENCE: "https://api.example.com",
+};
+
+let provider: IdentityProvider;
+let app: TestApp;
+beforeEach(async () => {
+  provider = new IdentityProvider();
+  await provider.addKey("k1", "ES256");
+  app = await startApp({ JWKS_URL: provider.url, ...expected });
+});
+afterEach(async () => {
+  setSystemTime();
+  await app.stop();
+  await provider.stop();
+});
+
+/** A token that would be good but for `claims` and `header`. */
+async function token(
+  kid: string,
+  alg: string,
+  claims: object = {},
+  header: object = {},
+  key?: CryptoKey | Uint8Array,
+) {
+  const now = Math.floor(app.clock.now() / 1_000);
+  const all = {
+    iss: expected.JWT_ISSUER,
+    aud: expected.JWT_AUDIENCE,
+    sub: "u1",
+    iat: now,
+    exp: now + 60,
+    roles: ["operator"],
+    ...claims,
+  };
+  return new SignJWT(all)
+    .setProtectedHeader({ alg, kid, typ: "at+jwt", ...header })
+    .sign(key ?? provider.keyOf(kid).privateKey);
+}
+
+const ask = (bearer: string, path = "/v1/events") =>
+  app.fetch(path, { headers: { authorization: `Bearer ${bearer}` } });
+
+describe("a token of an identity provider", () => {
+  test.each(["RS256", "ES256", "EdDSA"])("signed by %s opens doors", async (alg) => {
+    await provider.addKey("k2", alg);
+    expect((await ask(await token("k2", alg))).status).toBe(200);
+  });
+
+  test("fetches the keys once, however many tokens come", async () => {
+    const tokens = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => token("k1", "ES256", { sub: `u${n}` })),
+    );
+    const answers = await Promise.all(tokens.map((each) => ask(each)));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(200));
+    expect(provider.fetches).toBe(1);
+  });
+
+  test("of a key that came later is good: keys are fetched again", async () => {
+    expect((await ask(await token("k1", "ES256"))).status).toBe(200);
+    await provider.addKey("k2", "ES256");
+    provider.removeKey("k1");
+    // Not yet: what anyone can name must not make us fetch each time.
+    expect((await ask(await token("k2", "ES256"))).status).toBe(401);
+    expect(provider.fetches).toBe(1);
+    // The library looks at the system's clock.
+    setSystemTime(new Date(Date.now() + 31_000));
+    expect((await ask(await token("k2", "ES256"))).status).toBe(200);
+    expect(provider.fetches).toBe(2);
+  });
+
+  test("may lack roles, and then opens what is for everyone", async () => {
+    const plain = await token("k1", "ES256", { roles: undefined });
+    expect((await ask(plain, "/v1/users")).status).toBe(200);
+    expect((await ask(plain)).status).toBe(403);
+  });
+
+  const bad: [string, () => Promise<string>][] = [
+    ["of our own making", () => app.services.tokens.mint({ id: "u1", roles: ["admin"] }, 60)],
+    ["of another issuer", () => token("k1", "ES256", { iss: "https://evil.example.com/" })],
+    ["without an issuer", () => token("k1", "ES256", { iss: undefined })],
+    ["for another audience", () => token("k1", "ES256", { aud: "https://other.example.com" })],
+    ["of type JWT", () => token("k1", "ES256", {}, { typ: "JWT" })],
+    ["of no type", () => token("k1", "ES256", {}, { typ: undefined })],
+    [
+      "that has expired",
+      () => token("k1", "ES256", { exp: Math.floor(app.clock.now() / 1_000) - 31 }),
+    ],
+    ["that never expires", () => token("k1", "ES256", { exp: undefined })],
+    [
+      "that is not yet good",
+      () => token("k1", "ES256", { nbf: Math.floor(app.clock.now() / 1_000) + 60 }),
+    ],
+    ["of nobody", () => token("k1", "ES256", { sub: undefined })],
+    [
+      "of an unknown key",
+      async () => token("k9", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
+    ],
+    [
+      "of another key by the same name",
+      async () => token("k1", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
+    ],
+    [
+      "signed by HS256 with the public key",
+      async () => {
+        const jwk = JSON.stringify(await exportJWK(provider.keyOf("k1").publicKey));
+        return token("k1", "HS256", {}, {}, Buffer.from(jwk));
+      },
+    ],
+    [
+      "signed by HS256 with our secret",
+      () => token("k1", "HS256", {}, {}, Buffer.from("a test key of thirty-two bytes!!")),
+    ],
+    [
+      "of an algorithm not taken",
+      async () => {
+        await provider.addKey("k3", "PS256");
+        return token("k3", "PS256");
+      },
+    ],
+    ["that is none", async () => "nonsense"],
+  ];
+
+  test.each(bad)("%s is 401", async (_, make) => {
+    const response = await ask(await make());
+    expect(response.status).toBe(401);
+    expect(await json(response)).toMatchObject({ code: "invalid-token" });
+  });
+});
+
+const bomb = Bun.gzipSync(Buffer.alloc(200_000_000, " "));
+const packed = (body: Uint8Array<ArrayBuffer>) =>
+  new Response(body, { headers: { "content-encoding": "gzip" } });
+
+/** White space without end, as fast as it is read. */
+const endless = () =>
+  new ReadableStream({
+    pull: (controller) => controller.enqueue(Buffer.alloc(65_536, " ")),
+  });
+
+describe("an identity provider that", () => {
+  test.each([
+    ["answers 500", () => new Response("no", { status: 500 })],
+    ["answers no JSON", () => new Response("<html>")],
+    ["answers no keys", () => Response.json({ nothing: true })],
+  ])("%s makes it 503, and the next try is made", async (_, fault) => {
+    provider.fault = fault;
+    const good = await token("k1", "ES256");
+    const response = await ask(good);
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("5");
+    const text = await response.text();
+    expect(text).toContain("unavailable");
+    expect(text).not.toMatch(/127\.0\.0\.1|jwks|jose/i);
+    provider.fault = null;
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test.each<[string, () => Response]>([
+    ["answers more than 1 MiB", () => Response.json({ keys: [], padding: "x".repeat(2 ** 20) })],
+    ["answers 200 MB in 200 KB of gzip", () => packed(bomb)],
+    ["never ends its answer", () => new Response(endless())],
+    ["answers more than 100 keys", () => Response.json({ keys: Array(101).fill({ kty: "EC" }) })],
+  ])("%s makes it 503", async (_, fault) => {
+    const good = await token("k1", "ES256");
+    provider.fault = fault;
+    const before = process.memoryUsage.rss();
+    expect((await ask(good)).status).toBe(503);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 2 ** 20);
+    provider.fault = null;
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test("sends its keys packed is understood", async () => {
+    const good = await token("k1", "ES256");
+    const keys = Buffer.from(await (await fetch(provider.url)).text());
+    provider.fault = () => packed(Bun.gzipSync(keys));
+    expect((await ask(good)).status).toBe(200);
+  });
+
+  test("redirects to good keys makes it 503", async () => {
+    const good = await token("k1", "ES256");
+    const { url } = provider;
+    let redirected = false;
+    provider.fault = () => {
+      if (redirected) return Response.json({ keys: [] });
+      redirected = true;
+      return Response.redirect(url);
+    };
+    expect((await ask(good)).status).toBe(503);
+    expect(provider.fetches).toBe(1);
+  });
+
+  test.each([
+    ["head", "HTTP/1.1 200 OK\r\n", "X: y\r\n"],
+    ["body", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", " "],
+  ])(
+    "drips its %s makes it 503 after 5 s",
+    async (_, start, drop) => {
+      const open: Timer[] = [];
+      using dripping = Bun.listen({
+        hostname: "127.0.0.1",
+        port: 0,
+        socket: {
+          open(socket) {
+            socket.write(start);
+            open.push(setInterval(() => socket.write(drop), 200));
+          },
+          data: () => undefined,
+        },
+      });
+      const url = `http://127.0.0.1:${dripping.port}/`;
+      const slow = await startApp({ JWKS_URL: url, ...expected });
+      try {
+        const authorization = `Bearer ${await token("k1", "ES256")}`;
+        const startedMs = performance.now();
+        const response = await slow.fetch("/v1/events", { headers: { authorization } });
+        expect(response.status).toBe(503);
+        expect(performance.now() - startedMs).toBeWithin(4_500, 20_000);
+      } finally {
+        for (const timer of open) clearInterval(timer);
+        await slow.stop();
+      }
+    },
+    60_000,
+  );
+
+  test("is down makes it 503", async () => {
+    const good = await token("k1", "ES256");
+    await provider.stop();
+    expect((await ask(good)).status).toBe(503);
+  });
+
+  test("goes down later harms nobody who is known", async () => {
+    const good = await token("k1", "ES256");
+    expect((await ask(good)).status).toBe(200);
+    await provider.stop();
+    expect((await ask(good)).status).toBe(200);
+  });
+});
+
+test("lets `skyhook replay` in, which has no other", async () => {
+  const folder = taken.newFolder();
+  const server = await taken.start(folder, { JWKS_URL: provider.url, ...expected });
+  const replay = (env: Record<string, string>) =>
+    runSkyhook(["replay", "evt_0"], { cwd: folder, env: { ...server.env, ...env } });
+  const now = Math.floor(Date.now() / 1_000);
+  const good = await token("k1", "ES256", { iat: now, exp: now + 600 });
+  expect((await replay({ OPERATOR_TOKEN: good })).err).toBe(
+    "skyhook: The server answers 404 not-found: There is no event of this id\n",
+  );
+  for (const none of [{}, { OPERATOR_TOKEN: `${good}\nx` }]) {
+    const { err, code } = await replay(none);
+    expect(err).toContain("give one of an operator's as OPERATOR_TOKEN");
+    expect(err).not.toContain(good);
+    expect(code).toBe(2);
+  }
+});

@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
+import { itemsOf } from "../../support/operator.ts";
+
+const path = "/v1/users";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+const create = (body: unknown, headers: Record<string, string> = {}, who = "ada") =>
+  app.as("user", path, post(body, headers), who);
+const ada = { name: "Ada Lovelace", email: "ada@example.com" };
+const get = (at: string) => app.as("user", at);
+
+describe("a user", () => {
+  test("is made: 201, where it is, and what the contract says", async () => {
+    const response = await create(ada);
+    expect(response.status).toBe(201);
+    const user = await json(response);
+    expect(user).toEqual({
+      id: expect.stringMatching(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      ),
+      ...ada,
+      createdAt: new Date(app.clock.now()).toISOString(),
+    });
+    expect(response.headers.get("location")).toBe(`${path}/${String(user["id"])}`);
+    expect(await json(await get(`${path}/${String(user["id"])}`))).toEqual(user);
+  });
+
+  test.each(["0", "nobody", "%00", "'%20or%201=1", "x".repeat(2_000)])(
+    "%s that is not there is 404",
+    async (id) => {
+      const response = await get(`${path}/${id}`);
+      expect(response.status).toBe(404);
+      expect(await json(response)).toMatchObject({ code: "not-found" });
+    },
+  );
+
+  test("has an e-mail address of their own, whatever its case", async () => {
+    await create(ada);
+    for (const email of [ada.email, "ADA@EXAMPLE.COM", "Ada@example.Com"]) {
+      const response = await create({ name: "Other", email });
+      expect(response.status).toBe(409);
+      const problem = await json(response);
+      expect(problem).toMatchObject({ code: "email-taken" });
+      expect(JSON.stringify(problem)).not.toMatch(/ada@/i);
+    }
+    expect(itemsOf(await (await get(path)).json())).toHaveLength(1);
+  });
+
+  test("may have letters beyond ASCII in their address, unique without regard to their case", async () => {
+    for (const email of ["josé@bücher.example", "用户@例子.广告", "ünï@x.org"]) {
+      const made = await create({ ...ada, email });
+      expect(made.status).toBe(201);
+      expect(await json(made)).toMatchObject({ email });
+    }
+    for (const email of ["JOSÉ@BÜCHER.EXAMPLE", "jose\u0301@bücher.example", "ÜNÏ@X.ORG"]) {
+      expect((await create({ ...ada, email })).status).toBe(409);
+    }
+  });
+
+  test("is made once, however many ask at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => create(ada)));
+    const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+    expect(statuses).toEqual([201, ...Array<number>(19).fill(409)]);
+  });
+
+  test("may have a name of escaped characters, and of backslashes", async () => {
+    const body = String.raw`{"name":"\ud83e\udd8a \\ud83e","email":"ada@example.com"}`;
+    expect(await json(await create(body))).toMatchObject({ name: "🦊 \\ud83e" });
+  });
+
+  test("keeps a name in one form: trimmed and composed", async () => {
+    const response = await create({ ...ada, name: "  Zoe\u0308 O’Neil-李 🦊 " });
+    expect(await json(response)).toMatchObject({ name: "Zoë O’Neil-李 🦊" });
+  });
+});
+
+describe("the list of users", () => {
+  beforeEach(async () => {
+    for (let number = 1; number <= 25; number += 1) {
+      // Some at the same time: the id then decides.
+      if (number % 3 === 0) app.clock.advance(1);
+      expect((await create({ name: `N${number}`, email: `n${number}@example.com` })).status).toBe(
+        201,
+      );
+    }
+  });
+
+  const next = (response: Response): string | undefined =>
+    /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  const prev = (response: Response): string | undefined =>
+    /<([^>]+)>; rel="prev"/.exec(response.headers.get("link") ?? "")?.[1];
+
+  test("has its total in a header, only when it is asked for", async () => {
+    const counted = await get(`${path}?include=total&limit=2`);
+    expect(counted.headers.get("x-total-count")).toBe("25");
+    expect(itemsOf(await counted.json())).toHaveLength(2);
+    expect((await get(path)).headers.get("x-total-count")).toBeNull();
+  });
+
+  test("is a bare array of 20, newest first", async () => {
+    const users = itemsOf(await (await get(path)).json());
+    expect(users).toHaveLength(20);
+    const order = users.map(({ createdAt, id }) => `${String(createdAt)} ${String(id)}`);
+    expect(order).toEqual(order.toSorted().toReversed());
+  });
+
+  test.each(["?limit=4", "?limit=10&page=1", "?limit=100", "?limit=1000"])(
+    "%s: a walk by Link meets everyone once, there and back",
+    async (query) => {
+      const there: unknown[] = [];
+      let last: Response | undefined;
+      for (let at: string | undefined = path + query; at !== undefined; at = next(last)) {
+        last = await get(at);
+        expect(last.status).toBe(200);
+        there.push(...itemsOf(await last.json()).map(({ name }) => name));
+      }
+      expect(new Set(there).size).toBe(25);
+      expect(there).toHaveLength(25);
+
+      const back: unknown[] = [];
+      for (let at = last && prev(last); at !== undefined; at = prev(last)) {
+        last = await get(at);
+        back.unshift(...itemsOf(await last.json()).map(({ name }) => name));
+      }
+      expect(there.slice(0, back.length)).toEqual(back);
+    },
+  );
+
+  test("ends: the last page has no next, and beyond it is nothing", async () => {
+    const response = await get(`${path}?limit=25`);
+    expect(next(response)).toBeUndefined();
+    expect(await (await get(`${path}?page=9`)).json()).toEqual([]);
+  });
+
+  test.each([
+    ["limit", ["", "0", "-1", "1.5", "ten", "\u0000", "🧳", "9".repeat(30) + "x"]],
+    ["page", ["", "0", "-1", "x", "501"]],
+    ["direction", ["", "up", "FORWARD"]],
+    ["include", ["", "everything"]],
+    ["cursor", ["", "x", "\u0000", "e30", "🧳", "a".repeat(513)]],
+  ])("%s that is bad is 400 and named", async (name, values) => {
+    for (const value of values) {
+      const response = await get(`${path}?${new URLSearchParams({ [name]: value }).toString()}`);
+      expect(response.status).toBe(400);
+      expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
+    }
+    const twice = await get(`${path}?${name}=1&${name}=1`);
+    expect(await json(twice)).toMatchObject({ status: 400, errors: [{ parameter: name }] });
+  });
+
+  test("is for admins only where the configuration says so", async () => {
+    const strict = await startApp({ USERS_ACCESS: "admin" });
+    const ask = (role: "user" | "operator" | "admin", init: RequestInit = {}) =>
+      Promise.all([strict.as(role, path, init), strict.as(role, `${path}/x`)]);
+    for (const role of ["user", "operator"] as const) {
+      for (const response of [...(await ask(role)), ...(await ask(role, post(ada)))]) {
+        expect(response.status).toBe(403);
+        expect(response.headers.get("www-authenticate")).toContain("insufficient_scope");
+        expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
+      }
+    }
+    expect((await strict.as("admin", path, post(ada))).status).toBe(201);
+    expect((await strict.as("admin", path)).status).toBe(200);
+    await strict.stop();
+  });
+});
+
+describe("a bad body is 400 and says where", () => {
+  const bad: [string, unknown, string[]][] = [
+    ["nothing in it", {}, ["/name", "/email"]],
+    ["no name", { email: ada.email }, ["/name"]],
+    ["no email", { name: "Ada" }, ["/email"]],
+    ["a list", [], [""]],
+    ["null", null, [""]],
+    ["a text", '"text"', [""]],
+    ...[
+      1,
+      null,
+      true,
+      {},
+      [],
+      "",
+      " ",
+      "\u00a0",
+      " \u3000\u2003",
+      "\ufeff",
+      "\u2028",
+      "\t",
+      "\u0000",
+      "A\u0000",
+      "A\nB",
+      "\u001b[31m",
+      "x".repeat(201),
+    ].map((name): [string, unknown, string[]] => [
+      `name ${JSON.stringify(name).slice(0, 12)}`,
+      { ...ada, name },
+      ["/name"],
+    ]),
+    ...[
+      1,
+      null,
+      [],
+      "",
+      "ada",
+      "@",
+      "ada@",
+      "@example.com",
+      "ada@example",
+      "a b@example.com",
+      "ada@exa mple.com",
+      "ada@@example.com",
+      "ada@example.com\u0000",
+      "ada@example.com\n",
+      "ada@example.",
+      "ada@.com",
+      "ada@example.com\u202e",
+      "a\u200bda@example.com",
+      "ada\u00a0@example.com",
+      `${"x".repeat(65)}@example.com`,
+      `ada@${"x".repeat(250)}.com`,
+      "🦊",
+    ].map((email): [string, unknown, string[]] => [
+      `email ${JSON.stringify(email).slice(0, 16)}`,
+      { ...ada, email },
+      ["/email"],
+    ]),
+  ];
+
+  test.each(bad)("%s", async (_, body, pointers) => {
+    const response = await create(body);
+    expect(response.status).toBe(400);
+    const { code, errors } = await json(response);
+    expect(code).toBe("invalid-body");
+    expect(
+      itemsOf(errors)
+        .map(({ pointer }) => String(pointer))
+        .toSorted(),
+    ).toEqual(pointers.toSorted());
+  });
+
+  test.each([
+    ["not JSON", "{", 400, "invalid-body"],
+    ["nothing", "", 400, "invalid-body"],
+    ["two values", "{}{}", 400, "invalid-body"],
+    ["not UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, "invalid-body"],
+    ["half a character", '{"name":"a\\ud83e","email":"ada@example.com"}', 400, "invalid-body"],
+    ["too deep", "[".repeat(40) + "]".repeat(40), 400, "invalid-body"],
+    ["too large", JSON.stringify({ ...ada, more: "x".repeat(300_000) }), 413, "body-too-large"],
+  ])("%s", async (_, body, status, code) => {
+    const response = await app.as("user", path, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: new Uint8Array(Buffer.from(body)),
+    });
+    expect(response.status).toBe(status);
+    expect(await json(response)).toMatchObject({ code });
+  });
+
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "text/json",
+    "",
+  ])("of type %j is 415 and told what would be taken", async (type) => {
+    const response = await create(ada, { "content-type": type });
+    expect(response.status).toBe(415);
+    expect(response.headers.get("accept")).toBe("application/json");
+  });
+
+  test.each(["gzip", "br", "identity, gzip"])("in coding %s is 415", async (coding) => {
+    const response = await create(ada, { "content-encoding": coding });
+    expect(response.status).toBe(415);
+    expect(response.headers.get("accept-encoding")).toBe("identity");
+    expect(response.headers.get("accept")).toBe("application/json");
+  });
+
+  test("of fields that we know nothing of is not: they are left out", async () => {
+    const body = `{"__proto__":{"isAdmin":true},"id":"mine","role":"admin","name":"Ada","email":"ada@example.com"}`;
+    const user = await json(await create(body));
+    expect(Object.keys(user).toSorted()).toEqual(["createdAt", "email", "id", "name"]);
+    expect(user["id"]).not.toBe("mine");
+  });
+});
+
+describe("Idempotency-Key", () => {
+  const keyed = (body: unknown, key: string, who?: string) =>
+    create(body, { "idempotency-key": key }, who);
+
+  test("makes a retry harmless", async () => {
+    const first = await keyed(ada, "k1");
+    const again = await keyed(ada, "k1");
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(first.headers.get("idempotent-replayed")).toBeNull();
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.headers.get("location")).toBe(first.headers.get("location"));
+    expect(await again.text()).toBe(await first.text());
+    // Quoted, as the draft writes it, it is the same key.
+    expect((await keyed(ada, '"k1"')).headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  test("with another body is 422; of another actor it is another key", async () => {
+    await keyed(ada, "k1");
+    const other = { name: "Bob", email: "bob@example.com" };
+    const reused = await keyed(other, "k1");
+    expect(reused.status).toBe(422);
+    expect(await json(reused)).toMatchObject({ code: "idempotency-key-reused" });
+    expect((await keyed(other, "k1", "bob")).status).toBe(201);
+  });
+
+  test("of a request that failed is free again", async () => {
+    expect((await keyed({ name: "Ada" }, "k1")).status).toBe(400);
+    expect((await keyed(ada, "k1")).status).toBe(201);
+  });
+
+  test("holds when all retries come at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => keyed(ada, "k1")));
+    expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).toBe(1);
+  });
+
+  test.each(["", " ", "a b", "ü", "x".repeat(256)])("%j is none: 400 and named", async (key) => {
+    const response = await keyed(ada, key);
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({ errors: [{ parameter: "Idempotency-Key" }] });
+  });
+});

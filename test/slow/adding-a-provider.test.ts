@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { commandsOf } from "../docs/markdown.ts";
+import { plainEnvironment } from "../support/program.ts";
+
+const root = join(import.meta.dir, "../..");
+const page = readFileSync(join(root, "docs/adding-a-provider.md"), "utf8");
+const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
+
+/** What the program, its tests and the pages they read are made of. */
+const entries =
+  "src test docs deploy bench schema.graphql package.json bun.lock tsconfig.json bunfig.toml README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md".split(
+    " ",
+  );
+
+/** Tests that go through the catalogue, the first two provider by provider. */
+const suites = [
+  "test/gateway/signatures/signature.test.ts",
+  "test/gateway/providers/providers.test.ts",
+  "test/web/rest/http.test.ts",
+  "test/gateway/receive/receive.test.ts",
+  "test/deploy/deploy.test.ts",
+  "test/docs/pages.test.ts",
+];
+
+type Change = readonly [file: string, from: string, to: string];
+
+/** Other providers that a reader may write, each with the test that fails for it. */
+const variants: readonly (readonly [name: string, outcome: string, changes: readonly Change[]])[] =
+  [
+    [
+      "a service with no links, where nobody acts",
+      "passes",
+      [
+        ["status_page.ts", 'urlAt(payload, "incident", "link")', "null"],
+        ["status_page.ts", 'textAt(payload, "author", "name")', "null"],
+      ],
+    ],
+    [
+      "a delivery id out of a header that is not signed, said to be signed",
+      "has a delivery id that no header can change",
+      [
+        ["status_page.ts", "normalise({ payload }", "normalise({ payload, header }"],
+        ["status_page.ts", 'idAt(payload, "id")', 'header("x-statuspage-delivery")'],
+        ["status_page.samples.ts", "headers: {", 'headers: { "x-statuspage-delivery": id,'],
+      ],
+    ],
+    [
+      "a signed delivery id, said not to be",
+      "has a delivery id that a header tells",
+      [["status_page.ts", "deliveryIdIsSigned: true", "deliveryIdIsSigned: false"]],
+    ],
+    [
+      "a header in upper case",
+      "has an id that can be part of a variable, and headers in lower case",
+      [["status_page.ts", '"x-statuspage-signature"', '"X-StatusPage-Signature"']],
+    ],
+    [
+      "an id that no shell can export",
+      "has an id that can be part of a variable, and headers in lower case",
+      [["status_page.ts", 'id: "status_page"', 'id: "status-page"']],
+    ],
+    [
+      "the id of another provider",
+      "no two providers have one id",
+      [["status_page.ts", 'id: "status_page"', 'id: "code_host"']],
+    ],
+  ];
+
+/** The code blocks of the page that name a file. */
+const blocks = [...page.matchAll(/^```(\w+) file=(\S+)\n(.*?)^```$/gms)].map(
+  ([, language = "", file = "", code = ""]) => ({ language, file, code }),
+);
+
+beforeAll(() => {
+  for (const entry of entries) {
+    cpSync(join(root, entry), join(copy, entry), { recursive: true });
+  }
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const { language, file, code } of blocks) {
+    const path = join(copy, file);
+    writeFileSync(path, language === "diff" ? patched(readFileSync(path, "utf8"), code) : code);
+  }
+});
+afterAll(() => rmSync(copy, { recursive: true }));
+
+describe("docs/adding-a-provider.md", () => {
+  test("adds a provider by one file, one fixture and one line", () => {
+    expect(blocks.map(({ file }) => file)).toEqual([
+      "src/gateway/providers/status_page.samples.ts",
+      "src/gateway/providers/status_page.ts",
+      "src/gateway/providers/catalogue.ts",
+    ]);
+  });
+
+  test("gives code that type-checks", async () => {
+    expect(await run("check", "--no-script")).toContain("No type errors");
+  });
+
+  test("gives the command that tells of it everywhere else", async () => {
+    const child = shell(commandsOf("docs/adding-a-provider.md", "run: docs"), 0);
+    expect(await child.exited).toBe(0);
+    const told = ["README.md", "deploy/skyhook.service", "docs/events.md", "docs/webhooks.md"];
+    for (const file of told)
+      expect(readFileSync(join(copy, file), "utf8")).toContain("status_page");
+  });
+
+  test("gets the whole signature suite and the provider tests", async () => {
+    const output = await run("test", ...suites.slice(0, 2), "-t", "status_page");
+    expect(output).toMatch(/^ 0 fail$/m);
+    const passed = Number(/^ (\d+) pass$/m.exec(output)?.[1]);
+    expect(passed).toBeGreaterThan(45);
+  });
+
+  test("breaks none of the tests that go through every provider", async () => {
+    const output = await run("test", ...suites);
+    expect(output.split("\n").filter((line) => line.startsWith("(fail)"))).toEqual([]);
+    expect(output).toMatch(/^ 0 fail$/m);
+  }, 120_000);
+
+  test.each(variants)("%s: %s", async (_, outcome, changes) => {
+    const before = changes.map((wanted) => changed(wanted));
+    try {
+      const only = "status.page|no two providers";
+      const output = await run("test", "test/gateway/providers/providers.test.ts", "-t", only);
+      const failed = output.split("\n").filter((line) => line.startsWith("(fail)"));
+      expect(failed.length > 0).toBe(outcome !== "passes");
+      if (outcome !== "passes") expect(failed.join("\n")).toContain(outcome);
+    } finally {
+      for (const { path, text } of before.toReversed()) writeFileSync(path, text);
+    }
+  });
+
+  test("gives commands that show it at work", async () => {
+    const [start, send] = ["run: start", "run: send"].map((marker) =>
+      commandsOf("docs/adding-a-provider.md", marker),
+    );
+    const variables = start?.split("\n").filter((line) => line.startsWith("export ")) ?? [];
+    const server = shell(start?.replace("bun start", "exec bun start") ?? "", 0);
+    try {
+      let log = "";
+      for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
+        log += text;
+        if (log.includes("skyhook serves on")) break;
+      }
+      const port = Number(/serves on http:\/\/[^:]+:(\d+)/.exec(log)?.[1]);
+      const sending = shell([...variables, send].join("\n"), port);
+      expect(await sending.stdout.text()).toMatch(/^200 accepted.*^401 /ms);
+    } finally {
+      server.kill("SIGTERM");
+      await server.exited;
+    }
+  }, 30_000);
+});
+
+/** Replaces a text in a file of the copied provider; what it held before. */
+function changed([file, from, to]: Change): { readonly path: string; readonly text: string } {
+  const path = join(copy, "src/gateway/providers", file);
+  const text = readFileSync(path, "utf8");
+  if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
+  return { path, text };
+}
+
+/** A file with the added lines of a diff put in, each group after or before its context line. */
+function patched(text: string, diff: string): string {
+  const [importLine = "", context = "", entry = ""] = diff.trimEnd().split("\n");
+  const at = context.slice(1);
+  if (!text.includes(`${at}\n`)) throw new Error(`No line: ${at}`);
+  return `${importLine.slice(1)}\n${text.replace(`${at}\n`, `${at}\n${entry.slice(1)}\n`)}`;
+}
+
+/** Pasted commands, in a shell of their own. */
+function shell(commands: string, port: number) {
+  const PATH = `${join(process.execPath, "..")}:${process.env["PATH"]}`;
+  return Bun.spawn(["bash", "-c", commands], {
+    cwd: copy,
+    env: { PATH, HOME: copy, HOST: "127.0.0.1", PORT: String(port), LOG_FORMAT: "json" },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+}
+
+async function run(...args: string[]): Promise<string> {
+  const child = Bun.spawn([process.execPath, ...args], {
+    cwd: copy,
+    env: plainEnvironment(),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return `${stdout}\n${stderr}`;
+}

@@ -1,0 +1,193 @@
+import { Database } from "bun:sqlite";
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { migrations as postgresMigrations } from "../../../src/db/postgres/migrate.ts";
+import { migrations } from "../../../src/db/sqlite/migrate.ts";
+import { until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+
+/** A kind of database that the suite runs on. */
+export interface CrashDatabases {
+  readonly name: string;
+  /** Loaded before the program, so that it dies at crash points. */
+  readonly preload: string;
+  /** True where a commit takes time in which the process can die. */
+  readonly commitsElsewhere: boolean;
+  /** A new one, empty or as an older release left it. Files of its own go to `folder`. */
+  make(folder: string, older?: OlderRelease): Promise<CrashDatabase>;
+  /** The names of the migrations, in order. */
+  readonly migrations: readonly string[];
+}
+
+export interface OlderRelease {
+  /** How many migrations it knew. */
+  readonly migrations: number;
+  /** What it wrote. */
+  readonly sql: string;
+}
+
+export interface CrashDatabase {
+  /** For DATABASE_URL. */
+  readonly url: string;
+  /** What a process left that is dead, without mending it: that is for the next start to do. */
+  left(): Promise<Left>;
+  /** Ends the leases of a process that is dead, as time would have done. */
+  endLeases(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+export interface Left {
+  rows(sql: string): Promise<readonly Row[]>;
+  /** Every table and index, with what it is made of. */
+  schema(): Promise<readonly Row[]>;
+  /** What the database itself finds wrong; empty when nothing. */
+  damage(): Promise<readonly string[]>;
+  close(): void;
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+const sqlite: CrashDatabases = {
+  name: "SQLite",
+  preload: join(import.meta.dir, "sqlite-preload.ts"),
+  commitsElsewhere: false,
+  migrations: migrations.map(({ name }) => name),
+  async make(folder, older) {
+    const file = join(folder, "skyhook.db");
+    if (older !== undefined) makeOlder(file, older);
+    return {
+      url: `sqlite:${file}`,
+      left: async () => copied(file),
+      // A start does so itself: it is alone on its database.
+      endLeases: async () => {},
+      remove: async () => {},
+    };
+  },
+};
+
+function makeOlder(file: string, older: OlderRelease): void {
+  using client = new Database(file);
+  client.run("pragma journal_mode = wal");
+  client.run("create table migrations (name text not null primary key) strict");
+  for (const { name, sql } of migrations.slice(0, older.migrations)) {
+    client.run(sql);
+    client.run("insert into migrations (name) values (?)", [name]);
+  }
+  client.run(older.sql);
+}
+
+const postgres: CrashDatabases = {
+  name: "PostgreSQL",
+  preload: join(import.meta.dir, "postgres-preload.ts"),
+  commitsElsewhere: true,
+  migrations: postgresMigrations.map(({ name }) => name),
+  async make(_, older) {
+    const database = await postgresDatabase();
+    if (older !== undefined) await makeOlderSchema(database, older);
+    return {
+      url: database.url,
+      left: () => leftOnServer(database),
+      async endLeases() {
+        await deathNoticed(database);
+        await database.run(
+          "update notifications set leased_until = 0 where leased_until is not null",
+        );
+      },
+      remove: async () => database[Symbol.asyncDispose](),
+    };
+  },
+};
+
+async function makeOlderSchema(database: TestDatabase, older: OlderRelease): Promise<void> {
+  await database.run('create table migrations (name text collate "C" not null primary key)');
+  for (const { name, sql } of postgresMigrations.slice(0, older.migrations)) {
+    await database.run(sql);
+    await database.run(`insert into migrations (name) values ('${name}')`);
+  }
+  await database.run(older.sql);
+}
+
+if (noManyConnections !== null) console.log(`skipped on PostgreSQL: ${noManyConnections}`);
+
+/** All kinds. */
+export const databases: readonly CrashDatabases[] =
+  noManyConnections === null ? [sqlite, postgres] : [sqlite];
+
+/** Opens a copy: whoever opens the database itself and closes it again writes the log back into it. */
+function copied(file: string): Left {
+  const folder = temporaryFolder();
+  const copy = join(folder, "copy.db");
+  for (const suffix of ["", "-wal"]) {
+    if (existsSync(file + suffix)) copyFileSync(file + suffix, copy + suffix);
+  }
+  const client = new Database(copy, { create: true });
+  const rows = (sql: string) => client.query<Row, []>(sql).all();
+  return {
+    rows: async (sql) => rows(sql),
+    schema: async () => rows("select type, name, tbl_name, sql from sqlite_schema order by 1, 2"),
+    async damage() {
+      const found = client.query("pragma integrity_check").values().flat().map(String);
+      return found.filter((line) => line !== "ok");
+    },
+    close() {
+      client.close();
+      removeFolder(folder);
+    },
+  };
+}
+
+/** All connections of the program to a test's own database. */
+const connectionsOfDead = `select pid from pg_stat_activity
+  where application_name = current_setting('application_name') and pid <> pg_backend_pid()`;
+/** For a machine that is busy. */
+const patienceMs = 20_000;
+
+const schemaOnServer = `
+  select 'table' as type, table_name as name,
+    string_agg(concat_ws(' ', column_name, data_type, collation_name, is_nullable, column_default), ', '
+      order by ordinal_position) as made_of
+  from information_schema.columns where table_schema = current_schema() group by table_name
+  union all select 'index', indexname, indexdef from pg_indexes where schemaname = current_schema()
+  union all select 'constraint', conname, pg_get_constraintdef(oid) from pg_constraint
+    where connamespace = current_schema()::regnamespace
+  union all select 'function', proname, pg_get_functiondef(oid) from pg_proc
+    where pronamespace = current_schema()::regnamespace
+  union all select 'sequence', sequencename, data_type::text from pg_sequences
+    where schemaname = current_schema()
+  order by 1, 2, 3`;
+
+/** Waits until the server has rolled back what the dead process had begun. */
+async function deathNoticed(database: TestDatabase): Promise<void> {
+  const connections = () => database.run(connectionsOfDead);
+  await until(async () => (await connections()).length === 0, patienceMs);
+}
+
+async function leftOnServer(database: TestDatabase): Promise<Left> {
+  await deathNoticed(database);
+  // By JSON, so that all numbers are numbers: the driver reads those of eight bytes as text.
+  const rows = async (sql: string) => {
+    const found = await database.run(`select to_jsonb(found) as row from (${sql}) found`);
+    return found.map(({ row }) => rowOf(row));
+  };
+  const ownSchema = new URL(database.url).searchParams.get("search_path") ?? "";
+  return {
+    rows,
+    async schema() {
+      const found = await rows(schemaOnServer);
+      return found.map((row) => ({
+        ...row,
+        made_of: String(row["made_of"]).replaceAll(`${ownSchema}.`, ""),
+      }));
+    },
+    // The server has not died, and a client cannot damage its files.
+    damage: async () => [],
+    close() {},
+  };
+}
+
+function rowOf(row: unknown): Row {
+  if (typeof row !== "object" || row === null) throw new Error("Not a row");
+  return { ...row };
+}

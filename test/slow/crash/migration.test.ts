@@ -1,0 +1,68 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+
+import { startIn } from "../../support/load.ts";
+
+import { databases, type OlderRelease } from "./databases.ts";
+import { MigrationTrial } from "./migration.ts";
+import { deliver } from "./requests.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(60_000);
+
+const killedCode = 137;
+
+const oldRows = `
+  insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title,
+    data, body_bytes, duplicates)
+  values ('evt_1', 'task_tracker', 'task.completed', 'accepted', 'task_tracker:old', 0, 0, 'Old',
+    '{}', 0, 0);
+  insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+  values ('ntf_1', 'evt_1', 0, 'Old', '', 'info', 'pending', 0)`;
+
+describe.each(databases)("a migration on $name", (kind) => {
+  const all = kind.migrations.length;
+  const starts: readonly (readonly [string, OlderRelease | undefined])[] = [
+    ["of nothing", undefined],
+    ["of the release before", { migrations: all - 1, sql: oldRows }],
+  ];
+
+  test.each(starts)(
+    "%s, killed after each statement: is whole at the next start",
+    async (_, release) => {
+      const sound = await MigrationTrial.open(kind);
+      const schema = await sound.schemaAfterStart();
+      await sound.end();
+      expect(schema.length).toBeGreaterThan(10);
+
+      const left = new Set<number>();
+      for (let nth = 1, killed = true; killed; nth += 1) {
+        const trial = await MigrationTrial.open(kind, release);
+        try {
+          const code = await trial.migrateUntil({ moment: "after statement", sql: "", nth });
+          killed = code === killedCode;
+          if (killed) left.add(await trial.done());
+          expect(await trial.schemaAfterStart()).toEqual(schema);
+          const old = await trial.rows("select id, status from notifications");
+          expect(old).toEqual(release === undefined ? [] : [{ id: "ntf_1", status: "pending" }]);
+          if (killed) continue;
+          expect(code).toBe(0);
+          await expectService(trial);
+        } finally {
+          await trial.end();
+        }
+      }
+      // Killed before the commit as well as after it.
+      expect([...left]).toEqual([release?.migrations ?? 0, all]);
+    },
+  );
+});
+
+async function expectService({ folder, database }: MigrationTrial): Promise<void> {
+  const server = await startIn(folder, { DATABASE_URL: database.url });
+  try {
+    expect((await deliver(server, 1))?.status).toBe(200);
+    expect(await server.stop()).toBe(0);
+  } finally {
+    await server.kill();
+  }
+}

@@ -1,0 +1,89 @@
+import { join } from "node:path";
+
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+
+import { type CrashPoint, crashPointVariable, setCrashPoint } from "./crash-point.ts";
+import type { CrashDatabase, CrashDatabases, OlderRelease, Row } from "./databases.ts";
+import { wholeRows, wrongWith } from "./invariants.ts";
+
+const opener = join(import.meta.dir, "open-database.ts");
+const migrated = "select name from migrations order by name";
+
+/** A database, and a process that brings it to our schema but dies of it. */
+export class MigrationTrial {
+  /** `release`: who wrote the database; undefined: nobody yet. */
+  static async open(kind: CrashDatabases, release?: OlderRelease): Promise<MigrationTrial> {
+    const folder = temporaryFolder();
+    return new MigrationTrial(folder, kind, await kind.make(folder, release));
+  }
+
+  private constructor(
+    readonly folder: string,
+    private readonly kind: CrashDatabases,
+    readonly database: CrashDatabase,
+  ) {}
+
+  /** Opens the database in a process that dies at the crash point; its exit code. */
+  async migrateUntil(point: CrashPoint): Promise<number> {
+    setCrashPoint(this.#crashPointFile, point);
+    return this.#migrate().exited;
+  }
+
+  /** Opens the database in a process that is killed that much later; its exit code. */
+  async migrateFor(ms: number): Promise<number> {
+    setCrashPoint(this.#crashPointFile, null);
+    const child = this.#migrate();
+    await Bun.sleep(ms);
+    child.kill("SIGKILL");
+    return child.exited;
+  }
+
+  get #crashPointFile(): string {
+    return join(this.folder, "crash-point.json");
+  }
+
+  #migrate() {
+    const { preload } = this.kind;
+    return Bun.spawn([process.execPath, "--preload", preload, opener, this.database.url], {
+      env: { [crashPointVariable]: this.#crashPointFile },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+  }
+
+  /** How many migrations the dead process left done. Throws when the database is damaged. */
+  async done(): Promise<number> {
+    const left = await this.database.left();
+    try {
+      const damage = await left.damage();
+      if (damage.length > 0) throw new Error(damage.join("\n"));
+      const hasTable = (await left.schema()).some(({ name }) => name === "migrations");
+      return hasTable ? (await left.rows(migrated)).length : 0;
+    } finally {
+      left.close();
+    }
+  }
+
+  /** The schema after the next start. Throws unless the database is whole then. */
+  async schemaAfterStart(): Promise<readonly Row[]> {
+    setCrashPoint(this.#crashPointFile, null);
+    const code = await this.#migrate().exited;
+    if (code !== 0) throw new Error(`The next start failed with ${code}`);
+    const left = await this.database.left();
+    try {
+      const wrong = await wrongWith(left);
+      if (wrong.length > 0) throw new Error(wrong.join("\n"));
+      return await left.schema();
+    } finally {
+      left.close();
+    }
+  }
+
+  rows(sql: string): Promise<readonly Row[]> {
+    return wholeRows(this.database, sql);
+  }
+
+  async end(): Promise<void> {
+    await this.database.remove();
+    removeFolder(this.folder);
+  }
+}

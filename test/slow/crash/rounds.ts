@@ -1,0 +1,121 @@
+import { deepEqual, equal, ok } from "node:assert/strict";
+
+import { until } from "../../support/app.ts";
+
+import type { CrashPoint } from "./crash-point.ts";
+import type { CrashDatabases } from "./databases.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Server } from "./requests.ts";
+import type { CrashService } from "./service.ts";
+
+/** A way to die under load. */
+export interface Death {
+  readonly name: string;
+  /** Null: `kill -9` from outside, at any time. */
+  readonly point: Omit<CrashPoint, "nth"> | null;
+}
+
+const transactions: readonly (readonly [string, string])[] = [
+  ["a delivery", `insert into "events"`],
+  ["a booking", `insert into "bookings"`],
+  ["a cancellation", `update "bookings"`],
+  ["a claim of notifications", `update "notifications" set "leased_until"`],
+  ["an attempt to notify", `insert into "attempts"`],
+];
+const moments = ["after statement", "before commit", "during commit", "after commit"] as const;
+
+export const outside: Death = { name: "from outside", point: null };
+
+/** Every way, those from outside between the others. */
+export function deathsOn({ commitsElsewhere }: CrashDatabases): readonly Death[] {
+  const possible = moments.filter((moment) => commitsElsewhere || moment !== "during commit");
+  return transactions.flatMap(([what, sql]) => [
+    outside,
+    ...possible.map((moment) => {
+      const when = moment === "after statement" ? "in the midst of" : moment.replace(" ", " the ");
+      const name = moment === "after statement" ? `${when} ${what}` : `${when} of ${what}`;
+      return { name, point: { moment, sql } };
+    }),
+  ]);
+}
+
+/** Load goes on for up to so many acknowledgements, or as many transactions of a kind. */
+const mostAcknowledged = 300;
+const mostTransactions = 20;
+/** For a machine that is busy. */
+const patienceMs = 20_000;
+
+export interface Round {
+  readonly acknowledged: number;
+  readonly unanswered: number;
+  /** Of those unanswered, what the database had all the same. */
+  readonly carriedOut: number;
+}
+
+/**
+ * Asks again what the round before left unanswered, then loads the service until it dies that way, and
+ * compares what it left with what it said. Throws what is wrong.
+ */
+export async function playRound(
+  service: CrashService,
+  ledger: Ledger,
+  { point }: Death,
+): Promise<Round> {
+  const server = await service.running();
+  await ledger.retry(server);
+  const before = ledger.acknowledged;
+  if (point !== null) {
+    service.crashAt({ ...point, nth: Math.ceil(Math.random() * mostTransactions) });
+    await Promise.all([ledger.load(server), service.crashed()]);
+  } else {
+    // Under way at the gateway when the process dies, so it has to come again.
+    const held = service.holdNextNotification();
+    const enough = before + Math.ceil(Math.random() * mostAcknowledged);
+    const kill = async () => {
+      await Promise.all([held, until(() => ledger.acknowledged >= enough, patienceMs)]);
+      await service.kill();
+    };
+    await Promise.all([ledger.load(server), kill()]);
+  }
+  const { acknowledged, unanswered } = ledger;
+  const carriedOut = await ledger.compare(service);
+  return { acknowledged: acknowledged - before, unanswered, carriedOut };
+}
+
+/** What can be asked to the end, however many processes it is. */
+export interface Service extends Pick<
+  CrashService,
+  "settled" | "stop" | "left" | "notified" | "held"
+> {
+  running(): Promise<Server>;
+}
+
+/**
+ * Asks again what is still unanswered, and waits for the gateway. Throws unless everything is there
+ * once, and the gateway was told of each at least once, under one id. How many it was told of twice or
+ * more.
+ */
+export async function endRounds(service: Service, ledger: Ledger): Promise<number> {
+  await ledger.retry(await service.running());
+  await service.settled();
+  await service.stop();
+  await ledger.compare(service);
+  const notifications = await service.left(
+    `select e.idempotency_key as key, n.id, n.status from notifications n
+     join events e on e.id = n.event_id`,
+  );
+  const notified = service.notified();
+  for (const { key, id, status } of notifications) {
+    equal(status, "delivered", `the notification of ${String(key)}`);
+    deepEqual([...new Set(notified.get(String(key)))], [id], `the notifications of ${String(key)}`);
+  }
+  equal(notified.size, notifications.length, "The gateway was told of something that is not there");
+  const again = [...notified.values()].filter((ids) => ids.length > 1);
+  for (const id of service.held) {
+    ok(
+      again.some(([first]) => first === id),
+      `${id} was not answered, and did not come again`,
+    );
+  }
+  return again.length;
+}

@@ -1,0 +1,212 @@
+import { join } from "node:path";
+
+import { until } from "../../support/app.ts";
+import { gatewaySecret, never, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { asOperator, startIn } from "../../support/load.ts";
+import { itemsOf } from "../../support/operator.ts";
+import {
+  compiledProgram,
+  removeFolder,
+  type RunningServer,
+  runSkyhook,
+  temporaryFolder,
+} from "../../support/program.ts";
+
+import { type CrashPoint, crashPointVariable, setCrashPoint } from "./crash-point.ts";
+import type { CrashDatabase, CrashDatabases, Row } from "./databases.ts";
+import { wholeRows } from "./invariants.ts";
+import type { Server } from "./requests.ts";
+
+/** 128 and the number of SIGKILL. */
+const killedCode = 137;
+/** For a machine that is busy. */
+const patienceMs = 20_000;
+/** The longest a dead process keeps others from a notification. */
+const leaseMs = 30_000;
+const dayMs = 86_400_000;
+
+/**
+ * One service that dies and is started again: a database, an operator gateway, and one process after
+ * another between them.
+ */
+export class CrashService {
+  readonly #folder: string;
+  readonly #preload: string;
+  readonly #database: CrashDatabase;
+  readonly #gateway: TestGateway;
+  readonly #waitsForLeases: boolean;
+  #server: RunningServer | null = null;
+  #hasStarted = false;
+  #hold: PromiseWithResolvers<string> | null = null;
+  readonly #held: string[] = [];
+
+  /**
+   * `seats`: of each of its flights, 1,000 at most; their ids are 1, 2 and so on. Unless it
+   * `waitsForLeases`, those of a dead process end at the next start.
+   */
+  static async open(
+    databases: CrashDatabases,
+    seats: readonly number[],
+    waitsForLeases = false,
+  ): Promise<CrashService> {
+    const folder = temporaryFolder();
+    const database = await databases.make(folder);
+    if (seats.length > 0) await addFlights(folder, database.url, seats);
+    return new CrashService(folder, databases.preload, database, waitsForLeases);
+  }
+
+  private constructor(
+    folder: string,
+    preload: string,
+    database: CrashDatabase,
+    waitsForLeases: boolean,
+  ) {
+    this.#waitsForLeases = waitsForLeases;
+    this.#folder = folder;
+    this.#preload = preload;
+    this.#database = database;
+    this.#gateway = testGateway((_, { headers }) => {
+      if (this.#hold === null) return new Response();
+      const id = headers["webhook-id"] ?? "";
+      this.#held.push(id);
+      this.#hold.resolve(id);
+      this.#hold = null;
+      return never();
+    });
+  }
+
+  get #crashPointFile(): string {
+    return join(this.#folder, "crash-point.json");
+  }
+
+  /** The process that runs; a new one when there is none. */
+  async running(): Promise<RunningServer> {
+    if (this.#server !== null) return this.#server;
+    setCrashPoint(this.#crashPointFile, null);
+    if (this.#hasStarted && !this.#waitsForLeases) await this.#database.endLeases();
+    this.#hasStarted = true;
+    const env = {
+      DATABASE_URL: this.#database.url,
+      OPERATOR_GATEWAY_URL: this.#gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      [crashPointVariable]: this.#crashPointFile,
+    };
+    this.#server = await startIn(
+      this.#folder,
+      env,
+      compiledProgram === null ? { preload: this.#preload } : {},
+    );
+    return this.#server;
+  }
+
+  /** The process dies when it comes to that point. */
+  crashAt(point: CrashPoint): void {
+    setCrashPoint(this.#crashPointFile, point);
+  }
+
+  /** Waits until the process has died at its crash point. Throws when it does not. */
+  async crashed(): Promise<void> {
+    const server = await this.running();
+    const code = await Promise.race([server.exited, Bun.sleep(patienceMs)]);
+    if (code !== killedCode) throw new Error(`The process was not killed: ${String(code)}`);
+    this.#server = null;
+  }
+
+  /** Kills the process, whatever it is at. */
+  async kill(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    await server?.kill();
+  }
+
+  /** Rows of the database while no process has it. Throws unless the database is whole. */
+  left(sql: string): Promise<readonly Row[]> {
+    if (this.#server !== null) throw new Error("A process has the database");
+    return wholeRows(this.#database, sql);
+  }
+
+  /** The gateway will not answer the next request; the `webhook-id` of that, once it has come. */
+  holdNextNotification(): Promise<string> {
+    this.#hold = Promise.withResolvers();
+    return this.#hold.promise;
+  }
+
+  /** All that the gateway did not answer. */
+  get held(): readonly string[] {
+    return this.#held;
+  }
+
+  /** The `webhook-id`s that came to the gateway for each event's idempotency key, in that order. */
+  notified(): ReadonlyMap<string, readonly string[]> {
+    return idsByKey(this.#gateway);
+  }
+
+  /** Waits until the gateway has taken every notification there is. */
+  async settled(): Promise<void> {
+    const waitMs = patienceMs + (this.#waitsForLeases ? leaseMs : 0);
+    await allDelivered(await this.running(), waitMs);
+  }
+
+  /** Ends the process kindly; the database is then at rest. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    const code = (await server?.stop()) ?? 0;
+    if (code !== 0) throw new Error(`The process ended with ${code}: ${server?.log()}`);
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    await this.#gateway.stop();
+    await this.#database.remove();
+    removeFolder(this.#folder);
+  }
+}
+
+/** Waits until no notification waits to be delivered. */
+export async function allDelivered(server: Server, timeoutMs: number): Promise<void> {
+  const count = async (status: string) => {
+    const page = await asOperator(server, `/v1/notifications?status=${status}`);
+    const { data }: { data: unknown } = JSON.parse(await page.text());
+    return itemsOf(data).length;
+  };
+  await until(async () => (await count("pending")) + (await count("retrying")) === 0, timeoutMs);
+}
+
+/** By their `webhook-id`s what came to a gateway, for each event's idempotency key, in that order. */
+export function idsByKey({ received }: TestGateway): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { headers, body } of received) {
+    const { idempotencykey }: { idempotencykey: string } = JSON.parse(body);
+    ids.getOrInsertComputed(idempotencykey, () => []).push(headers["webhook-id"] ?? "");
+  }
+  return ids;
+}
+
+/** In a process of its own: one that stayed connected would spare the next start its recovery. */
+export async function addFlights(
+  folder: string,
+  url: string,
+  seats: readonly number[],
+): Promise<void> {
+  const departureMs = Date.now() + 30 * dayMs;
+  const time = (ms: number) => new Date(ms).toISOString();
+  const lines = seats.map((count, index) =>
+    JSON.stringify({
+      flightNumber: `SK${index + 1}`,
+      airline: "Skyhook Air",
+      origin: "JFK",
+      destination: "LHR",
+      departureTime: time(departureMs),
+      arrivalTime: time(departureMs + dayMs / 4),
+      cabinClass: "economy",
+      seats: count,
+      price: 499.5,
+      currency: "USD",
+    }),
+  );
+  const env = { DATABASE_URL: url, DATA_DIR: join(folder, "data") };
+  const surroundings = { cwd: folder, env, input: lines.join("\n") };
+  const { code, err } = await runSkyhook(["import", "-", "--format", "ndjson"], surroundings);
+  if (code !== 0) throw new Error(`The flights were not imported: ${err}`);
+}

@@ -1,0 +1,162 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+
+import { systemClock } from "../../../src/base/clock.ts";
+import { signed, until } from "../../support/app.ts";
+import { asOperator, deliverTo, keysListed } from "../../support/load.ts";
+import type { RunningServer } from "../../support/program.ts";
+import { RawClient } from "../../support/raw-client.ts";
+import { resources } from "../../support/resources.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(120_000);
+
+const taken = resources();
+const start = () => taken.start(taken.newFolder());
+
+async function connectTo({ url }: RunningServer): Promise<RawClient> {
+  const client = await RawClient.connect(url);
+  taken.ends.push(() => client[Symbol.dispose]());
+  return client;
+}
+
+/** A signed delivery as text, with its body apart. */
+async function rawDelivery(id: string) {
+  const content = JSON.stringify({ event_name: "item:completed", event_data: { id } });
+  const headers = { "x-tasktracker-delivery-id": id };
+  const request = new Request(
+    "http://x",
+    signed("task_tracker", content, systemClock, { headers }),
+  );
+  const lines = [...request.headers].map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const head = `POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n${lines}`;
+  return { head: `${head}Content-Length: ${content.length}\r\n\r\n`, chunkedHead: head, content };
+}
+
+/** Sends a text one byte at a time, each in a packet of its own. */
+async function drip(client: RawClient, text: string): Promise<void> {
+  for (const byte of text) {
+    client.write(byte);
+    await Bun.sleep(1);
+  }
+}
+
+describe("a slow client", () => {
+  test("that sends byte by byte is served like any other", async () => {
+    const server = await start();
+    const { head, content } = await rawDelivery("slow");
+    const client = await connectTo(server);
+    await drip(client, head + content);
+    expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
+    const chunked = await rawDelivery("chunked");
+    const chunks = chunked.content
+      .split("")
+      .map((byte) => `1\r\n${byte}\r\n`)
+      .join("");
+    client.write(`${chunked.chunkedHead}Transfer-Encoding: chunked\r\n\r\n`);
+    await drip(client, `${chunks}0\r\n\r\n`);
+    expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
+    expect(await keysListed(server)).toHaveLength(2);
+  });
+
+  test("holds nobody up: with hundreds of them everyone else is answered", async () => {
+    const server = await start();
+    const { head, content } = await rawDelivery("never");
+    const clients = await Promise.all(Array.from({ length: 400 }, () => connectTo(server)));
+    for (const [index, client] of clients.entries()) {
+      client.write(index % 2 === 0 ? head.slice(0, -2) : head + content.slice(0, -1));
+    }
+    for (let number = 0; number < 20; number += 1)
+      expect(await deliverTo(server, number)).toBe(200);
+    expect((await asOperator(server, "/v1/events")).status).toBe(200);
+    for (const client of clients) client[Symbol.dispose]();
+    expect(await deliverTo(server, 20)).toBe(200);
+    expect(await keysListed(server)).toHaveLength(21);
+    expect(server.log()).not.toContain('"level":50');
+  });
+});
+
+describe("a client that closes its side", () => {
+  test("after a whole request gets its answer, and the delivery is stored", async () => {
+    const server = await start();
+    const { head, content } = await rawDelivery("half");
+    const client = await connectTo(server);
+    client.write(head + content);
+    client.halfClose();
+    expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
+    await until(() => client.ended);
+    expect(await keysListed(server)).toEqual(["task_tracker:half"]);
+  });
+
+  test("in the middle of a request is let go, and nothing of it is stored", async () => {
+    const server = await start();
+    const { head, content } = await rawDelivery("half");
+    for (const part of [head.slice(0, 40), head, head + content.slice(0, -1)]) {
+      const client = await connectTo(server);
+      client.write(part);
+      client.halfClose();
+      await until(() => client.ended, 10_000);
+      expect(client.received).not.toMatch(/^HTTP\/1\.1 [25]/);
+    }
+    expect(await keysListed(server)).toEqual([]);
+    expect(server.log()).not.toContain('"level":50');
+    const again = await connectTo(server);
+    again.write(head + content);
+    expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
+  });
+
+  test("or resets it while its answer is made finds the delivery stored once", async () => {
+    const server = await start();
+    const { head, content } = await rawDelivery("reset");
+    const client = await connectTo(server);
+    client.write(head + content);
+    await until(async () => (await keysListed(server)).length === 1);
+    client[Symbol.dispose]();
+    const again = await connectTo(server);
+    again.write(head + content);
+    expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"duplicate"/);
+    expect(await keysListed(server)).toEqual(["task_tracker:reset"]);
+  });
+});
+
+const isLong = process.env["LONG_TESTS"] === "1";
+if (!isLong)
+  console.log("skipped: waiting for slow clients takes two minutes; bun run test:long does");
+
+describe.skipIf(!isLong)("a client that is too slow", () => {
+  /** Sends `more` twice a second until the server closes or `untilMs`; how long it was let. */
+  async function keepSending(client: RawClient, more: string, untilMs: number): Promise<number> {
+    const startMs = performance.now();
+    while (!client.ended && performance.now() - startMs < untilMs) {
+      client.write(more);
+      await Bun.sleep(500);
+    }
+    return performance.now() - startMs;
+  }
+
+  test("with its head is let go within 20 s, however busy it looks", async () => {
+    const server = await start();
+    const [silent, slow] = [await connectTo(server), await connectTo(server)];
+    slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
+    expect(await keepSending(slow, "X-Header: x\r\n", 30_000)).toBeLessThan(20_000);
+    await until(() => silent.ended, 5_000);
+  });
+
+  test("with its body is told so after 30 s, and let go soon after", async () => {
+    const server = await start();
+    const { head } = await rawDelivery("slow");
+    const slow = await connectTo(server);
+    slow.write(head.replace(/Content-Length: \d+/, "Content-Length: 5000"));
+    const tookMs = await keepSending(slow, " ", 100_000);
+    expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
+    expect(tookMs).toBeGreaterThan(29_000);
+    expect(tookMs).toBeLessThan(70_000);
+    expect(await keysListed(server)).toEqual([]);
+    expect(await deliverTo(server, 1)).toBe(200);
+  });
+
+  test("to use its connection again is let go within 45 s", async () => {
+    const client = await connectTo(await start());
+    expect(await client.get("/livez")).toStartWith("HTTP/1.1 200");
+    await until(() => client.ended, 45_000);
+  });
+});

@@ -1,0 +1,305 @@
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import {
+  claimDue,
+  insertNotification,
+} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { readFeed } from "../../support/feed.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
+
+const second = 1_000;
+const hour = 3_600 * second;
+const day = 24 * hour;
+const year = 365 * day;
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function start(...args: Parameters<typeof startApp>): Promise<TestApp> {
+  const app = await startApp(...args);
+  ends.push(() => app.stop());
+  return app;
+}
+
+/** A gateway, and what points an app to it. */
+function gatewayThat(answer: Parameters<typeof testGateway>[0]) {
+  const gateway: TestGateway = testGateway(answer);
+  ends.push(() => gateway.stop());
+  const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+  return { gateway, env };
+}
+
+const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
+
+const statusOfAll = async (app: TestApp) =>
+  (await listed(app, "/v1/notifications?limit=100")).map(({ status }) => String(status));
+
+/** Waits until each of `count` notifications has that status. */
+const untilAll = (app: TestApp, status: string, count = 1) =>
+  until(async () => {
+    const statuses = await statusOfAll(app);
+    return statuses.length === count && statuses.every((other) => other === status);
+  });
+
+/** Lets time pass until the gateway has got it, and fails when that takes as long as the clock jumped. */
+async function soonDelivered(app: TestApp, hasArrived: () => boolean): Promise<void> {
+  const startMs = app.clock.now();
+  await until(() => {
+    if (!hasArrived()) app.clock.advance(100);
+    return hasArrived();
+  });
+  await untilAll(app, "delivered");
+  expect(app.clock.now() - startMs).toBeLessThan(hour);
+}
+
+const jumps = [
+  ["two hours back", -2 * hour],
+  ["ten years back", -10 * year],
+  ["two hours ahead", 2 * hour],
+  ["ten years ahead", 10 * year],
+] as const;
+
+describe.each(jumps)("when the clock jumps %s", (_, jump) => {
+  test("a blocked address is heard again within the minute, and told so", async () => {
+    const app = await start();
+    for (let count = 0; count < 20; count += 1) {
+      await app.deliver("task_tracker", "{}", { secret: "wrong" });
+    }
+    expect((await deliver(app)).status).toBe(429);
+    app.clock.jump(jump);
+    const answer = await deliver(app);
+    expect([200, 429]).toContain(answer.status);
+    expect(Number(answer.headers.get("retry-after"))).toBeLessThanOrEqual(60);
+    app.clock.advance(60 * second);
+    expect((await deliver(app)).status).toBe(200);
+  });
+
+  test("a retry is not put off by it", async () => {
+    const { gateway, env } = gatewayThat(
+      (number) => new Response(null, { status: number === 1 ? 500 : 200 }),
+    );
+    const app = await start(env);
+    await deliver(app);
+    await untilAll(app, "retrying");
+    app.clock.jump(jump);
+    await soonDelivered(app, () => gateway.received.length === 2);
+    expect(new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+
+  test("what a notifier held that is gone is sent", async () => {
+    const { gateway, env } = gatewayThat(() => new Response());
+    const app = await start(env);
+    const now = new Date(app.clock.now());
+    // Stands for another notifier, which takes the notification and is never heard of again.
+    const lease = { now, leasedUntil: new Date(now.getTime() + 30 * second), limit: 16 };
+    const { storage } = app.services;
+    const [, , claimed] = await storage.atomically(
+      step(insertEvent, eventRow(1, { createdAt: now })),
+      step(insertNotification, notificationRow(1, { status: "pending", dueAt: now })),
+      step(claimDue, lease),
+    );
+    expect(claimed.touched).toBe(1);
+    app.clock.jump(jump);
+    await soonDelivered(app, () => gateway.received.length === 1);
+  });
+
+  test("in the middle of an attempt, its outcome is kept and can be read", async () => {
+    const answering = Promise.withResolvers<Response>();
+    const { gateway, env } = gatewayThat(() => answering.promise);
+    const app = await start(env);
+    const { id } = await json(await deliver(app));
+    await until(() => gateway.received.length === 1);
+    app.clock.jump(jump);
+    answering.resolve(new Response());
+    await untilAll(app, "delivered");
+    const [{ attempts } = {}] = await timelineOf(app, id);
+    const [attempt] = itemsOf(attempts);
+    expect(attempt).toMatchObject({ delivered: true });
+    expect(Number(attempt?.["durationMs"])).toBeGreaterThanOrEqual(0);
+  });
+
+  test("nobody gets in by an old token for longer than before, and new ones are good", async () => {
+    const app = await start();
+    const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 3_600);
+    const ask = async () => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await app.fetch("/v1/events", { headers })).status;
+    };
+    expect(await ask()).toBe(200);
+    app.clock.jump(jump);
+    expect(await ask()).toBe(jump > 0 ? 401 : 200);
+    expect((await app.as("operator", "/v1/events")).status).toBe(200);
+  });
+
+  test("lists and the feed still have everything once, the feed in the order of commit", async () => {
+    const app = await start();
+    const ids: unknown[] = [];
+    for (const by of [0, jump, 0, -jump, 0]) {
+      app.clock.jump(by);
+      ids.push((await json(await deliver(app)))["id"]);
+    }
+    const forward = await walk(app, "/v1/events?limit=2");
+    expect(forward.toSorted()).toEqual(ids.map(String).toSorted());
+    const backward = await walk(app, "/v1/events?limit=2&direction=backward", "prevCursor");
+    expect(backward.toSorted()).toEqual(ids.map(String).toSorted());
+    const stream = await app.as("operator", "/v1/feed", { headers: { "last-event-id": "0" } });
+    const feed = readFeed(stream);
+    for (const id of ids) expect((await feed.next()).data).toMatchObject({ eventId: id });
+    await feed.close();
+  });
+
+  test("the age of what waits is no negative number", async () => {
+    const { env } = gatewayThat(() => new Response(null, { status: 500 }));
+    const app = await start(env);
+    await deliver(app);
+    await untilAll(app, "retrying");
+    app.clock.jump(jump);
+    const metrics = await (await app.fetch("/metrics")).text();
+    const age = /^skyhook_outbox_oldest_seconds (\S+)$/m.exec(metrics)?.[1];
+    expect(Number(age)).toBeGreaterThanOrEqual(0);
+  });
+});
+
+/** The ids of a whole list, page by page. */
+async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<string[]> {
+  const ids: string[] = [];
+  let cursor = "";
+  do {
+    const page = await json(await app.as("operator", `${path}${cursor}`));
+    ids.push(...itemsOf(page["data"]).map(({ id }) => String(id)));
+    const [pagination = {}] = itemsOf([page["pagination"]]);
+    const next = pagination[name];
+    cursor = typeof next === "string" ? `&cursor=${next}` : "";
+  } while (cursor !== "");
+  return ids;
+}
+
+describe("a clock that was wrong", () => {
+  test("while the service ran before: what waits is sent when it starts with the right one", async () => {
+    const folder = temporaryFolder();
+    ends.push(() => removeFolder(folder));
+    const file = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
+    const failing = gatewayThat(() => new Response(null, { status: 500 }));
+    const ahead = manualClock(manualClock().now() + 10 * year);
+    const wrong = await start({ ...failing.env, ...file }, ahead);
+    await deliver(wrong);
+    await untilAll(wrong, "retrying");
+    await wrong.stop();
+
+    const { gateway, env } = gatewayThat(() => new Response());
+    const right = await start({ ...env, ...file });
+    await untilAll(right, "delivered");
+    expect(gateway.received).toHaveLength(1);
+  });
+
+  test("refuses deliveries with a signed time until it is right, and no longer", async () => {
+    const app = await start();
+    const sender = manualClock();
+    const { body } = sample("payment_processor", "payment_intent.succeeded", sender);
+    const send = async () => {
+      const init = signed("payment_processor", JSON.stringify(body), sender);
+      return (await app.fetch("/webhooks/payment_processor", init)).status;
+    };
+    for (const jump of [hour, -2 * hour]) {
+      app.clock.jump(jump);
+      expect(await send()).toBe(401);
+    }
+    app.clock.jump(hour);
+    expect(await send()).toBe(200);
+  });
+});
+
+describe("an idempotency key", () => {
+  const book = (app: TestApp, id: number) =>
+    app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": "k" }));
+
+  test("is kept when the clock is put back, and the booking is made once", async () => {
+    const app = await start();
+    const { id } = await addFlight(app);
+    const first = await json(await book(app, id));
+    app.clock.jump(-year);
+    app.clock.advance(2 * 60 * second);
+    const again = await book(app, id);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await json(again)).toEqual(first);
+    expect(await seatsLeft(app, id)).toBe(9);
+  });
+
+  test("survives a clock that leaps two days ahead and is put right", async () => {
+    const app = await start();
+    const { id } = await addFlight(app);
+    const first = await json(await book(app, id));
+    app.clock.jump(2 * day);
+    app.clock.advance(60 * second);
+    await app.services.storage.atomically();
+    app.clock.jump(-2 * day);
+    const again = await book(app, id);
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(await json(again)).toEqual(first);
+  });
+});
+
+describe("retention", () => {
+  const bodyOf = async (app: TestApp, id: unknown) =>
+    (await json(await app.as("operator", `/v1/events/${String(id)}`)))["body"];
+
+  test("deletes nothing for an hour after the clock leapt, then what is old", async () => {
+    const app = await start();
+    const { id } = await json(await deliver(app));
+    app.clock.jump(year);
+    for (let minutes = 0; minutes < 60; minutes += 1) {
+      app.clock.advance(60 * second);
+      await app.services.storage.atomically();
+    }
+    expect((await app.as("operator", `/v1/events/${String(id)}`)).status).toBe(200);
+    expect(await bodyOf(app, id)).toBeString();
+    app.clock.advance(60 * second);
+    await until(async () => (await app.as("operator", `/v1/events/${String(id)}`)).status === 404);
+  });
+
+  test("deletes nothing at all when the clock is put right within the hour", async () => {
+    const app = await start();
+    const { id } = await json(await deliver(app));
+    app.clock.jump(year);
+    app.clock.advance(60 * second);
+    app.clock.jump(-year);
+    for (let minutes = 0; minutes < 90; minutes += 1) {
+      app.clock.advance(60 * second);
+      await app.services.storage.atomically();
+    }
+    expect(await bodyOf(app, id)).toBeString();
+  });
+
+  test("goes on with bodies from the start after the clock was put back", async () => {
+    const app = await start();
+    app.clock.jump(year);
+    await deliver(app);
+    app.clock.advance(40 * day);
+    await until(async () => {
+      app.clock.advance(60 * second);
+      const [newest] = await listed(app, "/v1/events");
+      return (await bodyOf(app, newest?.["id"])) === null;
+    });
+    app.clock.jump(-year);
+    const { id } = await json(await deliver(app));
+    app.clock.advance(31 * day);
+    await until(async () => {
+      app.clock.advance(60 * second);
+      return (await bodyOf(app, id)) === null;
+    });
+  });
+});

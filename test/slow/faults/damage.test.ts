@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+import { json } from "../../support/app.ts";
+import { asOperator, databaseIn, deliverTo, keysListed } from "../../support/load.ts";
+import { type RunningServer, runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
+
+const taken = resources();
+const pageBytes = 4_096;
+const stored = 60;
+const whatToDo = "The database is damaged: stop skyhook, keep a copy of the file, and restore";
+
+/** A server with deliveries in its database file itself, none of them only in the log beside it. */
+async function startWithDeliveries() {
+  const folder = taken.newFolder();
+  const server = await taken.start(folder);
+  for (let number = 0; number < stored; number += 1) {
+    expect(await deliverTo(server, number, 2_000)).toBe(200);
+  }
+  const file = databaseIn(folder);
+  using other = new Database(file);
+  other.query("pragma wal_checkpoint(truncate)").all();
+  const backup = join(folder, "backup.db");
+  copyFileSync(file, backup);
+  return { folder, server, file, backup };
+}
+
+/** Overwrites all that is stored. */
+function overwrite(file: string): void {
+  const pages = statSync(file).size / pageBytes;
+  const descriptor = openSync(file, "r+");
+  // Those before hold the first page of each table and index.
+  for (let page = 50; page < pages; page += 1) {
+    writeSync(descriptor, Buffer.alloc(pageBytes, 0xff), 0, pageBytes, page * pageBytes);
+  }
+  closeSync(descriptor);
+}
+
+async function expectReadUnavailable(server: RunningServer, path: string): Promise<void> {
+  const response = await asOperator(server, path);
+  expect(response.status).toBe(503);
+  expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+  const problem = await json(response);
+  expect(problem).toMatchObject({ code: "unavailable" });
+  expect(JSON.stringify(problem)).not.toMatch(/malformed|damaged/);
+}
+
+describe("damaged pages in the middle of the database", () => {
+  test("are answered 503 by what needs them; the process lives and says what to do", async () => {
+    const { folder, server, file, backup } = await startWithDeliveries();
+    overwrite(file);
+    await expectReadUnavailable(server, "/v1/events?limit=100");
+    await expectUnavailable(server, 1_000, 2_000);
+    await expectUnavailable(server, 0, 2_000);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    // Which it is hangs on which pages the last write met: readiness is that units can be committed.
+    expect([200, 503]).toContain(await statusOf(server, "/readyz"));
+    expect(server.log()).toContain(whatToDo);
+    expect(server.log()).not.toContain('"msg":"Something went wrong on our side"');
+    expect(await server.stop()).toBe(0);
+
+    copyFileSync(backup, file);
+    const again = await taken.start(folder);
+    expect(await keysListed(again)).toHaveLength(stored);
+    expect(await deliverTo(again, 1_000)).toBe(200);
+  });
+
+  test("that no structure betrays are answered 503 as well, and leave the rest alone", async () => {
+    const { server, file } = await startWithDeliveries();
+    using other = new Database(file);
+    // Of the right length in the right place, so that SQLite has nothing to find fault with.
+    other.run(
+      "update events set data = replace(data, '{', '~') where idempotency_key like '%:d-7'",
+    );
+    await expectReadUnavailable(server, "/v1/events?limit=100");
+    expect(server.log()).toContain(whatToDo);
+    expect((await asOperator(server, "/v1/events?limit=20")).status).toBe(200);
+    expect(await deliverTo(server, 1_000)).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(200);
+  });
+
+  test("at the start: one clear line that names the file, and the end", async () => {
+    const { folder, server, file } = await startWithDeliveries();
+    expect(await server.stop()).toBe(0);
+    const descriptor = openSync(file, "r+");
+    writeSync(descriptor, Buffer.alloc(pageBytes, 0xff), 0, pageBytes, 0);
+    closeSync(descriptor);
+    const { out, err, code } = await runSkyhook(["serve"], {
+      cwd: folder,
+      env: { DATA_DIR: join(folder, "data") },
+    });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(
+      /^skyhook: The database \S+ cannot be read [^\n]*: restore a backup[^\n]*\n$/,
+    );
+  });
+});
+
+describe("a database file that was cut short while it is open", () => {
+  test("ends the process at worst, never with a wrong answer; a restored backup is served", async () => {
+    const { folder, server, file, backup } = await startWithDeliveries();
+    const list = () => asOperator(server, "/v1/events?limit=100");
+    const before = await (await list()).text();
+    truncateSync(file, 50 * pageBytes);
+    // The file is mapped: of a part that is gone the kernel can only say so by ending the process. What
+    // the log still holds, or memory, is answered as before.
+    const answer = await list().catch(() => null);
+    if (answer?.status === 200) expect(await answer.text()).toBe(before);
+    else expect([503, undefined]).toContain(answer?.status);
+    await server.kill();
+    copyFileSync(backup, file);
+    const again = await taken.start(folder);
+    expect(await keysListed(again)).toHaveLength(stored);
+  });
+});

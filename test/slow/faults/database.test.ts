@@ -1,0 +1,203 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import {
+  asOperator,
+  databaseIn,
+  deliverTo,
+  integrityOf,
+  keyOf,
+  keysListed,
+} from "../../support/load.ts";
+import { runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
+
+const taken = resources();
+const newFolder = () => taken.newFolder();
+const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
+
+/** As on a file system that the kernel turned read-only: not even root can write on. */
+function makeImmutable(files: readonly string[], on: boolean): boolean {
+  if (Bun.which("chattr") === null) return false;
+  return Bun.spawnSync(["chattr", on ? "+i" : "-i", ...files]).success;
+}
+
+const canMakeImmutable = (() => {
+  const file = join(tmpdir(), `skyhook-${crypto.randomUUID()}`);
+  writeFileSync(file, "");
+  const can = makeImmutable([file], true) && makeImmutable([file], false);
+  rmSync(file);
+  return can;
+})();
+if (!canMakeImmutable) {
+  console.log("skipped: a file turned read-only in use is played by chattr +i, which needs root");
+}
+
+describe("a database that another process holds", () => {
+  test("is waited for a little, then 503; when it is free again all goes on", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    using other = new Database(databaseIn(folder));
+    other.run("begin immediate");
+    const startMs = performance.now();
+    const waiting = [2, 3, 4].map((number) => expectUnavailable(server, number));
+    expect(await statusOf(server, "/livez")).toBe(200);
+    expect((await asOperator(server, "/v1/events")).status).toBe(200);
+    await Promise.all(waiting);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    const patient = deliverTo(server, 5);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    other.run("rollback");
+    expect(await patient).toBe(200);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect((await keysListed(server)).toSorted()).toEqual([1, 2, 5].map(keyOf));
+    expect(await statusOf(server, "/readyz")).toBe(200);
+  });
+
+  test("while the service starts is waited for", async () => {
+    const folder = newFolder();
+    expect(await (await start(folder)).stop()).toBe(0);
+    using other = new Database(databaseIn(folder));
+    other.run("begin exclusive");
+    const starting = start(folder);
+    setTimeout(() => other.run("rollback"), 800);
+    expect(await deliverTo(await starting, 1)).toBe(200);
+  });
+});
+
+describe("a database whose file", () => {
+  test("was removed is not written on in the dark: 503, not ready, but alive", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    rmSync(join(folder, "data"), { recursive: true });
+    await expectUnavailable(server, 2);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(503);
+    expect(server.log()).toContain("was removed or replaced: start skyhook again");
+    expect(await server.stop()).toBe(0);
+  });
+
+  test.each([
+    ["the index of its log was removed", (log: string) => rmSync(log.replace(/wal$/, "shm"))],
+    ["its log was removed", (log: string) => rmSync(log)],
+    ["its log was emptied", (log: string) => truncateSync(log)],
+    ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1)],
+  ])("takes no writes when %s, and is whole after a kill", async (_, damage) => {
+    const folder = newFolder();
+    const server = await start(folder);
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await deliverTo(server, number)).toBe(200);
+    }
+    damage(`${databaseIn(folder)}-wal`);
+    await expectUnavailable(server, 21);
+    const { env } = server;
+    const token = await runSkyhook(["token", "--email", "a@example.com"], { cwd: folder, env });
+    expect([token.code, token.out]).toEqual([1, ""]);
+    expect(token.err).toMatch(/^skyhook: .*(removed|cut short).*start skyhook again\n$/);
+    await expectUnavailable(server, 22);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    await server.kill();
+    expect(integrityOf(databaseIn(folder))).toBe("ok");
+    expect(await deliverTo(await start(folder), 23)).toBe(200);
+  });
+
+  test.each([
+    ["the index of its log was removed", (log: string) => rmSync(log.replace(/wal$/, "shm")), 20],
+    ["its log was removed", (log: string) => rmSync(log), 20],
+    ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1), 19],
+  ])("loses nothing that is left by a stop when %s", async (_, damage, left) => {
+    const folder = newFolder();
+    const server = await start(folder);
+    for (let number = 1; number <= 20; number += 1) {
+      expect(await deliverTo(server, number)).toBe(200);
+    }
+    damage(`${databaseIn(folder)}-wal`);
+    await expectUnavailable(server, 21);
+    expect(await server.stop()).toBe(0);
+    expect(integrityOf(databaseIn(folder))).toBe("ok");
+    const kept = await keysListed(await start(folder));
+    expect(kept.length).toBeGreaterThanOrEqual(left);
+  });
+
+  test("goes on when another program emptied its log after a checkpoint", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    using other = new Database(databaseIn(folder));
+    other.run("pragma wal_checkpoint(truncate)");
+    expect(statSync(`${databaseIn(folder)}-wal`).size).toBe(0);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+  });
+
+  test("was replaced is not written on in the dark either, and is served when it is back", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    const file = databaseIn(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    renameSync(file, `${file}.away`);
+    await Bun.write(file, "another");
+    await expectUnavailable(server, 2);
+    renameSync(`${file}.away`, file);
+    expect(await deliverTo(server, 2)).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(200);
+    expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+  });
+
+  test("was made read-only while it is open keeps what is acknowledged", async () => {
+    const folder = newFolder();
+    const server = await start(folder);
+    expect(await deliverTo(server, 1)).toBe(200);
+    for (const end of ["", "-wal", "-shm"]) chmodSync(`${databaseIn(folder)}${end}`, 0o400);
+    const status = await deliverTo(server, 2);
+    expect([200, 503]).toContain(status);
+    expect(await statusOf(server, "/livez")).toBe(200);
+    const kept = (await keysListed(server)).toSorted();
+    expect(kept).toEqual((status === 200 ? [1, 2] : [1]).map(keyOf));
+  });
+
+  test.skipIf(!canMakeImmutable)(
+    "cannot be written any more is answered 503 and read on; then all goes on",
+    async () => {
+      const folder = newFolder();
+      const server = await start(folder);
+      const files = ["", "-wal"].map((end) => `${databaseIn(folder)}${end}`);
+      expect(await deliverTo(server, 1)).toBe(200);
+      makeImmutable(files, true);
+      taken.ends.push(() => makeImmutable(files, false));
+      await expectUnavailable(server, 2);
+      expect(await statusOf(server, "/livez")).toBe(200);
+      expect(await statusOf(server, "/readyz")).toBe(503);
+      expect(await keysListed(server)).toEqual([keyOf(1)]);
+      expect(server.log()).toContain("look at the system's log");
+      makeImmutable(files, false);
+      expect(await deliverTo(server, 2)).toBe(200);
+      expect(await statusOf(server, "/readyz")).toBe(200);
+      expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
+    },
+  );
+
+  test("is of a newer program: one clear line, and the end", async () => {
+    const folder = newFolder();
+    expect(await (await start(folder)).stop()).toBe(0);
+    const file = databaseIn(folder);
+    using other = new Database(file);
+    other.run("insert into migrations (name) values ('9999_from_the_future')");
+    const { out, err, code } = await runSkyhook(["serve"], {
+      cwd: folder,
+      env: { DATABASE_URL: `sqlite:${file}`, DATA_DIR: join(folder, "data") },
+    });
+    expect(code).toBe(1);
+    expect(out).toBe("");
+    expect(err).toMatch(/^skyhook: The database is newer than this program .*9999[^\n]*\n$/);
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import {
+  limitedFiles,
+  mountedDisk,
+  run,
+  type SmallDisk,
+  whyNoLimit,
+  whyNoMount,
+} from "../../support/disk.ts";
+import {
+  asOperator,
+  databaseIn,
+  deliverTo,
+  integrityOf,
+  keyOf,
+  keysListed,
+} from "../../support/load.ts";
+import { runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
+
+const taken = resources();
+
+if (whyNoMount !== null) console.log(`skipped: a disk of our own cannot be mounted: ${whyNoMount}`);
+if (whyNoLimit !== null) console.log(`skipped: files cannot be limited: ${whyNoLimit}`);
+
+describe("a full disk", () => {
+  test.skipIf(whyNoMount !== null)("is answered 503, and all goes on when there is room", () =>
+    fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
+  );
+
+  test.skipIf(whyNoLimit !== null)("so is one that fails in another way", () =>
+    fillAndFree(limitedFiles(taken), "The disk fails or is full: free space there"),
+  );
+
+  async function fillAndFree(disk: SmallDisk, advice: string): Promise<void> {
+    const { folder, through } = disk;
+    const server = await taken.start(folder, {}, { through });
+    const acknowledged: number[] = [];
+    const refused: number[] = [];
+    const deliver = async (number: number) => {
+      const status = await deliverTo(server, number, 8_000);
+      if (status === 200) acknowledged.push(number);
+      else refused.push(number);
+      return status;
+    };
+    for (let number = 1; number <= 20; number += 1) expect(await deliver(number)).toBe(200);
+    disk.fill(server, 200_000);
+    for (let number = 21; refused.length === 0 && number < 200; number += 1) await deliver(number);
+    expect(acknowledged.length).toBeGreaterThan(20);
+
+    await expectUnavailable(server, 1_000, 8_000);
+    refused.push(1_000);
+    const burst = Array.from({ length: 50 }, (_, index) => 2_000 + index);
+    expect(await Promise.all(burst.map(deliver))).toEqual(burst.map(() => 503));
+    expect(await statusOf(server, "/livez")).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(503);
+    expect((await asOperator(server, "/v1/events")).status).toBe(200);
+    expect(server.log()).toContain(advice);
+
+    disk.free(server);
+    for (const number of refused.splice(0)) expect(await deliver(number)).toBe(200);
+    expect(await statusOf(server, "/readyz")).toBe(200);
+    expect((await keysListed(server)).toSorted()).toEqual(acknowledged.map(keyOf).toSorted());
+    expect(await server.stop()).toBe(0);
+    expect(integrityOf(databaseIn(folder))).toBe("ok");
+  }
+});
+
+describe.skipIf(whyNoMount !== null)("a start", () => {
+  const startOn = (folder: string) =>
+    runSkyhook(["serve"], { cwd: folder, env: { DATA_DIR: join(folder, "data") } });
+
+  test("on a full disk: one clear line, and the end; with room it starts", async () => {
+    const { folder, ...disk } = mountedDisk(taken);
+    writeFileSync(join(folder, "ballast"), "");
+    run(["sh", "-c", `dd if=/dev/zero of=${folder}/ballast 2>/dev/null || true`]);
+    const { out, err, code } = await startOn(folder);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^skyhook: .*(disk and its free space|can be written)[^\n]*\n$/);
+    run(["rm", `${folder}/ballast`]);
+    const server = await taken.start(folder, {}, disk);
+    expect(await deliverTo(server, 1)).toBe(200);
+  });
+
+  test("on a read-only disk: one clear line, and the end; writable again it starts", async () => {
+    const { folder } = mountedDisk(taken);
+    const first = await taken.start(folder);
+    expect(await deliverTo(first, 1)).toBe(200);
+    expect(await first.stop()).toBe(0);
+    run(["mount", "-o", "remount,ro", folder]);
+    const { out, err, code } = await startOn(folder);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^skyhook: .*can be written by this user, or set DATABASE_URL [^\n]*\n$/);
+    run(["mount", "-o", "remount,rw", folder]);
+    const server = await taken.start(folder);
+    expect(await keysListed(server)).toEqual([keyOf(1)]);
+    expect(await deliverTo(server, 2)).toBe(200);
+  });
+});

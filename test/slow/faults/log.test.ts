@@ -1,0 +1,192 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { codeOf } from "../../../src/cli/failures.ts";
+import { testSecret, until } from "../../support/app.ts";
+import { mountedDisk, run, whyNoMount } from "../../support/disk.ts";
+import { deliverTo } from "../../support/load.ts";
+import { spawnSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(60_000);
+
+const taken = resources();
+
+/** What the program keeps of lines that it cannot write. */
+const bufferBytes = 1024 * 1024;
+
+/** Starts a server that writes its log to `file`. Its port is chosen before, since nobody may read the log. */
+async function startInto(file: string) {
+  const folder = taken.newFolder();
+  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port } = probe;
+  await probe.stop(true);
+  const child = spawnSkyhook(["serve"], {
+    cwd: folder,
+    through: ["sh", "-c", `exec "$0" "$@" >>'${file}'`],
+    env: {
+      DATA_DIR: join(folder, "data"),
+      PORT: String(port),
+      TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
+      LOG_FORMAT: "json",
+    },
+  });
+  taken.ends.push(() => {
+    child.kill("SIGKILL");
+    return child.exited;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`It ended: ${await child.stderr.text()}`);
+    return (await fetch(`${url}/readyz`).catch(() => null))?.status === 200;
+  }, 20_000);
+  return { url, child };
+}
+type Server = Awaited<ReturnType<typeof startInto>>;
+
+let delivered = 0;
+
+/** Delivers that many, some at a time. Returns the statuses that occurred. */
+async function deliver(server: Server, count: number): Promise<number[]> {
+  const last = delivered + count;
+  const statuses = new Set<number>();
+  const work = async () => {
+    while (delivered < last) statuses.add(await deliverTo(server, ++delivered));
+  };
+  await Promise.all(Array.from({ length: 20 }, work));
+  return [...statuses];
+}
+
+async function droppedBy({ url }: Server): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^skyhook_log_dropped_total (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
+}
+
+/** Delivers until lines are dropped. All is answered meanwhile, and memory stays bounded. */
+async function deliverUntilDropped(server: Server): Promise<void> {
+  const before = anonymousBytes(server);
+  while ((await droppedBy(server)) === 0) {
+    expect(await deliver(server, 500)).toEqual([200]);
+    const startedMs = performance.now();
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+  }
+  expect(await deliver(server, 500)).toEqual([200]);
+  expect(anonymousBytes(server) - before).toBeLessThan(100 * bufferBytes);
+}
+
+/** 0 where the system does not tell. */
+function anonymousBytes({ child }: Server): number {
+  const status = `/proc/${child.pid}/status`;
+  if (!existsSync(status)) return 0;
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024;
+}
+
+/** All lines are whole, and the one about those that are missing names how many. */
+async function expectResumed(server: Server, log: () => string): Promise<void> {
+  await until(() => log().includes("log output resumed"));
+  expect(await deliver(server, 1)).toEqual([200]);
+  await until(() => log().includes(`"idempotencyKey":"task_tracker:d-${delivered}"`));
+  const entries: { msg: string; level: number; dropped?: number }[] = log()
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const resumed = entries.filter(({ msg }) => msg.startsWith("log output resumed"));
+  expect(resumed.map(({ level, dropped }) => ({ level, dropped }))).toEqual([
+    { level: 50, dropped: await droppedBy(server) },
+  ]);
+}
+
+async function stop({ child }: Server): Promise<number> {
+  child.kill("SIGTERM");
+  return child.exited;
+}
+
+describe("a log that cannot be written", () => {
+  const noDevice = existsSync("/dev/full") ? null : "there is no /dev/full";
+  if (noDevice !== null) console.log(`skipped: ${noDevice}`);
+
+  test.skipIf(noDevice !== null)("does not keep deliveries from being answered", async () => {
+    const server = await startInto("/dev/full");
+    await deliverUntilDropped(server);
+    expect(await stop(server)).toBe(0);
+  });
+
+  test.skipIf(whyNoMount !== null)("goes on when its disk has room again", async () => {
+    const { folder } = mountedDisk(taken);
+    const log = join(folder, "log");
+    const server = await startInto(log);
+    const ballast = join(folder, "ballast");
+    const { bavail, bsize } = statfsSync(folder);
+    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    await deliverUntilDropped(server);
+    rmSync(ballast);
+    await expectResumed(server, () => readFileSync(log, "utf8"));
+    expect(await stop(server)).toBe(0);
+    expect(readFileSync(log, "utf8")).toEndWith('"msg":"stopped"}\n');
+  });
+});
+
+describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
+  /** A pipe with a name, read only when asked to. */
+  function pipe() {
+    const file = join(taken.newFolder(), "log");
+    run(["mkfifo", file]);
+    // Otherwise opening waits for a writer, and reading for what it writes.
+    const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(65_536);
+    let text = "";
+    return {
+      file,
+      close: () => closeSync(fd),
+      /** All that has come so far. */
+      read: (): string => {
+        try {
+          for (let size = 1; size > 0;) {
+            size = readSync(fd, buffer);
+            text += buffer.toString("utf8", 0, size);
+          }
+        } catch (error) {
+          if (codeOf(error) !== "EAGAIN") throw error;
+        }
+        return text;
+      },
+    };
+  }
+
+  test("holds up neither deliveries nor /livez, and goes on when it is read", async () => {
+    const { file, read, close } = pipe();
+    const server = await startInto(file);
+    await deliverUntilDropped(server);
+    await expectResumed(server, read);
+    close();
+  });
+
+  test("does not hold up a stop", async () => {
+    const { file, close } = pipe();
+    const server = await startInto(file);
+    await deliverUntilDropped(server);
+    expect(await stop(server)).toBe(0);
+    close();
+  });
+
+  test("and whose reader has ended does not end the server", async () => {
+    const { file, close } = pipe();
+    const server = await startInto(file);
+    close();
+    await deliverUntilDropped(server);
+    expect(await stop(server)).toBe(0);
+  });
+});

@@ -1,0 +1,101 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
+import { openStorage } from "../../../src/db/storage.ts";
+import { json, startApp } from "../../support/app.ts";
+import { failure } from "../../support/failure.ts";
+import { resources } from "../../support/resources.ts";
+import { eventRow } from "../../support/rows.ts";
+
+// Every wait has a bound of its own; this is for a machine that is busy.
+setDefaultTimeout(30_000);
+
+const taken = resources();
+const newFolder = () => taken.newFolder();
+
+describe("units of work", () => {
+  const newFile = () => join(newFolder(), "skyhook.db");
+
+  test("that wait for a lock are committed by close, in their order, and later ones refused", async () => {
+    const file = newFile();
+    const storage = await openStorage(`sqlite:${file}`);
+    using other = new Database(file);
+    other.run("begin immediate");
+    const waiting = [1, 2, 3].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
+    const closing = storage.close();
+    expect(await failure(storage.atomically(step(insertEvent, eventRow(4))))).toMatchObject({
+      code: "unavailable",
+    });
+    setTimeout(() => other.run("rollback"), 50);
+    for (const [result] of await Promise.all(waiting)) expect(result.touched).toBe(1);
+    await closing;
+    await storage.close();
+    expect(other.query("select count(*) from events").values()).toEqual([[3]]);
+  });
+
+  test("that wait for a lock that stays are all refused, and close does not wait on", async () => {
+    const file = newFile();
+    const storage = await openStorage(`sqlite:${file}`);
+    using other = new Database(file);
+    other.run("begin immediate");
+    const waiting = [1, 2, 3].map((n) =>
+      failure(storage.atomically(step(insertEvent, eventRow(n)))),
+    );
+    const startMs = performance.now();
+    await storage.close();
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    for (const refused of await Promise.all(waiting)) {
+      expect(refused).toMatchObject({ code: "unavailable" });
+    }
+    other.run("rollback");
+    expect(other.query("select count(*) from events").values()).toEqual([[0]]);
+  });
+
+  test("are refused at once when 20,000 wait, and those are all committed", async () => {
+    const file = newFile();
+    const storage = await openStorage(`sqlite:${file}`);
+    using other = new Database(file);
+    other.run("begin immediate");
+    const waiting = Array.from({ length: 20_000 }, (_, index) =>
+      storage.atomically(step(insertEvent, eventRow(index))),
+    );
+    expect(await failure(storage.atomically(step(insertEvent, eventRow(20_000))))).toMatchObject({
+      code: "unavailable",
+      detail: "Too much work is waiting",
+    });
+    other.run("rollback");
+    await Promise.all(waiting);
+    expect(other.query("select count(*) from events").values()).toEqual([[20_000]]);
+    await storage.close();
+  });
+
+  test("find the way free after a disk that refused even to roll back", async () => {
+    using client = new Database(":memory:");
+    const { atomically } = groupCommit(
+      client,
+      () => () => ({ rows: [], touched: 1 }),
+      () => {},
+      { migrated() {}, odd() {}, unitWaits: () => null, groupCommitted() {} },
+    );
+    client.run("begin immediate");
+    expect(await atomically(step(insertEvent, eventRow(1)))).toEqual([{ rows: [], touched: 1 }]);
+    expect(client.inTransaction).toBe(false);
+  });
+
+  test("of a duplicate that comes while the first waits end as one event", async () => {
+    const app = await startApp({ DATABASE_URL: `sqlite:${newFile()}` });
+    taken.ends.push(() => app.stop());
+    using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));
+    other.run("begin immediate");
+    const body = `{"event_name":"item:completed","event_data":{"id":"1"}}`;
+    const answers = [1, 2, 3].map(() => app.deliver("task_tracker", body));
+    setTimeout(() => other.run("rollback"), 50);
+    const told = await Promise.all((await Promise.all(answers)).map(json));
+    const statuses = told.map(({ status }) => String(status));
+    expect(statuses.toSorted()).toEqual(["accepted", "duplicate", "duplicate"]);
+  });
+});

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { disagreements } from "./disagreements.ts";
+import { checkLeaks } from "./oracle.ts";
+import { references } from "./references.ts";
+import { ours, reasonFor } from "./signatures.ts";
+import { replayCommand } from "./target.ts";
+import { targets } from "./targets.ts";
+import { startWorld, type World } from "./world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 30_000);
+afterAll(() => world.stop());
+
+const seed = Math.floor(Math.random() * 2 ** 31);
+
+describe("fuzzing, for a moment", () => {
+  test.each(targets.map((target) => [target.name, target.about, target] as const))(
+    "%s: %s",
+    async (_, __, target) => {
+      const bounds = { seed, runs: target.shortRuns, timeLimitMs: 15_000 };
+      const { failure } = await target.run(world, bounds);
+      if (failure !== null) {
+        const { message, counterexample, path } = failure;
+        throw new Error(
+          `${message}\n${counterexample}\nAgain: ${replayCommand(target.name, seed, path)}`,
+        );
+      }
+      await world.checkHealth();
+      checkLeaks(world.newLog(), world, "The log");
+    },
+  );
+});
+
+describe("where we judge a signature otherwise on purpose", () => {
+  test.each(disagreements.map((entry) => [entry.with, entry.because, entry] as const))(
+    "than %s: %s",
+    async (_, __, entry) => {
+      const reference = references.find(
+        ({ name, providers }) => name === entry.with && providers.includes(entry.example.provider),
+      );
+      expect(ours(entry.example)).toBe(entry.ours === "accepts");
+      expect(await reference?.accepts(entry.example)).toBe(entry.ours !== "accepts");
+      // The first reason listed that explains it is its own, or it would never be needed.
+      expect(reasonFor(entry.example, entry.with, entry.ours === "accepts")).toBe(entry);
+    },
+  );
+});

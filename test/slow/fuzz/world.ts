@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { connect } from "node:net";
+
+import { tokens } from "../../../src/identity/auth/token.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import type { Role } from "../../../src/base/context.ts";
+import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
+import { sign } from "../../../src/gateway/signatures/signature.ts";
+import { providerOf, testSecret } from "../../support/app.ts";
+import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
+
+import { checkHealth, learn } from "./good-requests.ts";
+import type { FuzzRequest } from "./request.ts";
+
+/** A server of our own, a process with a database of its own, and what is needed to talk to it. */
+export interface World {
+  /** Fails when the answer takes longer than `hangMs`. */
+  send(request: FuzzRequest): Promise<Answer>;
+  /** Sends bytes as they are; what came back until the server closed, or was silent for a moment. */
+  sendRaw(bytes: Uint8Array): Promise<string>;
+  /** Fails unless the server still does all that it is for. */
+  checkHealth(): Promise<void>;
+  /** What must be in no answer and in no log. */
+  readonly secrets: readonly string[];
+  /** What was logged since this was asked last. */
+  newLog(): string;
+  residentBytes(): number;
+  stop(): Promise<void>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Nothing that a client may send keeps it waiting this long, on a busy machine either. */
+const hangMs = 20_000;
+/** When nothing more came for this long, an answer to raw bytes is taken to be whole. */
+const silenceMs = 150;
+
+export const jwtSecret = "the signing key of fuzzing: 32 bytes or more";
+const personalDataKey = Buffer.alloc(32, 0x5a).toString("base64");
+const flights = 20;
+
+/** Starts the server, with flights to sell and one of all things that a path can name. */
+export async function startWorld(): Promise<World> {
+  const cwd = temporaryFolder();
+  const imported = await runSkyhook(["import", "-"], { cwd, input: flightsCsv() });
+  if (imported.code !== 0) throw new Error(`The flights were not imported: ${imported.err}`);
+  const secrets = Object.fromEntries(
+    catalogue.map(({ id }) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]),
+  );
+  const server = await startServer({
+    cwd,
+    env: {
+      ...secrets,
+      WEBHOOK_PROVIDERS: catalogue.map(({ id }) => id).join(","),
+      JWT_SECRET: jwtSecret,
+      PERSONAL_DATA_KEY: personalDataKey,
+      LOG_FORMAT: "json",
+      // Each request comes from an address of its own, else the limiter would refuse most of them.
+      TRUSTED_PROXY_HOPS: "1",
+      CORS_ORIGINS: "https://app.example.com",
+    },
+  });
+  const bearers = await mintTokens();
+  let sent = 0;
+  let logRead = 0;
+  const known = new Map([["flight", "2"]]);
+
+  const world: World = {
+    secrets: [
+      ...Object.values(secrets),
+      jwtSecret,
+      personalDataKey,
+      ...Object.values(bearers).map((token) => token.split(".")[2] ?? token),
+    ],
+    async send(request) {
+      sent += 1;
+      const filled = (text: string): string =>
+        text.replaceAll(/\{(\w+)\}/g, (all, name: string) => known.get(name) ?? all);
+      const { method, body } = request;
+      const headers = new Headers({ "x-forwarded-for": addressOf(sent) });
+      for (const [name, value] of signature(request)) headers.append(name, value);
+      for (const [name, value] of request.headers) headers.append(name, value);
+      if (request.as !== null) headers.set("authorization", `Bearer ${bearers[request.as]}`);
+      const response = await fetch(`${server.url}${filled(request.path)}`, {
+        method,
+        headers,
+        redirect: "manual",
+        signal: AbortSignal.timeout(hangMs),
+        // Byte for byte but for what stands for a thing that exists.
+        ...(body !== null && {
+          body: Buffer.from(filled(Buffer.from(body).toString("latin1")), "latin1"),
+        }),
+      });
+      return { status: response.status, headers: response.headers, text: await textOf(response) };
+    },
+    sendRaw: (bytes) => exchange(new URL(server.url), bytes),
+    checkHealth: () => checkHealth(world),
+    newLog() {
+      const all = server.log();
+      const fresh = all.slice(logRead);
+      logRead = all.length;
+      return fresh;
+    },
+    residentBytes() {
+      const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
+    },
+    async stop() {
+      await server.kill();
+      removeFolder(cwd);
+    },
+  };
+  await learn(world, known);
+  // The first line tells operators where the database is.
+  world.newLog();
+  return world;
+}
+
+function flightsCsv(): string {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  const rows = Array.from(
+    { length: flights },
+    (_, n) =>
+      `SK${n + 1},Skyhook Air,JFK,LHR,${inDays(30)},${inDays(30.3)},economy,1000,499.50,USD`,
+  );
+  const header =
+    "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency";
+  return [header, ...rows].join("\n");
+}
+
+async function mintTokens(): Promise<Record<Role, string>> {
+  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
+  const mint = (role: Role) =>
+    tokens(issuing, systemClock).mint({ id: `fuzz-${role}`, roles: [role] }, 86_400);
+  return { admin: await mint("admin"), operator: await mint("operator"), user: await mint("user") };
+}
+
+const addressOf = (number: number): string =>
+  `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
+
+function signature({ signedFor, body }: FuzzRequest): [string, string][] {
+  if (signedFor === undefined || body === null) return [];
+  const scheme = providerOf(signedFor).signature;
+  return [[scheme.headers[0] ?? "", sign(scheme, testSecret(signedFor), body, Date.now())]];
+}
+
+/** The whole body; of a stream that never ends only that it began. */
+async function textOf(response: Response): Promise<string> {
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    await response.body?.cancel();
+    return "";
+  }
+  return response.text();
+}
+
+function exchange({ hostname, port }: URL, bytes: Uint8Array): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    socket.setTimeout(silenceMs, () => socket.destroy());
+    socket.on("data", (data) => (answer += data.toString("latin1")));
+    // A reset is an answer too: the next request shows whether the server lives.
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => resolve(answer));
+  });
+}

@@ -1,0 +1,205 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { deliverTo, keyOf } from "../../support/load.ts";
+import { resources } from "../../support/resources.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+
+const taken = resources();
+
+if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
+describe.skipIf(noManyConnections !== null)("two instances on one database", () => {
+  let database: TestDatabase;
+  let apps: [TestApp, TestApp];
+  async function start(): Promise<typeof apps> {
+    database = await postgresDatabase();
+    const env = { DATABASE_URL: database.url };
+    apps = [await startApp(env), await startApp(env)];
+    return apps;
+  }
+  afterEach(async () => {
+    await Promise.all(apps.map((app) => app.stop()));
+    await database[Symbol.asyncDispose]();
+  });
+
+  /** What a follower of an instance's feed has seen so far. */
+  function follow(app: TestApp): string[] {
+    const seen: string[] = [];
+    const read = async () => {
+      for await (const { title } of app.services.feed.follow(0, new AbortController().signal)) {
+        seen.push(title);
+      }
+    };
+    void read();
+    return seen;
+  }
+
+  test("a delivery to one is heard by followers of the other", async () => {
+    const [here, there] = await start();
+    const seen = follow(there);
+    // In less than the two seconds after which it would look for itself.
+    let leftMs = 1_900;
+    // More than one: the first may be found by the reading with which a follower begins.
+    for (let n = 1; n <= 4; n += 1) {
+      expect((await here.deliverSample("task_tracker", "task.completed")).status).toBe(200);
+      await until(() => {
+        if (leftMs-- > 0) there.clock.advance(1);
+        return seen.length === n;
+      });
+    }
+  });
+
+  test("what nobody was told of is found by looking", async () => {
+    const [, there] = await start();
+    const seen = follow(there);
+    for (let n = 1; n <= 4; n += 1) {
+      await database.run(`insert into events (id, provider, type, status, idempotency_key, occurred_at,
+          created_at, title, data, body_bytes, duplicates)
+        values ('evt_${n}', 'task_tracker', 'task.completed', 'accepted', 'k${n}', 1, 1, 'silent', '{}', 0, 0)`);
+      await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+        values ('ntf_${n}', 'evt_${n}', 1, 'silent ${n}', '', 'info', 'delivered', 0)`);
+      await until(() => {
+        there.clock.advance(100);
+        return seen.length === n;
+      });
+    }
+    expect(seen).toEqual(["silent 1", "silent 2", "silent 3", "silent 4"]);
+  });
+
+  test("seats sold at one are told to those who follow the flight at the other", async () => {
+    const [here, there] = await start();
+    const { id } = await addFlight(here, { seats: 9 });
+    const stop = new AbortController();
+    const told: number[] = [];
+    const follow = async () => {
+      for await (const { seatsAvailable } of there.services.seats.follow(id, stop.signal)) {
+        told.push(seatsAvailable);
+      }
+    };
+    const following = follow();
+    for (const left of [8, 7, 6]) {
+      await here.as("user", "/v1/api/bookings", post(bookingBody(id)));
+      await until(() => {
+        there.clock.advance(1);
+        return told.at(-1) === left;
+      });
+    }
+    // Sold by one that died before it could tell.
+    await database.run("update flights set seats_available = 5");
+    await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+      values ('ntf_1', 'evt_1', 1, 'sold', '', 'info', 'delivered', 0)`);
+    await until(() => {
+      there.clock.advance(100);
+      return told.at(-1) === 5;
+    });
+    expect(told).toEqual([8, 7, 6, 5]);
+    stop.abort();
+    await following;
+  });
+
+  test("the same delivery at both at once is stored once and is a duplicate for the rest", async () => {
+    const [here, there] = await start();
+    const body = JSON.stringify({ event_name: "item:completed", event_data: { id: "1" } });
+    const headers = { "x-tasktracker-delivery-id": "same" };
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        (n % 2 === 0 ? here : there).deliver("task_tracker", body, { headers }),
+      ),
+    );
+    const said = await Promise.all(answers.map(json));
+    expect(said.filter(({ status }) => status === "duplicate")).toHaveLength(9);
+    expect(new Set(said.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("one key at both at once makes one booking, and the last seat is sold once", async () => {
+    const [here, there] = await start();
+    const { id: flightId } = await addFlight(here, { seats: 3 });
+    const book = (app: TestApp, key: string | null) =>
+      app.as(
+        "user",
+        "/v1/api/bookings",
+        post(bookingBody(flightId), key === null ? {} : { "idempotency-key": key }),
+      );
+    const keyed = await Promise.all([here, there, here, there].map((app) => book(app, "k1")));
+    const made = keyed.filter(({ status }) => status === 201);
+    expect(made.length).toBeGreaterThan(0);
+    expect(keyed.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    const ids = await Promise.all(made.map(json));
+    expect(new Set(ids.map(({ bookingId }) => bookingId)).size).toBe(1);
+
+    const rush = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => book(n % 2 === 0 ? here : there, null)),
+    );
+    expect(rush.filter(({ status }) => status === 201)).toHaveLength(2);
+    expect(rush.filter(({ status }) => status === 409)).toHaveLength(6);
+  });
+});
+
+describe.skipIf(noManyConnections !== null)("two instances under load", () => {
+  test("one is killed and all connections are cut: nothing acknowledged is lost, the other serves on", async () => {
+    const database = await postgresDatabase();
+    taken.ends.push(() => database[Symbol.asyncDispose]());
+    const gateway = testGateway(() => new Response());
+    taken.ends.push(() => gateway.stop());
+    const folder = taken.newFolder();
+    const env = {
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: "5",
+      OPERATOR_GATEWAY_URL: gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+    };
+    const victim = await taken.start(folder, env);
+    const survivor = await taken.start(folder, env);
+    const acknowledged = new Set<number>();
+    const open = new Set<number>();
+    let isOver = false;
+    let last = 0;
+    const deliver = async (server: typeof victim, number: number) => {
+      const status = await deliverTo(server, number);
+      expect([0, 200, 503]).toContain(status);
+      if (status === 200) acknowledged.add(number);
+      else open.add(number);
+      return status;
+    };
+    const work = async (server: typeof victim) => {
+      while (!isOver && (await deliver(server, ++last)) !== 0);
+    };
+    const loading = [victim, survivor].flatMap((server) =>
+      Array.from({ length: 8 }, () => work(server)),
+    );
+    await until(() => acknowledged.size > 150);
+    await victim.kill();
+    const atKill = acknowledged.size;
+    await until(() => acknowledged.size > atKill + 100, 10_000);
+    const cut = await database.run(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid()",
+    );
+    expect(cut.length).toBeGreaterThan(0);
+    const atCut = acknowledged.size;
+    await until(() => acknowledged.size > atCut + 100, 10_000);
+    isOver = true;
+    await Promise.all(loading);
+    // Every provider delivers again what was not acknowledged.
+    for (const number of open) expect(await deliverTo(survivor, number)).toBe(200);
+
+    const rows = await database.run(
+      "select e.idempotency_key as key, count(n.id)::int as notes from events e left join notifications n on n.event_id = e.id group by e.id",
+    );
+    const wanted = Array.from({ length: last }, (_, n) => keyOf(n + 1));
+    expect(rows.map(({ key }) => String(key)).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(
+      wanted.toSorted((a, b) => (a < b ? -1 : 1)),
+    );
+    expect(rows.filter(({ notes }) => notes !== 1)).toEqual([]);
+
+    // What the victim held comes when its leases have run out: half a minute, which is cut short here.
+    await database.run("update notifications set leased_until = 0 where leased_until is not null");
+    await deliverTo(survivor, ++last);
+    await until(
+      () => new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size === last,
+      20_000,
+    );
+    expect(await survivor.stop()).toBe(0);
+  }, 60_000);
+});

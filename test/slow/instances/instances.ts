@@ -1,0 +1,178 @@
+import { join } from "node:path";
+
+import { SQL } from "bun";
+
+import type { CrashDatabase, Row } from "../crash/databases.ts";
+import { wholeRows } from "../crash/invariants.ts";
+import type { Server } from "../crash/requests.ts";
+import type { Service } from "../crash/rounds.ts";
+import { addFlights, allDelivered, idsByKey } from "../crash/service.ts";
+import { until } from "../../support/app.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { startIn } from "../../support/load.ts";
+import { type LoadBalancer, loadBalancer } from "../../support/load-balancer.ts";
+import { type MovableAddress, movableAddress } from "../../support/movable-address.ts";
+import { type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
+
+/** Leases of a dead instance end after 30 s, and may be noticed 30 s later. */
+const leasePatienceMs = 75_000;
+const leaseMs = 30_000;
+/** A delivery takes much less: the gateway answers at once. */
+const quietMs = 2_000;
+
+/**
+ * The whole of deploy/: two instances behind the load balancer, a PostgreSQL server of their own behind an
+ * address that can be moved, and an operator gateway.
+ */
+export class Instances implements Service {
+  /** What did not answer does so when it is asked again: nothing is held back here. */
+  readonly held: readonly string[] = [];
+  readonly #ends: (() => unknown)[] = [];
+  readonly #database: OwnPostgres;
+  readonly #address: MovableAddress;
+  /** Which server holds the database now. */
+  #holder: Pick<OwnPostgres, "url">;
+  readonly #folder: string;
+  readonly #gateway: TestGateway;
+  readonly #servers: RunningServer[] = [];
+  #balancer: LoadBalancer | null = null;
+
+  /** `seats`: of each of its flights. */
+  static async open(seats: readonly number[]): Promise<Instances> {
+    const database = await ownPostgres();
+    const instances = new Instances(database, await movableAddress(database.url));
+    try {
+      await instances.#start(seats);
+      return instances;
+    } catch (error) {
+      await instances.end();
+      throw error;
+    }
+  }
+
+  private constructor(database: OwnPostgres, address: MovableAddress) {
+    this.#database = database;
+    this.#address = address;
+    this.#holder = database;
+    this.#folder = temporaryFolder();
+    this.#gateway = testGateway(() => new Response());
+    this.#ends.push(
+      () => database.end(),
+      () => address.stop(),
+      () => removeFolder(this.#folder),
+      () => this.#gateway.stop(),
+    );
+  }
+
+  async #start(seats: readonly number[]): Promise<void> {
+    await addFlights(this.#folder, this.#database.url, seats);
+    const one = await this.#startInstance("0");
+    const two = await this.#startInstance("0");
+    this.#servers.push(one, two);
+    this.#balancer = await loadBalancer(one, two);
+    this.#ends.push(() => this.#balancer?.stop());
+  }
+
+  async #startInstance(port: string): Promise<RunningServer> {
+    const env = {
+      DATABASE_URL: this.#address.url,
+      DATABASE_POOL_SIZE: "5",
+      TRUSTED_PROXY_HOPS: "1",
+      OPERATOR_GATEWAY_URL: this.#gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      DATA_DIR: join(this.#folder, "data"),
+    };
+    const server = await startIn(this.#folder, env, { port });
+    this.#ends.push(() => server.kill());
+    return server;
+  }
+
+  async running(): Promise<Server> {
+    if (this.#balancer === null) throw new Error("Nothing runs");
+    return this.#balancer;
+  }
+
+  /** Kills the first instance. */
+  async killOne(): Promise<void> {
+    await this.#servers[0]?.kill();
+  }
+
+  /** Starts it again where the balancer looks for it. */
+  async startOne(): Promise<void> {
+    const { PORT = "0" } = this.#servers[0]?.env ?? {};
+    this.#servers[0] = await this.#startInstance(PORT);
+  }
+
+  /** Ends the database server in the midst of what it does, and starts it again. */
+  async restartDatabase(): Promise<void> {
+    await this.#database.crash();
+    await this.#database.start();
+  }
+
+  /**
+   * Ends the database server, has its address lead to a standby, and promotes that. Commits waited for the
+   * standby before, so it has all that was acknowledged.
+   */
+  async failOver(): Promise<void> {
+    const standby = await this.#database.addStandby();
+    await this.#database.crash();
+    this.#address.moveTo(standby.url);
+    this.#holder = standby;
+    await standby.promote();
+  }
+
+  /**
+   * What was being delivered in an outage is free now, and not only when its lease ends. Waits until
+   * nothing is being delivered: who loses a lease in the midst of it counts one attempt too many.
+   */
+  async endLeases(): Promise<void> {
+    const young = async () => {
+      const least = Date.now() + leaseMs - quietMs;
+      const rows = await this.#rows(`select id from notifications where leased_until > ${least}`);
+      return rows.length;
+    };
+    await until(async () => (await young()) === 0, leasePatienceMs);
+    await this.#rows("update notifications set leased_until = 0 where leased_until is not null");
+  }
+
+  left(sql: string): Promise<readonly Row[]> {
+    const database: CrashDatabase = {
+      url: this.#holder.url,
+      left: async () => ({
+        rows: (text) => this.#rows(text),
+        schema: async () => [],
+        damage: async () => [],
+        close() {},
+      }),
+      endLeases: () => this.endLeases(),
+      remove: async () => {},
+    };
+    return wholeRows(database, sql);
+  }
+
+  async #rows(text: string): Promise<readonly Row[]> {
+    await using sql = new SQL(this.#holder.url, { max: 1 });
+    const rows: Row[] = await sql.unsafe(text);
+    return rows;
+  }
+
+  notified(): ReadonlyMap<string, readonly string[]> {
+    return idsByKey(this.#gateway);
+  }
+
+  async settled(): Promise<void> {
+    await allDelivered(await this.running(), leasePatienceMs);
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.#servers) {
+      const code = await server.stop();
+      if (code !== 0) throw new Error(`An instance ended with ${code}: ${server.log()}`);
+    }
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0).toReversed()) await end();
+  }
+}

@@ -1,0 +1,117 @@
+import { ok } from "node:assert/strict";
+
+import { Ledger, ledgerSeats } from "../crash/ledger.ts";
+import { endRounds } from "../crash/rounds.ts";
+import { noLoadBalancer } from "../../support/load-balancer.ts";
+import { noOwnPostgres } from "../../support/own-postgres.ts";
+import { until } from "../../support/app.ts";
+
+import { Instances } from "./instances.ts";
+
+/** Why it cannot be played here; null when it can. */
+export const noOutages = noLoadBalancer ?? noOwnPostgres;
+
+/** For a machine that is busy. */
+const patienceMs = 30_000;
+/** Of the balancer, that it reached nobody; of an instance, that it has no database. */
+const unavailable = [502, 503, 504];
+
+export interface Plan {
+  /** How much is acknowledged between one outage and the next. */
+  readonly acknowledgements: number;
+  /** Whether what a killed instance was about to deliver is waited for, half a minute or a whole one. */
+  readonly waitsForLeases: boolean;
+}
+
+/** What one kind of outage did. */
+interface Outage {
+  /** Asks not answered, or with 502 to 504, when it was asked first; asked again later. */
+  readonly unanswered: number;
+  /** The longest time in which nothing at all was acknowledged. */
+  readonly gapMs: number;
+}
+
+export interface Report {
+  readonly acknowledged: number;
+  /** One of two instances was killed. */
+  readonly killed: Outage;
+  /** The database server crashed, and was started again. */
+  readonly restarted: Outage;
+  /** It crashed, and a standby took over. */
+  readonly failedOver: Outage;
+  /** Notifications that came to the gateway more than once, under one id each. */
+  readonly notifiedAgain: number;
+}
+
+/** A database server is not back any sooner. */
+const leastOutageMs = 100;
+
+/**
+ * Loads two instances through the balancer, kills one, starts it again, crashes the database,
+ * and has a standby take over from it. Throws what is wrong: something acknowledged that is lost, made twice or was not notified of, a seat
+ * sold twice, or an instance that does not serve on.
+ */
+export async function playOutages({ acknowledgements, waitsForLeases }: Plan): Promise<Report> {
+  const instances = await Instances.open(ledgerSeats);
+  const gaps = longestGap();
+  const ledger = new Ledger(unavailable, gaps.mark);
+  let isOver = false;
+  try {
+    const balancer = await instances.running();
+    const more = async () => {
+      const enough = ledger.acknowledged + acknowledgements;
+      await until(() => ledger.acknowledged >= enough, patienceMs);
+    };
+    const during = async (outage: () => Promise<void>): Promise<Outage> => {
+      const before = ledger.unanswered;
+      gaps.reset();
+      await outage();
+      await more();
+      return { unanswered: ledger.unanswered - before, gapMs: gaps.longestMs() };
+    };
+    const outages = async () => {
+      await more();
+      const killed = await during(() => instances.killOne());
+      await instances.startOne();
+      await more();
+      const restarted = await during(() => instances.restartDatabase());
+      await more();
+      const failedOver = await during(() => instances.failOver());
+      return { killed, restarted, failedOver };
+    };
+    const loading = ledger.loadUntil(balancer, () => isOver);
+    const stopLoad = () => {
+      isOver = true;
+    };
+    const [seen] = await Promise.all([outages().finally(stopLoad), loading]);
+    if (!waitsForLeases) await instances.endLeases();
+    const notifiedAgain = await endRounds(instances, ledger);
+    // A start that is quick enough is only waited for: what arrived meanwhile is tried again.
+    for (const { unanswered, gapMs } of [seen.restarted, seen.failedOver]) {
+      ok(unanswered > 0 || gapMs >= leastOutageMs, "The database was down, and nobody noticed");
+    }
+    return { acknowledged: ledger.acknowledged, ...seen, notifiedAgain };
+  } finally {
+    isOver = true;
+    await instances.end();
+  }
+}
+
+/** The longest time between two marks. */
+function longestGap() {
+  let lastMs = performance.now();
+  let longest = 0;
+  const mark = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - lastMs);
+    lastMs = now;
+  };
+  return {
+    mark,
+    reset() {
+      lastMs = performance.now();
+      longest = 0;
+    },
+    longestMs: () => Math.round(longest),
+  };
+}

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+
+import { at } from "../../../support/graphql.ts";
+import { type ProviderId, providers } from "../deliveries.ts";
+import { blockedMs, type Model } from "../model.ts";
+import { type Answer, type Refusal, same, type Server } from "../server.ts";
+
+/** Two of one IPv6 network, which count as one client. */
+const addresses = ["192.0.2.1", "192.0.2.2", "2001:db8:1:2::1", "2001:db8:1:2::2"] as const;
+export const anyProvider = fc.constantFrom<ProviderId>(...providers);
+export const anyAddress = fc.constantFrom(...addresses);
+
+export async function post(
+  server: Server,
+  path: string,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Answer> {
+  const response = await server.send(path, {
+    method: "POST",
+    body,
+    headers: { "content-type": "application/json", ...headers },
+  });
+  const answer: unknown = await response.json();
+  const code = response.ok ? null : String(at(answer, "code"));
+  return { status: response.status, code, body: answer, headers: response.headers };
+}
+
+/** The limiter's answer, when the address is not heard. */
+export function limited(model: Model, address: string, nowMs: number): Refusal | null {
+  if (blockedMs(model, address, nowMs) === 0) return null;
+  return { status: 429, code: "too-many-auth-failures" };
+}
+
+export function compareRetryAfter(
+  model: Model,
+  address: string,
+  nowMs: number,
+  answer: Answer,
+): void {
+  const seconds = Math.ceil(blockedMs(model, address, nowMs) / 1_000);
+  same("Retry-After", answer.headers.get("retry-after"), String(seconds));
+}

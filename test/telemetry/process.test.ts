@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from "bun:test";
+
+import { testSecret, signed } from "../support/app.ts";
+import { testCollector } from "../support/collector.ts";
+import { never } from "../support/gateway.ts";
+import { removeFolder, startServer, temporaryFolder } from "../support/program.ts";
+import { systemClock } from "../../src/base/clock.ts";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+const traceId = "0af7651916cd43dd8448eb211c80319c";
+const sample = '{"event_name":"item:completed","event_data":{"id":"7","content":"Mow"}}';
+
+async function runAgainst(collectorUrl: string) {
+  const cwd = temporaryFolder();
+  ends.push(() => removeFolder(cwd));
+  const server = await startServer({
+    cwd,
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl,
+      TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
+      LOG_FORMAT: "json",
+    },
+  });
+  ends.push(() => server.kill());
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  const init = signed("task_tracker", sample, systemClock, { headers });
+  const response = await fetch(`${server.url}/webhooks/task_tracker`, init);
+  return { server, status: response.status };
+}
+
+test("a stop hands out what was recorded, and the log names the spans", async () => {
+  const collector = testCollector();
+  ends.push(() => collector.stop());
+  const { server, status } = await runAgainst(collector.url);
+  expect(status).toBe(200);
+  // Soon after a start nothing is posted yet: it is the stop that does.
+  expect(await server.stop()).toBe(0);
+  const store = collector.spans().find(({ name }) => name === "webhook store");
+  expect(store?.traceId).toBe(traceId);
+  const entry = server
+    .log()
+    .split("\n")
+    .find((line) => line.includes("webhook accepted"));
+  expect(JSON.parse(entry ?? "")).toMatchObject({ trace_id: traceId, span_id: store?.spanId });
+  const started = server
+    .log()
+    .split("\n")
+    .find((line) => line.includes("skyhook serves"));
+  expect(started).not.toContain("trace_id");
+}, 30_000);
+
+test("a collector that hangs does not keep the service from stopping", async () => {
+  const collector = testCollector(never);
+  ends.push(() => collector.stop());
+  const { server, status } = await runAgainst(collector.url);
+  expect(status).toBe(200);
+  expect(await server.stop()).toBe(0);
+  expect(server.log()).toContain("stopped");
+}, 30_000);

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { dataOf, listAt } from "../../support/graphql.ts";
+
+describe("statements", () => {
+  let app: TestApp;
+  let statements = 0;
+  beforeEach(async () => {
+    app = await startApp();
+    const { storage } = app.services;
+    const all = storage.all.bind(storage);
+    Object.assign(storage, {
+      all: (...args: Parameters<typeof all>) => {
+        statements += 1;
+        return all(...args);
+      },
+    });
+  });
+  afterEach(() => app.stop());
+
+  const countOf = async (query: string, variables = {}) => {
+    // Interpreted and compiled alike: fields are resolved in another order there.
+    const counts = new Set<number>();
+    let data: Record<string, unknown> = {};
+    for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
+      statements = 0;
+      data = await dataOf(app, "admin", query, variables);
+      counts.add(statements);
+    }
+    expect(counts.size).toBe(1);
+    return { data, statements };
+  };
+  const addBookings = async (count: number): Promise<string[]> => {
+    const users = [];
+    for (const name of ["ada", "bob", "eve"]) {
+      const made = await app.as("user", "/v1/users", post({ name, email: `${name}@example.com` }));
+      users.push(String((await json(made))["id"]));
+    }
+    const ids = [];
+    for (let number = 0; number < count; number += 1) {
+      const { id } = await addFlight(app, { flightNumber: `SK${number % 10}`, seats: 50 });
+      const request = post(bookingBody(id, 2));
+      const made = await app.as("user", "/v1/api/bookings", request, users[number % 3]);
+      ids.push(String((await json(made))["bookingId"]));
+    }
+    return ids;
+  };
+
+  test("50 bookings with flight, user, passengers and all of pageInfo take at most 4", async () => {
+    await addBookings(51);
+    const bookings = `bookings(first: 50) { nodes { bookingId flight { flightNumber } user { name }`;
+    const plain = await countOf(`{ ${bookings} } } }`);
+    expect(listAt(plain.data, "bookings", "nodes")).toHaveLength(50);
+    expect(
+      new Set(listAt(plain.data, "bookings", "nodes").map((node) => JSON.stringify(node))).size,
+    ).toBe(50);
+    expect(plain.statements).toBe(2);
+    const full = await countOf(
+      `{ ${bookings} passengers { passportNumber } } pageInfo { hasNextPage hasPreviousPage } } }`,
+    );
+    expect(full.statements).toBe(3);
+  });
+
+  test("counting and looking the other way cost a statement each, and only when selected", async () => {
+    await addBookings(5);
+    const page = "query ($after: String) { bookings(first: 2, after: $after)";
+    const first = await countOf(`${page} { pageInfo { hasNextPage endCursor } } }`);
+    expect(first.statements).toBe(1);
+    const after = new Map(Object.entries(Object(first.data["bookings"]).pageInfo)).get("endCursor");
+    const next = (fields: string) => countOf(`${page} { ${fields} } }`, { after });
+    expect((await next("pageInfo { hasNextPage }")).statements).toBe(1);
+    expect((await next("pageInfo { hasNextPage hasPreviousPage }")).statements).toBe(2);
+    expect(
+      (await next("a: pageInfo { hasPreviousPage } b: pageInfo { hasPreviousPage }")).statements,
+    ).toBe(2);
+    expect((await next("totalCount")).statements).toBe(3);
+  });
+
+  test("nodes of one type take one statement", async () => {
+    const ids = await addBookings(20);
+    const globalIds = ids.map((id) => Buffer.from(`Booking:${id}`).toString("base64"));
+    const query =
+      "query ($ids: [ID!]!) { nodes(ids: $ids) { id ... on Booking { bookingId user { name } } } }";
+    const { data, statements: taken } = await countOf(query, { ids: globalIds });
+    expect(listAt(data, "nodes").map((node) => Object(node).bookingId)).toEqual(ids);
+    expect(taken).toBe(2);
+  });
+
+  test("events with their notifications take two", async () => {
+    for (let count = 0; count < 20; count += 1) {
+      await app.deliverSample("task_tracker", "task.completed");
+    }
+    const query = "{ events { nodes { title notifications { title event { provider } } } } }";
+    const { data, statements: taken } = await countOf(query);
+    expect(listAt(data, "events", "nodes", 19, "notifications")).toHaveLength(1);
+    expect(taken).toBe(3);
+  });
+});

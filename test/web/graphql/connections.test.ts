@@ -1,0 +1,205 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { type Flight } from "../../../src/booking/flight.ts";
+import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { flightPlan } from "../../support/flights.ts";
+import { ask, at, dataOf, listAt } from "../../support/graphql.ts";
+import { eventRow } from "../../support/rows.ts";
+
+const page = `pageInfo { hasNextPage hasPreviousPage startCursor endCursor }`;
+const eventsQuery = `query ($first: Int, $after: String, $last: Int, $before: String) {
+  list: events(first: $first, after: $after, last: $last, before: $before) {
+    edges { cursor node { id: eventId } } totalCount ${page} } }`;
+const flightsQuery = eventsQuery.replace("events(", "flights(").replace("eventId", "flightId");
+
+describe("a connection", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.stop());
+
+  /** Events at given milliseconds; equal times are frequent, so that ids decide. */
+  const addEvents = (times: readonly number[]) =>
+    Promise.all(
+      times.map((ms, index) => {
+        const createdAt = new Date(Date.UTC(2026, 10, 21) + ms);
+        const row = eventRow(index + 1, { createdAt, idempotencyKey: `k:${index}` });
+        return app.services.storage.atomically(step(insertEvent, row));
+      }),
+    );
+  const addFlights = async (count: number): Promise<void> => {
+    for (let number = 1; number <= count; number += 1) {
+      const plan = flightPlan(app, { flightNumber: `SK${number}` });
+      // Many of one time: the number decides, as a number (10 is more than 9).
+      const createdAt = new Date(app.clock.now() + Math.floor(number / 7));
+      await app.services.storage.atomically(step(upsertFlight, { ...plan, createdAt }));
+    }
+  };
+  const list = async (query: string, variables: Record<string, unknown>) =>
+    at(await dataOf(app, "operator", query, variables), "list");
+  const idsOf = (connection: unknown) =>
+    listAt(connection, "edges").map((edge) => at(edge, "node", "id"));
+
+  test("walks as REST does, both ways, with the same cursors", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 9 }),
+        fc.constantFrom("forward", "backward"),
+        async (times, limit, direction) => {
+          await app.stop();
+          app = await startApp();
+          await addEvents(times);
+          const isForward = direction === "forward";
+          let cursor: string | null = null;
+          const seen: unknown[] = [];
+          for (;;) {
+            const search = new URLSearchParams({ limit: String(limit), direction });
+            if (cursor !== null) search.set("cursor", cursor);
+            const rest = await json(await app.as("operator", `/v1/events?${search.toString()}`));
+            const connection = await list(
+              eventsQuery,
+              isForward ? { first: limit, after: cursor } : { last: limit, before: cursor },
+            );
+            const ids = idsOf(connection);
+            expect(ids).toEqual(listAt(rest, "data").map((event) => at(event, "id")));
+            const info = at(connection, "pageInfo");
+            expect(info).toMatchObject({
+              startCursor: at(rest, "pagination", "prevCursor") ?? null,
+              endCursor: at(rest, "pagination", "nextCursor") ?? null,
+            });
+            const more = at(info, isForward ? "hasNextPage" : "hasPreviousPage");
+            expect(more).toBe(at(rest, "pagination", "hasMore"));
+            // The other side is exact too.
+            const other = at(info, isForward ? "hasPreviousPage" : "hasNextPage");
+            expect(other).toBe(seen.length > 0);
+            expect(at(connection, "totalCount")).toBe(times.length);
+            expect(listAt(connection, "edges").at(-1) ?? { cursor: null }).toMatchObject({
+              cursor: at(info, "endCursor"),
+            });
+            seen.push(...ids);
+            if (more !== true) break;
+            cursor = String(at(info, isForward ? "endCursor" : "startCursor"));
+          }
+          expect(new Set(seen).size).toBe(times.length);
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+
+  test("of flights is ordered by number, and its cursors carry one", async () => {
+    await addFlights(23);
+    const all = await list(flightsQuery, { first: 100 });
+    const rows = idsOf(all).map(Number);
+    const walked: number[] = [];
+    let after: unknown = null;
+    for (let more: unknown = true; more === true;) {
+      const connection = await list(flightsQuery, { first: 4, after });
+      walked.push(...idsOf(connection).map(Number));
+      more = at(connection, "pageInfo", "hasNextPage");
+      after = at(connection, "pageInfo", "endCursor");
+    }
+    expect(walked).toEqual(rows);
+    expect(rows).toEqual(rows.toSorted((one, other) => other - one));
+    const cursor = String(at(all, "edges", 0, "cursor"));
+    const written: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    const id: Flight["id"] = 23;
+    expect(written).toMatchObject({ id });
+    const events = await ask(app, "operator", eventsQuery, { first: 1, after: cursor });
+    expect(at(events, "errors", 0, "extensions", "code")).toBe("invalid-cursor");
+  });
+
+  test("knows what is behind an empty page", async () => {
+    await addEvents([1, 2, 3]);
+    const [newest, , oldest] = listAt(await list(eventsQuery, {}), "edges").map((edge) =>
+      at(edge, "cursor"),
+    );
+    const flags = async (variables: Record<string, unknown>) => {
+      const { hasNextPage, hasPreviousPage, startCursor, endCursor } = {
+        hasNextPage: null,
+        hasPreviousPage: null,
+        startCursor: "",
+        endCursor: "",
+        ...Object(at(await list(eventsQuery, variables), "pageInfo")),
+      };
+      expect([startCursor, endCursor]).toEqual([null, null]);
+      return [hasPreviousPage, hasNextPage];
+    };
+    expect(await flags({ first: 5, after: oldest })).toEqual([true, false]);
+    expect(await flags({ last: 5, before: newest })).toEqual([false, true]);
+    expect(await flags({ first: 0 })).toEqual([false, true]);
+    expect(await flags({ first: 0, after: newest })).toEqual([true, true]);
+    expect(await flags({ last: 0, before: newest })).toEqual([false, true]);
+    const future = Buffer.from(
+      JSON.stringify({ createdAt: "2030-01-01T00:00:00.000Z", id: "evt_1" }),
+    ).toString("base64url");
+    expect(await flags({ first: 0, after: future })).toEqual([false, true]);
+    expect(
+      await flags({ last: 1, before: future.replace(/.$/, "") + "" }).catch(() => "fault"),
+    ).toBe("fault");
+    await app.stop();
+    app = await startApp();
+    expect(await flags({})).toEqual([false, false]);
+    expect(await flags({ first: 5, after: future })).toEqual([false, false]);
+  });
+
+  const refused = async (variables: object, code: string, parameter: string) => {
+    const { errors, data } = await ask(app, "operator", eventsQuery, { ...variables });
+    expect(data).toBeNull();
+    expect(errors).toMatchObject([{ extensions: { code, status: 400, errors: [{ parameter }] } }]);
+  };
+
+  const cursor = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  test.each([
+    ["first below 0", { first: -1 }, "first"],
+    ["last below 0", { last: -1 }, "last"],
+    ["first and last", { first: 1, last: 1 }, "first"],
+    ["first and before", { first: 1, before: cursor({}) }, "first"],
+    ["last and after", { last: 1, after: cursor({}) }, "after"],
+    ["after and before", { after: cursor({}), before: cursor({}) }, "after"],
+  ])("refuses %s as invalid-parameter", async (_, variables, parameter) => {
+    await refused(variables, "invalid-parameter", parameter);
+  });
+
+  test.each([
+    ["a malformed cursor", { after: "x" }, "after"],
+    ["an empty cursor", { after: "" }, "after"],
+    [
+      "another list's cursor",
+      { after: cursor({ createdAt: "2026-11-21T09:00:00.000Z", id: "bk_1" }) },
+      "after",
+    ],
+    [
+      "a number's cursor",
+      { before: cursor({ createdAt: "2026-11-21T09:00:00.000Z", id: 1 }) },
+      "before",
+    ],
+    [
+      "a cursor of a time going back",
+      { before: cursor({ createdAt: "2026-11-21T09:00:00.000Z" }) },
+      "before",
+    ],
+  ])("refuses %s as invalid-cursor", async (_, variables, parameter) => {
+    await refused(variables, "invalid-cursor", parameter);
+  });
+
+  test("takes null for what is left out, 0 items, more than 100 as 100, and a cursor of a time", async () => {
+    await addEvents([...Array(105).keys()]);
+    const nothing = { first: null, last: null, after: null, before: null };
+    expect(idsOf(await list(eventsQuery, nothing))).toHaveLength(20);
+    for (const size of [100, 101, 2_147_483_647]) {
+      expect(idsOf(await list(eventsQuery, { first: size }))).toHaveLength(100);
+      expect(idsOf(await list(eventsQuery, { last: size }))).toHaveLength(100);
+    }
+    expect(idsOf(await list(eventsQuery, { first: 0 }))).toHaveLength(0);
+    const after = cursor({ createdAt: "2026-11-21T00:00:00.003Z" });
+    expect(idsOf(await list(eventsQuery, { after }))).toHaveLength(3);
+  });
+});

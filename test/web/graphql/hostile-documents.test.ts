@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { startApp, type TestApp } from "../../support/app.ts";
+import { postQuery } from "../../support/graphql.ts";
+
+/** Processor time that one document may take: other work on the machine does not count. */
+const mostMs = 200;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  // The first request loads the schema.
+  await app.fetch("/graphql", postQuery("{ __typename }"));
+});
+afterAll(() => app.stop());
+
+const requests = {
+  POST: (query: string, variables: Record<string, unknown> = {}) =>
+    app.fetch("/graphql", postQuery(query, variables)),
+  GET: (query: string) => app.fetch(`/graphql?${new URLSearchParams({ query }).toString()}`),
+} as const;
+
+async function timed(send: () => Response | Promise<Response>) {
+  const before = process.cpuUsage();
+  const response = await send();
+  const text = await response.text();
+  const { user, system } = process.cpuUsage(before);
+  return { ms: (user + system) / 1_000, status: response.status, text };
+}
+
+const repeat = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(" ");
+
+/** One fragment's selections: spreads of any fragments, itself included, and fields with spreads. */
+const selections = (count: number) => {
+  const spread = fc.integer({ min: 0, max: count }).map((index) => `...F${index}`);
+  const next = fc.constant("...NEXT ...NEXT");
+  const field = spread.map((below) => `a: node(id: "x") { ... on Flight { ${below} } }`);
+  const page = spread.map((below) => `flights(first: $n) { nodes { id ${below} } }`);
+  const leaf = fc.constant("__typename");
+  return fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: next },
+      { weight: 4, arbitrary: spread },
+      { weight: 2, arbitrary: leaf },
+      { weight: 1, arbitrary: field },
+      { weight: 1, arbitrary: page },
+    ),
+    { minLength: 1, maxLength: 3 },
+  );
+};
+const documents = fc
+  .integer({ min: 1, max: 400 })
+  .chain((count) =>
+    fc
+      .array(selections(count), { minLength: count, maxLength: count })
+      .map((fragments) =>
+        [
+          "query ($n: Int) { ...F0 }",
+          ...fragments.map(
+            (found, index) =>
+              `fragment F${index} on Query { ${found.join(" ").replaceAll("NEXT", `F${index + 1}`)} }`,
+          ),
+          `fragment F${count} on Query { __typename }`,
+        ].join(" "),
+      ),
+  );
+
+describe("a document is refused or answered in good time", () => {
+  test.each(["POST", "GET"] as const)("whatever its fragments spread, by %s", async (method) => {
+    await fc.assert(
+      fc.asyncProperty(documents, async (query) => {
+        const { ms, status } = await timed(() => requests[method](query));
+        expect(status).toBeLessThan(500);
+        expect(ms).toBeLessThan(mostMs);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  const doubled = (count: number, leaf: string) =>
+    `query ($n: Int) { ...F0 } ${repeat(count, (n) => `fragment F${n} on Query { ...F${n + 1} ...F${n + 1} }`)} fragment F${count} on Query { ${leaf} }`;
+  const onEvents = (fragments: string) => `{ events { nodes { ...F0 } } } ${fragments}`;
+  test.each([
+    ["fragments that double", doubled(60, "__typename")],
+    ["fragments that double a page", doubled(60, "flights(first: $n) { nodes { id } }")],
+    ["as many as there is room for", doubled(180, "__typename")],
+    [
+      "fields that double by fragments",
+      onEvents(
+        `${repeat(60, (n) => `fragment F${n} on Event { notifications { event { ...F${n + 1} ...F${n + 1} } } }`)} fragment F60 on Event { id }`,
+      ),
+    ],
+    [
+      "a circle",
+      `{ ...F0 } ${repeat(150, (n) => `fragment F${n} on Query { ...F${(n + 1) % 150} ...F${(n + 7) % 150} }`)}`,
+    ],
+    [
+      "all fragments beside each other",
+      `{ ${repeat(150, (n) => `...F${n}`)} } ${doubled(140, "__typename").slice(24)}`,
+    ],
+    ["one field many times", `{ ${repeat(1_990, () => "__typename")} }`],
+    ["one list many times", `{ ${repeat(280, () => "flights { nodes { id } }")} }`],
+    [
+      "one list many times, deep",
+      `{ ${repeat(110, () => "events { nodes { notifications { event { notifications { title } } } } }")} }`,
+    ],
+    ["many unknown fields", `{ ${repeat(1_900, (n) => `flihgt${n}`)} }`],
+    ["many unknown arguments", `{ flight(${repeat(480, (n) => `zzzz${n}: 1`)}) { id } }`],
+    ["many unused variables", `query (${repeat(400, (n) => `$a${n}: Int`)}) { __typename }`],
+    ["many operations", repeat(330, (n) => `query A${n} { __typename }`)],
+    ["many aliases", `{ ${repeat(600, (n) => `a${n}: __typename`)} }`],
+    ["many directives", `{ __typename ${repeat(400, () => "@skip(if: false)")} }`],
+    ["directives without end", `{ __typename ${repeat(5_000, () => "@skip(if: false)")} }`],
+    ["deep fields", `{ ${"node { ".repeat(10_000)}`],
+    ["deep fragments", `{ ${"... { ".repeat(600)} __typename ${"} ".repeat(601)}`],
+    ["deep lists", `{ flight(flightId: ${"[".repeat(900)}1${"]".repeat(900)}) { id } }`],
+    ["deep lists without end", `{ flight(flightId: ${"[".repeat(90_000)}`],
+    ["deep objects", `{ flight(flightId: ${"{a: ".repeat(480)}1${"}".repeat(480)}) { id } }`],
+    ["a deep type", `query ($a: ${"[".repeat(900)}Int${"]".repeat(900)}) { __typename }`],
+    ["a long text", `{ flight(flightId: "${"x".repeat(95_000)}") { id } }`],
+    ["a long block text", `{ flight(flightId: """${"\\n x ".repeat(18_000)}""") { id } }`],
+    ["a long name", `{ ${"f".repeat(95_000)} }`],
+    ["a long number", `{ flight(flightId: ${"9".repeat(95_000)}) { id } }`],
+    ["long comments", `{ __typename ${"#\n".repeat(45_000)} }`],
+    [
+      "introspection in circles",
+      `{ __schema { types { ${"fields { type { ".repeat(100)} name ${"} } ".repeat(100)} } } }`,
+    ],
+    [
+      "introspection by fragments",
+      `{ __schema { types { ...F0 } } } ${repeat(120, (n) => `fragment F${n} on __Type { ofType { ...F${n + 1} ...F${n + 1} } }`)} fragment F120 on __Type { name }`,
+    ],
+  ])("%s", async (_, query) => {
+    for (const method of ["POST", "GET"] as const) {
+      // Not found among the documents that are remembered.
+      const { ms, status } = await timed(() => requests[method](`${query} # ${method}`));
+      expect(status).toBeLessThan(500);
+      expect(ms).toBeLessThan(mostMs);
+    }
+  });
+
+  const nested = (levels: number, open: string, close: string): unknown =>
+    `{"query":"query ($ids: [ID!]!) { nodes(ids: $ids) { id } }","variables":{"ids":${open.repeat(levels)}1${close.repeat(levels)}}}`;
+  test.each([
+    ["lists in variables", nested(20_000, "[", "]")],
+    ["objects in variables", nested(15_000, '{"a":', "}")],
+    ["lists in place of a query", `{"query":${"[".repeat(45_000)}${"]".repeat(45_000)}}`],
+  ])("deep %s are 400", async (_, body) => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: String(body) };
+    const { ms, status } = await timed(() => app.fetch("/graphql", init));
+    expect(status).toBe(400);
+    expect(ms).toBeLessThan(mostMs);
+  });
+});

@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { at, postQuery } from "../../support/graphql.ts";
+
+const newType = "application/graphql-response+json";
+const oldType = "application/json";
+
+// What a client may rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
+// SHOULDs that clients really need). Every audit of the npm package graphql-http passes as well.
+describe("GraphQL over HTTP", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.stop());
+
+  const send = (init: RequestInit) => app.fetch("/graphql", init);
+  const sendBody = (body: unknown, accept = newType, type = oldType) =>
+    send(post(body, { accept, "content-type": type }));
+  const get = (search: Record<string, string>, accept = newType) =>
+    app.fetch(`/graphql?${new URLSearchParams(search).toString()}`, { headers: { accept } });
+
+  test.each([
+    [undefined, oldType],
+    ["*/*", oldType],
+    [oldType, oldType],
+    [newType, newType],
+    [`${newType}; charset=utf-8`, newType],
+    [`${newType}, ${oldType}`, newType],
+    [`${newType}, ${oldType};q=0.9`, newType],
+    [`${oldType};q=0.5, ${newType};q=0.9`, newType],
+    [`${newType};q=0, ${oldType}`, oldType],
+    ["text/html, application/*;q=0.8", oldType],
+  ])("answers Accept %s with %s in UTF-8", async (accept, type) => {
+    const headers = accept === undefined ? undefined : { accept };
+    const response = await send(postQuery("{ __typename }", {}, headers));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-request-id")).toMatch(/^req_/);
+    expect(await response.json()).toEqual({ data: { __typename: "Query" } });
+  });
+
+  test("refuses other types with 406 before anything is carried out", async () => {
+    const { id } = await addFlight(app);
+    const query = "mutation ($input: CreateBookingInput!) { createBooking(input: $input) { id } }";
+    const body = { query, variables: { input: bookingBody(id) } };
+    const response = await app.as("user", "/graphql", post(body, { accept: "text/plain" }));
+    expect(response.status).toBe(406);
+    expect(await seatsLeft(app, id)).toBe(10);
+    const stream = await app.as(
+      "operator",
+      "/graphql",
+      post({ query: "subscription { notifications { title } }" }, { accept: oldType }),
+    );
+    expect(stream.status).toBe(406);
+  });
+
+  // [body, status by the new media type, status by the old one, code]
+  const refusals: readonly (readonly [string, unknown, number, number, string])[] = [
+    ["no JSON", "{", 400, 400, "invalid-body"],
+    ["nothing", "", 400, 400, "invalid-body"],
+    ["null", "null", 400, 400, "bad-request"],
+    ["a text", '"{ __typename }"', 400, 400, "bad-request"],
+    ["a batch", [{ query: "{ __typename }" }], 400, 400, "bad-request"],
+    ["no query", {}, 400, 400, "bad-request"],
+    ["an empty query", { query: "" }, 400, 400, "bad-request"],
+    ["null for a query", { query: null }, 400, 400, "bad-request"],
+    ["a number for a query", { query: 1 }, 400, 400, "bad-request"],
+    ["an object for a query", { query: {} }, 400, 400, "bad-request"],
+    ["a text for variables", { query: "{ __typename }", variables: "{}" }, 400, 400, "bad-request"],
+    ["a list for variables", { query: "{ __typename }", variables: [] }, 400, 400, "bad-request"],
+    [
+      "a text for extensions",
+      { query: "{ __typename }", extensions: "x" },
+      400,
+      400,
+      "bad-request",
+    ],
+    ["an unknown parameter", { query: "{ __typename }", foo: 1 }, 400, 400, "bad-request"],
+    ["no GraphQL", { query: "{" }, 400, 200, "GRAPHQL_PARSE_FAILED"],
+    ["an unknown field", { query: "{ nope }" }, 400, 200, "GRAPHQL_VALIDATION_FAILED"],
+    [
+      "an unknown operation",
+      { query: "query A { __typename }", operationName: "B" },
+      400,
+      400,
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "no choice of an operation",
+      { query: "query A { __typename } query B { __typename }" },
+      400,
+      400,
+      "OPERATION_RESOLUTION_FAILURE",
+    ],
+    [
+      "a variable too few",
+      { query: "query ($id: Int!) { flight(flightId: $id) { id } }" },
+      400,
+      200,
+      "BAD_USER_INPUT",
+    ],
+    [
+      "a variable of a wrong type",
+      { query: "query ($id: Int!) { flight(flightId: $id) { id } }", variables: { id: "1" } },
+      400,
+      200,
+      "BAD_USER_INPUT",
+    ],
+  ];
+  test.each(refusals)("refuses %s by its status", async (_, body, byNew, byOld, code) => {
+    for (const [type, status] of [
+      [newType, byNew],
+      [oldType, byOld],
+    ] as const) {
+      const response = await sendBody(body, type);
+      expect([type, response.status]).toEqual([type, status]);
+      expect(response.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
+      const answer = await json(response);
+      expect(answer).not.toHaveProperty("data");
+      expect(answer["errors"]).toMatchObject([
+        { message: expect.any(String), extensions: { code, status: 400 } },
+      ]);
+      expect(JSON.stringify(answer)).not.toMatch(/originalError|stack|"http"/);
+    }
+  });
+
+  test("answers a field's error with 200, its data and its place", async () => {
+    for (const type of [newType, oldType]) {
+      const response = await sendBody({ query: "{ __typename me { name } }" }, type);
+      expect(response.status).toBe(200);
+      expect(await json(response)).toMatchObject({
+        data: { __typename: "Query", me: null },
+        errors: [{ path: ["me"], locations: [{ line: 1, column: 14 }] }],
+      });
+    }
+  });
+
+  test("takes null and {} for what may be left out, and names in any form of type", async () => {
+    const query = "query Q { __typename }";
+    const full = { query, variables: null, operationName: null, extensions: null };
+    for (const body of [full, { query, variables: {}, operationName: "Q", extensions: {} }]) {
+      expect((await sendBody(body)).status).toBe(200);
+    }
+    for (const type of [
+      "application/json; charset=utf-8",
+      "Application/JSON",
+      'application/json;charset="UTF-8"',
+    ]) {
+      expect((await sendBody({ query }, newType, type)).status).toBe(200);
+    }
+  });
+
+  test.each([
+    ["application/x-www-form-urlencoded", "query=%7B__typename%7D"],
+    ["text/plain", '{"query":"{ __typename }"}'],
+    ["multipart/form-data; boundary=x", "--x--"],
+    ["application/graphql", "{ __typename }"],
+    ["application/json; charset=iso-8859-1", '{"query":"{ __typename }"}'],
+    ["", '{"query":"{ __typename }"}'],
+  ])("refuses a body of type %j with 415, as other sites' forms send it", async (type, body) => {
+    const response = await sendBody(body, newType, type);
+    expect(response.status).toBe(415);
+    expect(response.headers.get("accept")).toBe("application/json");
+    expect(await json(response)).toMatchObject({
+      errors: [{ extensions: { code: "unsupported-media-type", status: 415 } }],
+    });
+  });
+
+  test("refuses more than 100 KiB with 413, announced or not, and what is no UTF-8", async () => {
+    const body = JSON.stringify({ query: "{ __typename }", variables: { x: "x".repeat(102_400) } });
+    const stream = new Blob([body]).stream();
+    for (const sent of [body, stream]) {
+      const headers = { "content-type": oldType };
+      const response = await send({ method: "POST", headers, body: sent });
+      expect(response.status).toBe(413);
+      expect(at(await json(response), "errors", 0, "extensions", "code")).toBe("body-too-large");
+    }
+    const bytes = Buffer.from('{"query":"{ __typename } # \u00ff"}', "latin1");
+    const headers = { "content-type": oldType };
+    const response = await send({ method: "POST", headers, body: bytes });
+    expect(response.status).toBe(400);
+  });
+
+  test("refuses lone surrogates, escaped in JSON or in the query", async () => {
+    const query = "query ($id: ID!) { node(id: $id) { id } }";
+    for (const [body, code] of [
+      [String.raw`{"query":"${query}","variables":{"id":"\ud800"}}`, "invalid-body"],
+      [String.raw`{"query":"${query}","variables":{"\udc00":"x","id":"x"}}`, "invalid-body"],
+      [String.raw`{"query":"{ node(id: \"\ud83e\") { id } }"}`, "invalid-body"],
+      [String.raw`{"query":"{ node(id: \"\\uD800\") { id } }"}`, "GRAPHQL_PARSE_FAILED"],
+      [String.raw`{"query":"{ node(id: \"\\u{D800}\") { id } }"}`, "GRAPHQL_PARSE_FAILED"],
+    ] as const) {
+      const headers = { "content-type": oldType, accept: newType };
+      const response = await send({ method: "POST", headers, body });
+      expect([body, response.status]).toEqual([body, 400]);
+      expect(at(await json(response), "errors", 0, "extensions", "code")).toBe(code);
+    }
+    const response = await get({ query, variables: String.raw`{"id":"\ud800"}` });
+    expect(response.status).toBe(400);
+  });
+
+  test("GET is for queries only", async () => {
+    const ok = await get({
+      query: "query ($id: Int!) { flight(flightId: $id) { id } }",
+      variables: '{"id":1}',
+      operationName: "",
+    });
+    expect([ok.status, await ok.json()]).toEqual([200, { data: { flight: null } }]);
+    const mutation = await get({
+      query: 'mutation { cancelBooking(bookingId: "bk_0") { status } }',
+    });
+    expect(mutation.status).toBe(405);
+    expect(mutation.headers.get("allow")).toBe("POST");
+    expect(at(await json(mutation), "errors", 0, "extensions", "code")).toBe("method-not-allowed");
+    for (const search of [
+      {},
+      { query: "" },
+      { query: "{" },
+      { query: "{ nope }" },
+      { query: "{ __typename }", variables: "{" },
+      { query: "{ __typename }", variables: "[]" },
+    ]) {
+      expect((await get({ ...search })).status).toBe(400);
+    }
+  });
+
+  test.each(["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])("%s is 405", async (method) => {
+    const response = await send({ method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, POST");
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("an expired token is 401, no token is none", async () => {
+    const headers = { authorization: "Bearer x", accept: newType };
+    const response = await send(postQuery("{ __typename }", {}, headers));
+    expect(response.status).toBe(401);
+    expect(response.headers.get("content-type")).toBe(`${newType}; charset=utf-8`);
+    for (const authorization of ["Bearer", "Bearer ", "bearer  "]) {
+      const anonymous = await send(postQuery("{ __typename }", {}, { authorization }));
+      expect(anonymous.status).toBe(200);
+    }
+    expect((await send(postQuery("{ __typename }", {}, { authorization: "Basic x" }))).status).toBe(
+      401,
+    );
+  });
+});

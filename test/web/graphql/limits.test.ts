@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { getIntrospectionQuery } from "graphql";
+
+import { startApp, type TestApp } from "../../support/app.ts";
+import { ask, at, dataOf, postQuery, sendAs } from "../../support/graphql.ts";
+
+describe("limits", () => {
+  let app: TestApp;
+  beforeEach(async () => {
+    app = await startApp();
+  });
+  afterEach(() => app.stop());
+
+  const repeat = (count: number, text: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => text(index)).join(" ");
+  /** So many levels of fields below an event or a notification. */
+  const nested = (levels: number, below: "event" | "notifications" = "event"): string => {
+    if (levels === 1) return "title";
+    const next = below === "event" ? "notifications" : "event";
+    return `${next} { ${nested(levels - 1, next)} }`;
+  };
+  const doubled = (levels: number) =>
+    `{ ...F0 } ${repeat(levels, (n) => `fragment F${n} on Query { a${n}: __typename ...F${n + 1} ...F${n + 1} }`)} fragment F${levels} on Query { x: __typename y: flight(flightId: 1) { id } }`;
+
+  /** Refused as a query, quickly, by the limit's name; never as a fault of ours. */
+  const refusedBy = async (limit: string, query: string, variables = {}) => {
+    const started = performance.now();
+    for (const [accept, status] of [
+      ["application/json", 200],
+      ["application/graphql-response+json", 400],
+    ] as const) {
+      const response = await sendAs(app, "admin", postQuery(query, variables, { accept }));
+      expect(response.status).toBe(status);
+      const answer: unknown = await response.json();
+      expect(at(answer, "data")).toBeUndefined();
+      expect(at(answer, "errors", 0, "extensions")).toMatchObject(
+        limit === "tokens"
+          ? { code: "GRAPHQL_PARSE_FAILED", status: 400 }
+          : { code: "LIMIT_EXCEEDED", status: 400, limit },
+      );
+    }
+    expect(performance.now() - started).toBeLessThan(1_000);
+  };
+  const taken = async (query: string, variables = {}) => {
+    const { errors } = await ask(app, "admin", query, variables);
+    expect(errors).toBeUndefined();
+  };
+
+  test("depth is 10, however it is spread over fragments", async () => {
+    await taken(`{ events(first: 0) { nodes { ${nested(8)} } } }`);
+    await refusedBy("depth", `{ events(first: 0) { nodes { ${nested(9)} } } }`);
+    await refusedBy(
+      "depth",
+      `{ events(first: 0) { nodes { ... on Event { ...A } } } }
+       fragment A on Event { notifications { event { ...B } } } fragment B on Event { ${nested(7)} }`,
+    );
+  });
+
+  test("aliases are 15, fragments written out", async () => {
+    await taken(`{ ${repeat(15, (n) => `a${n}: __typename`)} }`);
+    await taken(`{ ${repeat(15, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
+    await refusedBy("aliases", `{ ${repeat(16, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
+    await refusedBy("aliases", doubled(20));
+  });
+
+  test("tokens are 2,000, and deep nesting of anything is no fault of ours", async () => {
+    const nearly = await ask(app, null, `{ ${repeat(1_990, () => "__typename")} }`);
+    expect(nearly.errors?.[0]?.message).toBe("Validation aborted.");
+    await refusedBy("tokens", `{ ${repeat(2_001, () => "__typename")} }`);
+    await refusedBy("tokens", `{ flight(flightId: ${"[".repeat(50_000)}`);
+    await refusedBy("depth", `{ ${"node { ".repeat(600)} id ${"}".repeat(601)}`);
+  });
+
+  test("directives are 20", async () => {
+    await taken(`{ ${repeat(20, () => "__typename @include(if: true)")} }`);
+    await refusedBy("directives", `{ ${repeat(21, () => "__typename @include(if: true)")} }`);
+    await refusedBy("directives", `{ __typename ${"@skip(if: false) ".repeat(200)} }`);
+  });
+
+  test("complexity counts fields by the size of pages, given directly, by variable or by default", async () => {
+    const inner =
+      "nodes { title notifications { title event { title notifications { title text } } } }";
+    await taken(`{ events(first: 20) { ${inner} } }`);
+    await refusedBy(
+      "complexity",
+      `{ a: events(first: 100) { ${inner} } b: events(first: 100) { ${inner} } }`,
+    );
+    const byVariable = `query ($n: Int) { a: events(first: $n) { ${inner} } b: events(last: $n) { ${inner} } }`;
+    await taken(byVariable, { n: 20 });
+    await refusedBy("complexity", byVariable, { n: 100 });
+    const byDefault = byVariable.replace("$n: Int", "$n: Int = 100");
+    await refusedBy("complexity", byDefault);
+    await taken(byDefault, { n: 1 });
+    const many = repeat(
+      15,
+      (n) =>
+        `n${n}: nodes(ids: $ids) { id ... on Event { ${repeat(10, () => "title ")} notifications { title text url } } }`,
+    );
+    await refusedBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
+      ids: Array.from({ length: 100 }, () => "x"),
+    });
+  });
+
+  test("everything a booking page has, 100 at a time, is taken", async () => {
+    await taken(`{ bookings(first: 100) { totalCount edges { cursor node { id bookingId reference status seats
+      totalPrice currency confirmationSentTo createdAt updatedAt user { id userId name email createdAt }
+      passengers { firstName lastName email dateOfBirth passportNumber }
+      cancellation { bookingId status cancelledAt refund { amount currency percent fee method status reason } }
+      flight { id flightId flightNumber airline origin destination departureTime arrivalTime departureLocal
+        arrivalLocal duration durationMinutes cabinClass price { amount currency } seatsAvailable createdAt } } }
+      pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`);
+  });
+
+  test("the same field with fields below it is taken 50 times", async () => {
+    await taken(`{ ${repeat(50, () => "flights(first: 0) { nodes { id } }")} }`);
+    await refusedBy("repeats", `{ ${repeat(51, () => "flights(first: 0) { nodes { id } }")} }`);
+  });
+
+  test.each([
+    ["a fragment that spreads itself", "{ ...A } fragment A on Query { ...A }"],
+    [
+      "two that spread each other",
+      "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
+    ],
+    ["an unknown fragment", "{ ...A }"],
+    ["a fragment on nothing", "{ ...A } fragment A on Nothing { x }"],
+  ])("%s is a fault of the query", async (_, query) => {
+    const { errors } = await ask(app, null, query);
+    expect(errors?.[0]?.extensions).toMatchObject({
+      code: "GRAPHQL_VALIDATION_FAILED",
+      status: 400,
+    });
+  });
+
+  test("introspection passes, and not without end", async () => {
+    const full = getIntrospectionQuery({
+      inputValueDeprecation: true,
+      schemaDescription: true,
+      oneOf: true,
+    });
+    expect(at(await dataOf(app, null, full), "__schema", "queryType", "name")).toBe("Query");
+    const loop = (levels: number): string =>
+      levels === 0 ? "name" : `fields { type { ${loop(levels - 1)} } }`;
+    const { errors } = await ask(app, null, `{ __schema { types { ${loop(5)} } } }`);
+    expect(errors?.[0]?.extensions["code"]).toBe("GRAPHQL_VALIDATION_FAILED");
+  });
+
+  test("in production the schema is not told, nor guessed", async () => {
+    for (const env of [{ NODE_ENV: "production" }, { GRAPHIQL: "off" }]) {
+      await app.stop();
+      app = await startApp(env);
+      for (const query of [getIntrospectionQuery(), '{ __type(name: "Query") { name } }']) {
+        expect((await ask(app, "admin", query)).errors?.length).toBeGreaterThan(0);
+      }
+      const { errors } = await ask(app, null, "{ flihgts { nodes { id } } }");
+      expect(errors?.map(({ message }) => message)).toEqual([
+        'Cannot query field "flihgts" on type "Query".',
+      ]);
+      expect(await dataOf(app, null, "{ __typename }")).toEqual({ __typename: "Query" });
+      const page = await app.fetch("/graphql", { headers: { accept: "text/html" } });
+      expect(page.headers.get("content-type")).not.toContain("text/html");
+      expect((await app.fetch("/graphql/playground/graphiql.js")).status).toBe(404);
+    }
+    await app.stop();
+    app = await startApp({ NODE_ENV: "production", GRAPHIQL: "on" });
+    await taken(getIntrospectionQuery());
+  });
+});

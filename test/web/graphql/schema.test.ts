@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+
+import {
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  isSpecifiedScalarType,
+  printSchema,
+} from "graphql";
+
+import { changesThatBreak, printedSchema } from "../../../scripts/schema.ts";
+import { schema } from "../../../src/graphql-schema.ts";
+
+const committed = await Bun.file(join(import.meta.dir, "../../../schema.graphql")).text();
+
+describe("schema.graphql", () => {
+  test("breaks no client; where it must: `bun run schema --breaking`", () => {
+    expect(changesThatBreak(committed, printedSchema())).toEqual([]);
+  });
+
+  test("is what the code says: `bun run schema` writes it", () => {
+    expect(committed).toBe(printedSchema());
+  });
+
+  test("names breaking changes by what they are", () => {
+    const after = committed.replace(
+      /^type SeatsChange \{[^}]+\}/m,
+      "type SeatsChange { flightId: ID! }",
+    );
+    expect(changesThatBreak(committed, after)).toEqual([
+      "SeatsChange.seatsAvailable was removed.",
+      "SeatsChange.flightId changed type from Int! to ID!.",
+    ]);
+  });
+});
+
+describe("the schema", () => {
+  const types = Object.values(schema.getTypeMap()).filter(
+    (type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type),
+  );
+
+  test("describes every type, field, value and argument", () => {
+    const silent = types.flatMap((type) => {
+      const places: string[] = type.description ? [] : [type.name];
+      if (isEnumType(type)) return places;
+      if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return places;
+      for (const field of Object.values(type.getFields())) {
+        if (!field.description) places.push(`${type.name}.${field.name}`);
+        if (!("args" in field)) continue;
+        for (const { name, description } of field.args) {
+          if (!description) places.push(`${type.name}.${field.name}(${name})`);
+        }
+      }
+      return places;
+    });
+    expect(silent).toEqual([]);
+  });
+
+  test("has the names of the contract", () => {
+    const printed = printSchema(schema).replaceAll(/"""[\s\S]*?"""\n?|^ *"[^\n]*"\n/gm, "");
+    const flat = printed.replaceAll(/\s+/g, " ");
+    for (const part of [
+      "booking(bookingId: ID!): Booking ",
+      "flight(flightId: Int!): Flight ",
+      "me: User ",
+      "node( id: ID!): Node ",
+      "createBooking(",
+      "cancelBooking(bookingId: ID!): Cancellation!",
+      "createUser(",
+      "replayEvent(eventId: ID!): Event!",
+      "seatsChanged(flightId: Int!): SeatsChange!",
+      "notifications: Notification!",
+    ]) {
+      expect(flat.replaceAll("( ", "(").replaceAll(" )", ")")).toContain(
+        part.replaceAll("( ", "("),
+      );
+    }
+    const query = schema.getQueryType()?.getFields() ?? {};
+    const { searchFlights } = query;
+    expect(
+      searchFlights?.args
+        .map(
+          ({ name, type, defaultValue }) =>
+            `${name}: ${String(type)}${defaultValue === undefined ? "" : ` = ${JSON.stringify(defaultValue)}`}`,
+        )
+        .toSorted(),
+    ).toEqual([
+      "cabinClass: CabinClass",
+      "departureDate: Date!",
+      "destination: String!",
+      "limit: Int = 20",
+      "origin: String!",
+      "page: Int = 1",
+      "passengers: Int = 1",
+    ]);
+    expect(Object.keys(query).toSorted()).toEqual([
+      "booking",
+      "bookings",
+      "events",
+      "flight",
+      "flights",
+      "me",
+      "node",
+      "nodes",
+      "searchFlights",
+      "users",
+    ]);
+  });
+});

@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { createApp } from "../../../src/app.ts";
+import { problems } from "../../../src/web/rest/errors.ts";
+import { startApp, type TestApp, until } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { at } from "../../support/graphql.ts";
+
+const seats =
+  "subscription ($id: Int!) { seatsChanged(flightId: $id) { flightId seatsAvailable } }";
+const notifications = "subscription { notifications { title severity event { provider type } } }";
+
+/** An open stream: what came so far, by name and data of each message. */
+interface Stream {
+  readonly response: Response;
+  readonly messages: { readonly event: string; readonly data: unknown }[];
+  readonly ended: () => boolean;
+  close(): Promise<void>;
+}
+
+let app: TestApp;
+let server: ReturnType<typeof createApp>;
+let url: string;
+const open: Stream[] = [];
+beforeEach(async () => {
+  app = await startApp();
+  // Over a real port: a stream that only lives in this process would prove little.
+  server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1", idleTimeout: 30 });
+  url = new URL("/graphql", server.server?.url).href;
+});
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((stream) => stream.close()));
+  await server.stop(true);
+  await app.stop();
+});
+
+async function follow(
+  query: string,
+  variables = {},
+  {
+    role = "operator",
+    ttlSeconds = 3_600,
+  }: { role?: "operator" | "user" | null; ttlSeconds?: number } = {},
+): Promise<Stream> {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+  };
+  if (role !== null) {
+    const token = await app.services.tokens.mint({ id: "test", roles: [role] }, ttlSeconds);
+    headers["authorization"] = `Bearer ${token}`;
+  }
+  const gone = new AbortController();
+  const body = JSON.stringify({ query, variables });
+  const response = await fetch(url, { method: "POST", headers, body, signal: gone.signal });
+  const messages: Stream["messages"] = [];
+  let ended = false;
+  const reading = read(response, messages)
+    .catch(() => {})
+    .finally(() => (ended = true));
+  const stream: Stream = {
+    response,
+    messages,
+    ended: () => ended,
+    async close() {
+      gone.abort();
+      await reading;
+    },
+  };
+  open.push(stream);
+  return stream;
+}
+
+async function read(response: Response, messages: Stream["messages"]): Promise<void> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const parts = text.split("\n\n");
+    text = parts.pop() ?? "";
+    for (const part of parts) {
+      const [, event] = /^event: ?(.*)$/m.exec(part) ?? [];
+      const [, data = ""] = /^data: ?(.*)$/m.exec(part) ?? [];
+      if (event === undefined) continue;
+      const value: unknown = data === "" ? null : JSON.parse(data);
+      messages.push({ event, data: value });
+    }
+  }
+}
+
+const book = (flightId: number, passengers = 1) =>
+  app.as("user", "/v1/api/bookings", post(bookingBody(flightId, passengers)), "ada");
+/** Lets what waits a moment before it is told, be told. */
+const untilTold = (stream: Stream, count: number) =>
+  until(() => {
+    app.clock.advance(20);
+    return stream.messages.length >= count;
+  });
+
+describe("a subscription", () => {
+  test("to a flight's seats tells every change of it, and none of others", async () => {
+    const [{ id }, other] = [await addFlight(app), await addFlight(app, { flightNumber: "SK2" })];
+    const stream = await follow(seats, { id }, { role: "user" });
+    expect(stream.response.status).toBe(200);
+    expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
+    await book(other.id);
+    const booked: unknown = await (await book(id, 2)).json();
+    await untilTold(stream, 1);
+    const bookingId = String(at(booked, "bookingId"));
+    await app.as("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" }, "ada");
+    await untilTold(stream, 2);
+    const change = (seatsAvailable: number) => ({
+      event: "next",
+      data: { data: { seatsChanged: { flightId: id, seatsAvailable } } },
+    });
+    expect(stream.messages).toEqual([change(8), change(10)]);
+  });
+
+  test("to notifications tells operators what happened, with its event", async () => {
+    const stream = await follow(notifications);
+    await app.deliverSample("task_tracker", "task.completed");
+    await untilTold(stream, 1);
+    expect(stream.messages).toMatchObject([
+      {
+        event: "next",
+        data: {
+          data: {
+            notifications: {
+              title: expect.any(String),
+              event: { provider: "task_tracker", type: "task.completed" },
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  test.each([
+    ["without a token", notifications, null, "authentication-required"],
+    ["without the role", notifications, "user", "insufficient-scope"],
+    ["to an unknown flight", seats, "user", "flight-not-found"],
+    ["to seats without a token", seats, null, "authentication-required"],
+  ] as const)("%s is refused", async (_, query, role, code) => {
+    const stream = await follow(query, query === seats ? { id: 99 } : {}, { role });
+    await until(stream.ended);
+    const extensions = at(stream.messages[0]?.data, "errors", 0, "extensions");
+    expect(extensions).toMatchObject({ code, status: problems[code].status });
+    expect(stream.messages.at(-1)?.event).toBe("complete");
+  });
+
+  test("ends when its token does", async () => {
+    const { id } = await addFlight(app);
+    const streams = [
+      await follow(seats, { id }, { ttlSeconds: 60 }),
+      await follow(notifications, {}, { ttlSeconds: 60 }),
+    ];
+    await Bun.sleep(20);
+    app.clock.advance(59_000);
+    expect(streams.some((stream) => stream.ended())).toBe(false);
+    app.clock.advance(1_001);
+    await until(() => streams.every((stream) => stream.ended()));
+    for (const { messages } of streams)
+      expect(messages).toEqual([{ event: "complete", data: null }]);
+  });
+
+  test("ends when the service does", async () => {
+    const { id } = await addFlight(app);
+    const streams = [await follow(seats, { id }), await follow(notifications)];
+    await Bun.sleep(20);
+    app.services.drain();
+    await until(() => streams.every((stream) => stream.ended()));
+  });
+
+  test("that its client leaves costs nothing from then on", async () => {
+    const { id } = await addFlight(app);
+    const { storage } = app.services;
+    const before = await followers();
+    const stream = await follow(notifications);
+    const seatsStream = await follow(seats, { id });
+    await until(async () => (await followers()) > before);
+    await stream.close();
+    await seatsStream.close();
+    await until(async () => (await followers()) === before);
+    let reads = 0;
+    const all = storage.all.bind(storage);
+    Object.assign(storage, {
+      all: (...args: Parameters<typeof all>) => ((reads += 1), all(...args)),
+    });
+    // Nobody is told of it, so nobody reads how many seats there are.
+    app.services.seats.changed(id);
+    app.clock.advance(100);
+    await Bun.sleep(10);
+    expect(reads).toBe(0);
+  });
+
+  async function followers(): Promise<number> {
+    const text = await (await app.fetch("/metrics")).text();
+    return Number(/^skyhook_feed_subscribers (\d+)/m.exec(text)?.[1] ?? Number.NaN);
+  }
+
+  test("survives a slow reader: seats skip what is outdated, notifications lose nothing", async () => {
+    const { id } = await addFlight(app, { seats: 500 });
+    const over = new AbortController();
+    const slow = app.services.seats.follow(id, over.signal);
+    for (let count = 0; count < 300; count += 1) {
+      await book(id);
+      app.clock.advance(20);
+    }
+    await until(async () => {
+      app.clock.advance(20);
+      const { value } = await slow.next();
+      return value?.seatsAvailable === 200;
+    });
+    over.abort();
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+
+    // Each of the 300 bookings made a notification; one who reads late is told all of them.
+    const late = app.services.feed.follow(0, new AbortController().signal);
+    for (let count = 0; count < 300; count += 1) expect((await late.next()).done).toBe(false);
+    await late.return();
+  });
+});

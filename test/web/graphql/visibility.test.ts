@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { ask, type Asker, at, dataOf } from "../../support/graphql.ts";
+
+const globalId = (type: string, id: unknown) =>
+  Buffer.from(`${type}:${String(id)}`).toString("base64");
+
+describe("what strangers see", () => {
+  let app: TestApp;
+  let bookingId: string;
+  const owner: Asker = ["user", "owner"];
+  const stranger: Asker = ["user", "stranger"];
+  const operator: Asker = ["operator", "operator"];
+  beforeEach(async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const made = await app.as("user", "/v1/api/bookings", post(bookingBody(id)), "owner");
+    bookingId = String((await json(made))["bookingId"]);
+  });
+  afterEach(() => app.stop());
+
+  const details = `reference status totalPrice confirmationSentTo passengers { firstName passportNumber }
+    user { name } flight { flightNumber } cancellation { cancelledAt }`;
+  const queries: readonly (readonly [string, string])[] = [
+    ["booking", `query ($id: ID!) { found: booking(bookingId: $id) { ${details} } }`],
+    ["node", `query ($node: ID!) { found: node(id: $node) { id ... on Booking { ${details} } } }`],
+    [
+      "nodes",
+      `query ($node: ID!) { found: nodes(ids: [$node]) { id ... on Booking { ${details} } } }`,
+    ],
+    ["bookings", `{ found: bookings { totalCount nodes { ${details} } edges { cursor } } }`],
+    [
+      "bookings of a user",
+      `{ found: bookings(userId: "owner") { totalCount nodes { ${details} } } }`,
+    ],
+  ];
+
+  test.each(queries)("no booking of others through %s", async (_, query) => {
+    const variables = { id: bookingId, node: globalId("Booking", bookingId) };
+    const used = Object.fromEntries(
+      Object.entries(variables).filter(([name]) => query.includes(`$${name}`)),
+    );
+    const missing = { id: "bk_0", node: globalId("Booking", "bk_0") };
+    const none = Object.fromEntries(
+      Object.entries(missing).filter(([name]) => query.includes(`$${name}`)),
+    );
+    expect(JSON.stringify(await dataOf(app, owner, query, used))).toContain("ada@example.com");
+    expect(JSON.stringify(await dataOf(app, "admin", query, used))).toContain("ada@example.com");
+    for (const who of [stranger, operator]) {
+      const seen = await ask(app, who, query, used);
+      expect(JSON.stringify(seen)).not.toMatch(/ada@example|Ada|0001/);
+      // Nor whether it exists.
+      if (query.includes("$")) expect(seen).toEqual(await ask(app, who, query, none));
+    }
+    const { errors } = await ask(app, null, query, used);
+    expect(errors).toMatchObject([{ extensions: { code: "authentication-required" } }]);
+  });
+
+  test("events are for operators, by list, node and subscription", async () => {
+    const event = at(
+      await dataOf(app, operator, "{ events { nodes { id eventId } } }"),
+      "events",
+      "nodes",
+      0,
+    );
+    const id = at(event, "id");
+    expect(id).toBe(globalId("Event", at(event, "eventId")));
+    const node =
+      "query ($id: ID!) { node(id: $id) { ... on Event { title notifications { title } } } }";
+    expect(await dataOf(app, operator, node, { id })).toMatchObject({
+      node: { title: expect.any(String) },
+    });
+    for (const query of [node, "{ events { totalCount } }"]) {
+      const told = await ask(app, stranger, query, query === node ? { id } : {});
+      expect(told.errors).toMatchObject([
+        { extensions: { code: "insufficient-scope", status: 403 } },
+      ]);
+      expect(JSON.stringify(told.data)).not.toContain("Booking");
+    }
+  });
+
+  test("where only admins may read users, others see themselves alone", async () => {
+    await app.stop();
+    app = await startApp({ USERS_ACCESS: "admin" });
+    const add = async (name: string) =>
+      String(
+        (
+          await json(
+            await app.as("admin", "/v1/users", post({ name, email: `${name}@example.com` })),
+          )
+        )["id"],
+      );
+    const [ada, bob] = [await add("ada"), await add("bob")];
+    const { id } = await addFlight(app);
+    await app.as("user", "/v1/api/bookings", post(bookingBody(id)), ada);
+    const node = "query ($id: ID!) { node(id: $id) { ... on User { name } } }";
+    const me: Asker = ["user", ada];
+    expect(await dataOf(app, me, node, { id: globalId("User", ada) })).toEqual({
+      node: { name: "ada" },
+    });
+    expect(await dataOf(app, me, node, { id: globalId("User", bob) })).toEqual({ node: null });
+    expect(await dataOf(app, me, "{ me { name } bookings { nodes { user { name } } } }")).toEqual({
+      me: { name: "ada" },
+      bookings: { nodes: [{ user: { name: "ada" } }] },
+    });
+    expect((await ask(app, me, "{ users { totalCount } }")).errors).toMatchObject([
+      { extensions: { code: "insufficient-scope" } },
+    ]);
+  });
+
+  test("node finds flights for anyone, and refuses what is no id of ours", async () => {
+    const node = "query ($id: ID!) { node(id: $id) { __typename id } }";
+    expect(await dataOf(app, null, node, { id: globalId("Flight", 1) })).toEqual({
+      node: { __typename: "Flight", id: globalId("Flight", 1) },
+    });
+    for (const id of ["x", "9", "1e0", "1.0", "01", "-1"]) {
+      expect(await dataOf(app, null, node, { id: globalId("Flight", id) })).toEqual({ node: null });
+    }
+    for (const id of [
+      "",
+      "x",
+      globalId("Nothing", 1),
+      globalId("Query", 1),
+      globalId("Passenger", 1),
+      globalId("Flight", ""),
+      `${globalId("Flight", 1)} `,
+    ]) {
+      const { errors } = await ask(app, null, node, { id });
+      expect(errors).toMatchObject([{ extensions: { code: "invalid-parameter", status: 400 } }]);
+    }
+    const ids = Array.from({ length: 101 }, (_, index) => globalId("Flight", index + 1));
+    const many = await ask(app, null, "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", { ids });
+    expect(many.errors).toMatchObject([{ extensions: { code: "invalid-parameter" } }]);
+  });
+
+  test("faults of ours are told to nobody", async () => {
+    Object.assign(app.services.flights, {
+      read: () => Promise.reject(new Error("the password is swordfish")),
+    });
+    const query = "{ flight(flightId: 1) { id } flights { totalCount } }";
+    const answer = await ask(app, null, query);
+    expect(answer.errors).toMatchObject([
+      { path: ["flight"], extensions: { code: "internal", status: 500 } },
+    ]);
+    expect(JSON.stringify(answer)).not.toContain("swordfish");
+    expect(answer.data).toMatchObject({ flight: null, flights: { totalCount: 1 } });
+  });
+});

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { startApp, type TestApp, until } from "../../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const files = [
+  ["/swagger", "text/html; charset=utf-8"],
+  ["/swagger/scalar.js", "text/javascript; charset=utf-8"],
+  ["/swagger/page.css", "text/css; charset=utf-8"],
+  ["/swagger/start.js", "text/javascript; charset=utf-8"],
+  ["/swagger/json", "application/json"],
+  ["/openapi.json", "application/json"],
+] as const;
+
+describe.each(files)("%s", (path, type) => {
+  test("is served compressed to who takes it, plain to who does not", async () => {
+    const ask = (coding: string) => app.fetch(path, { headers: { "accept-encoding": coding } });
+    const plain = await ask("identity");
+    expect(plain.headers.get("content-type")).toBe(type);
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    const text = await plain.text();
+    for (const coding of ["gzip", "br, gzip;q=0.5", "deflate,gzip , br"]) {
+      const packed = await ask(coding);
+      expect(packed.headers.get("content-encoding")).toBe("gzip");
+      expect(packed.headers.get("vary")).toBe("Accept-Encoding, Origin");
+      expect(new TextDecoder().decode(Bun.gunzipSync(await packed.arrayBuffer()))).toBe(text);
+    }
+    for (const coding of ["", "br", "gzip;q=0", "gzip; q=0.000, br", "xgzip"]) {
+      expect((await ask(coding)).headers.get("content-encoding")).toBeNull();
+    }
+  });
+
+  test("is sent once: 304 after that, for each coding its own", async () => {
+    for (const coding of ["identity", "gzip"]) {
+      const headers = { "accept-encoding": coding };
+      const etag = (await app.fetch(path, { headers })).headers.get("etag") ?? "";
+      const again = await app.fetch(path, { headers: { ...headers, "if-none-match": etag } });
+      expect(again.status).toBe(304);
+      expect(again.headers.get("etag")).toBe(etag);
+      expect(await again.text()).toBe("");
+    }
+  });
+});
+
+describe("the page", () => {
+  test("allows itself nothing but its own files", async () => {
+    const { headers } = await app.fetch("/swagger");
+    const policy = headers.get("content-security-policy") ?? "";
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe-eval|https?:/);
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  test("names no other origin, and every file that it names is there", async () => {
+    const page = await (await app.fetch("/swagger")).text();
+    const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
+    expect(named).toContain("swagger/scalar.js");
+    for (const address of named.filter((each) => each !== "data:,")) {
+      expect(address).not.toMatch(/^[a-z]+:|^\/\//);
+      expect((await app.fetch(`/${address}`)).status).toBe(200);
+    }
+    expect(await (await app.fetch("/swagger/page.css")).text()).not.toMatch(/url\(|@import/);
+    expect(await (await app.fetch("/swagger/start.js")).text()).not.toMatch(/https?:|\/\//);
+  });
+
+  test("keeps the licence of the software that it is made of", async () => {
+    const script = await (await app.fetch("/swagger/scalar.js")).text();
+    expect(script).toStartWith("/*!\nMIT License\n\nCopyright (c) 2023-present Scalar");
+  });
+});
+
+describe.skipIf(chromium === null)("in a browser", () => {
+  const sent: Request[] = [];
+  let server: Bun.Server<undefined>;
+  let browser: Browser;
+  beforeAll(async () => {
+    server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        sent.push(request);
+        const { pathname, search } = new URL(request.url);
+        return app.fetch(pathname + search, request);
+      },
+    });
+    browser = await openBrowser(1_440, 900);
+  });
+  afterAll(async () => {
+    browser.close();
+    await server.stop(true);
+  });
+
+  /** Opens the page as in a tab of its own. */
+  const open = async () => {
+    await browser.open("about:blank");
+    await browser.open(`${server.url.href}swagger`);
+    await browser.shows("section", "Search flights");
+  };
+  const buttonWith = (text: string, within = "document") =>
+    `[...${within}.querySelectorAll("button")].findLast((it) => it.textContent.includes(${JSON.stringify(text)}) && it.checkVisibility())`;
+  const press = async (button: string) => {
+    await browser.until(button);
+    await browser.read(`${button}.click()`);
+  };
+  /** Sends the request of an operation as the page fills it in. */
+  const send = async (tag: string, operation: string): Promise<Request> => {
+    await browser.read(`location.hash = "#tag/${tag}/${operation}"`);
+    const section = `document.querySelector('section[id$="${operation}"]')`;
+    await browser.until(section);
+    await press(buttonWith("Test Request", section));
+    const before = sent.length;
+    await press(buttonWith("Send"));
+    await until(() => sent.length > before, 20_000);
+    const request = sent[before];
+    if (request === undefined) throw new Error("Nothing was sent");
+    return request;
+  };
+  const giveToken = async (token: string) => {
+    // Selected, so that typing replaces what is there.
+    await browser.read(`document.querySelector("input[placeholder=Token]").select()`);
+    await browser.type(token);
+  };
+  const kept = `sessionStorage.getItem("skyhook.token")`;
+
+  test("shows and finds operations, sends no Idempotency-Key of its own, and asks no other origin", async () => {
+    await open();
+    await browser.shows("h1", "Skyhook");
+    expect(await browser.read(`document.querySelectorAll("main, [role=main]").length`)).toBe(1);
+    await press(buttonWith("Search"));
+    await browser.until(`document.querySelector("[role=dialog] input")`);
+    await browser.type("cancel");
+    await browser.shows("[role=option]", "Cancel a booking");
+    await browser.press("Escape");
+    for (const [tag, path] of [
+      ["bookings", "/v1/api/bookings"],
+      ["users", "/v1/users"],
+    ] as const) {
+      const request = await send(tag, `POST${path}`);
+      expect([request.method, new URL(request.url).pathname]).toEqual(["POST", path]);
+      expect(request.headers.get("idempotency-key")).toBeNull();
+      await browser.press("Escape");
+    }
+    const others = browser.requested.filter((address) => !address.startsWith(server.url.href));
+    expect(others.filter((address) => !/^(?:data|blob|about):/.test(address))).toEqual([]);
+    const violations = `new Promise((resolve) => {
+      const observer = new ReportingObserver(() => {}, { types: ["csp-violation"], buffered: true });
+      observer.observe();
+      setTimeout(() => resolve(observer.takeRecords().map((it) => it.body.blockedURL + " " + it.body.effectiveDirective).join()), 100);
+    })`;
+    expect(await browser.read(violations)).toBe("");
+    expect(browser.said.filter((line) => /Content Security/i.test(line))).toEqual([]);
+    expect(browser.requested).toContain(`${server.url.href}openapi.json`);
+  });
+
+  test("sends the token it is given, and keeps for the tab what the server takes", async () => {
+    const token = await app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
+    await open();
+    await giveToken("expired");
+    const refused = await send("bookings", "GET/v1/api/bookings");
+    expect(refused.headers.get("authorization")).toBe("Bearer expired");
+    await browser.shows("[role=dialog]", "401");
+    expect(await browser.read(kept)).toBeNull();
+
+    await browser.press("Escape");
+    await giveToken(token);
+    const request = await send("bookings", "GET/v1/api/bookings");
+    expect(request.headers.get("authorization")).toBe(`Bearer ${token}`);
+    await browser.until(kept);
+    await open();
+    const field = `document.querySelector("input[placeholder=Token]").value`;
+    expect(await browser.read(field)).toBe(token);
+    expect(await browser.read("JSON.stringify(localStorage)")).not.toContain(token);
+  });
+});

@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { startApp, type TestApp } from "../../support/app.ts";
+
+const ours = "https://app.example.com";
+const corsHeaders = (response: Response): string[] =>
+  [...response.headers.keys()].filter((name) => name.startsWith("access-control-"));
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp({ CORS_ORIGINS: `${ours}, http://localhost:5173` });
+});
+afterEach(() => app.stop());
+
+const preflight = (origin: string, path = "/v1/api/bookings") =>
+  app.fetch(path, {
+    method: "OPTIONS",
+    headers: {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization,content-type,idempotency-key",
+    },
+  });
+
+describe("by default", () => {
+  test("no other origin is allowed anything, and OPTIONS is a method like others", async () => {
+    const closed = await startApp();
+    const headers = { origin: ours, "access-control-request-method": "GET" };
+    const answers = [
+      await closed.fetch("/", { headers }),
+      await closed.fetch("/v1/users", { headers }),
+      await closed.fetch("/v1/users", { method: "OPTIONS", headers }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 405]);
+    for (const response of answers) {
+      expect(corsHeaders(response)).toEqual([]);
+      expect(response.headers.get("vary")).toBeNull();
+    }
+    await closed.stop();
+  });
+});
+
+describe("an origin on the list", () => {
+  test.each([ours, "http://localhost:5173"])("%s may ask: preflight", async (origin) => {
+    const response = await preflight(origin);
+    expect(response.status).toBe(204);
+    expect(await response.text()).toBe("");
+    const { headers } = response;
+    expect(headers.get("access-control-allow-origin")).toBe(origin);
+    expect(headers.get("access-control-allow-methods")).toBe("GET, HEAD, POST, DELETE");
+    expect(headers.get("access-control-allow-headers")).toMatch(/Authorization.*Idempotency-Key/);
+    expect(headers.get("access-control-max-age")).toBe("7200");
+    expect(headers.get("access-control-allow-credentials")).toBeNull();
+    expect(headers.get("vary")).toContain("Origin");
+  });
+
+  test.each([
+    ["/", 200],
+    ["/v1/users", 401],
+    ["/nowhere", 404],
+    ["/v1/api/flights", 400],
+    ["/swagger", 200],
+    ["/openapi.json", 200],
+  ])("may read %s, %d, and the headers that matter", async (path, status) => {
+    const response = await app.fetch(path, { headers: { origin: ours } });
+    expect(response.status).toBe(status);
+    const { headers } = response;
+    expect(headers.get("access-control-allow-origin")).toBe(ours);
+    expect(headers.get("access-control-allow-credentials")).toBeNull();
+    expect(headers.get("vary")).toContain("Origin");
+    const exposed = headers.get("access-control-expose-headers")?.split(", ");
+    for (const name of [
+      "Link",
+      "Location",
+      "ETag",
+      "X-Request-Id",
+      "Idempotent-Replayed",
+      "Retry-After",
+      "RateLimit",
+      "RateLimit-Policy",
+    ]) {
+      expect(exposed).toContain(name);
+    }
+  });
+
+  test("may read what is streamed", async () => {
+    const response = await app.as("operator", "/v1/feed", { headers: { origin: ours } });
+    expect(response.headers.get("access-control-allow-origin")).toBe(ours);
+    await response.body?.cancel();
+  });
+});
+
+describe("any other origin", () => {
+  test.each([
+    "https://evil.example.com",
+    "https://app.example.com.evil.com",
+    "https://app.example.com:8443",
+    "http://app.example.com",
+    "https://APP.example.com",
+    "https://app.example.com/",
+    "null",
+    "*",
+    "",
+  ])("%j is told nothing", async (origin) => {
+    for (const response of [
+      await preflight(origin),
+      await app.fetch("/", { headers: { origin } }),
+    ]) {
+      expect(corsHeaders(response)).toEqual([]);
+      expect(response.headers.get("vary")).toContain("Origin");
+    }
+  });
+
+  test("nor is one that names none, but caches are told that it matters", async () => {
+    const response = await app.fetch("/v1/api/flights/1");
+    expect(corsHeaders(response)).toEqual([]);
+    expect(response.headers.get("vary")).toContain("Origin");
+  });
+});
+
+test("the page's files vary by coding and by origin", async () => {
+  const vary = (await app.fetch("/swagger")).headers.get("vary")?.toLowerCase();
+  expect(vary).toContain("accept-encoding");
+  expect(vary).toContain("origin");
+});
+
+test.each([
+  "*",
+  "app.example.com",
+  "https://app.example.com/",
+  "https://a.b/c",
+  "null",
+  "https://*.b.c",
+])("CORS_ORIGINS=%s stops the start and names the key", async (value) => {
+  expect(startApp({ CORS_ORIGINS: value })).rejects.toThrow(/^CORS_ORIGINS must be/);
+});

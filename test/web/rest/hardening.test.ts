@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { json, sample, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
+import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const bookings = "/v1/api/bookings";
+
+describe("what a reviewer found", () => {
+  test("a huge name is refused in no time, whatever it ends in", async () => {
+    app = await startApp();
+    for (const tail of ["\u0001", " ", "é"]) {
+      const started = performance.now();
+      const body = { name: `${"a".repeat(250_000)}${tail}`, email: "a@b.co" };
+      expect((await app.as("user", "/v1/users", post(body))).status).toBe(400);
+      // Quadratic matching took 35 s.
+      expect(performance.now() - started).toBeLessThan(2_000);
+    }
+  });
+
+  test("equal requests with one key for the last seat are all told of the booking", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app, { seats: 1 });
+    const request = post(bookingBody(id), { "idempotency-key": "k" });
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => app.as("user", bookings, request)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    expect(new Set(bodies).size).toBe(1);
+    expect(await seatsLeft(app, id)).toBe(0);
+  });
+
+  test("the feed ends when its token does", async () => {
+    app = await startApp();
+    const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 60);
+    const headers = { authorization: `Bearer ${token}` };
+    const stream = await app.fetch("/v1/feed", { headers });
+    const rest = stream.text();
+    app.clock.advance(61_000);
+    expect(await rest).toStartWith("retry: ");
+  });
+
+  test("a Last-Event-ID of another database starts the feed now", async () => {
+    app = await startApp();
+    const stream = await app.as("operator", "/v1/feed", { headers: { "last-event-id": "500" } });
+    const reader = stream.body?.getReader();
+    await reader?.read();
+    await app.deliverSample("task_tracker", "task.created");
+    app.clock.advance(1_000);
+    const { value } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(value)).toStartWith("id: 1\n");
+    await reader?.cancel();
+  });
+
+  test("requests refused unread are kept for the operator, but no flood of them", async () => {
+    app = await startApp();
+    await app.deliver("task_tracker", "{}", { secret: "wrong" });
+    const headers = { "content-encoding": "gzip" };
+    for (let count = 0; count < 300; count += 1) {
+      await app.deliver("task_tracker", "{}", { headers });
+    }
+    const reasons = (await listed(app, "/v1/rejections?limit=100")).map(({ reason }) => reason);
+    expect(reasons).toHaveLength(21);
+    expect(reasons.at(-1)).toBe("wrong-signature");
+  });
+
+  test("white space around a signed compact body makes no new event of it", async () => {
+    app = await startApp();
+    const body = `{"type":"inbound"}`;
+    const first = await json(await app.deliver("shared_inbox", body));
+    const { sign } = await import("../../../src/gateway/signatures/signature.ts");
+    const { providerOf, testSecret } = await import("../../support/app.ts");
+    const { signature } = providerOf("shared_inbox");
+    const mac = sign(signature, testSecret("shared_inbox"), Buffer.from(body), app.clock.now());
+    for (const spaced of [` ${body}`, `${body}\n`, `\n {"type" : "inbound"}`]) {
+      const init = { method: "POST", body: spaced, headers: { "x-inbox-signature": mac } };
+      const again = await json(await app.fetch("/webhooks/shared_inbox", init));
+      expect(again).toEqual({ ...first, status: "duplicate" });
+    }
+  });
+
+  test("an encoded letter in a provider's name is not the letter", async () => {
+    app = await startApp();
+    expect((await app.fetch("/webhooks/code%5fhost", { method: "POST" })).status).toBe(404);
+  });
+
+  test("a cancelled booking's quote is what it did pay back", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const { bookingId } = await json(await app.as("user", bookings, post(bookingBody(id))));
+    const at = `${bookings}/${String(bookingId)}`;
+    const cancelled = await json(await app.as("user", at, { method: "DELETE" }));
+    app.clock.advance(29 * 86_400_000);
+    expect(await json(await app.as("user", `${at}/cancellation`))).toEqual({
+      bookingId,
+      quotedAt: cancelled["cancelledAt"],
+      refund: cancelled["refund"],
+    });
+  });
+
+  test("an IPv4 address is one client in whichever way it is written", async () => {
+    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    const { headers, body } = sample("task_tracker", "task.created", app.clock);
+    const send = (from: string, secret?: string) =>
+      app.deliver("task_tracker", JSON.stringify(body), {
+        headers: { ...headers, "x-forwarded-for": from },
+        ...(secret !== undefined && { secret }),
+      });
+    for (let count = 0; count < 20; count += 1) await send("::ffff:102:304", "wrong");
+    expect((await send("1.2.3.4")).status).toBe(429);
+    expect((await send("::ffff:1.2.3.4")).status).toBe(429);
+    expect((await send("::ffff:102:305")).status).toBe(200);
+  });
+});
+
+describe("a server on a real port", () => {
+  /** What a raw request is answered. */
+  const raw = (url: string, text: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const socket = connect(Number(port), hostname, () => socket.write(text));
+      let answer = "";
+      socket.on("data", (data) => {
+        answer += data.toString();
+        if (answer.includes("\r\n\r\n")) socket.destroy();
+      });
+      socket.on("close", () => resolve(answer));
+      socket.on("error", reject);
+    });
+
+  test("answers in its own words whatever Host says, and whatever length is announced", async () => {
+    app = await startApp();
+    const cwd = temporaryFolder();
+    const server = await startServer({ cwd });
+    for (const host of ["[::bad", "", "a b", "x:99999999"]) {
+      const answer = await raw(server.url, `GET /v1/nothing HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 40[04] /);
+    }
+    for (const method of ["GET", "POST"]) {
+      const text = `${method} /graphql?query={me{name}} HTTP/1.1\r\nHost: [::bad\r\n`;
+      const answer = await raw(server.url, `${text}Content-Length: 0\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 (200|415) /);
+    }
+    // Dots are resolved (RFC 3986 section 6.2.2.3), as long as Host makes a URL of it; the length of a name is nothing to us.
+    const detours = [
+      ["GET /v1/../livez", 200],
+      ["GET /./livez", 200],
+      ["POST /webhooks/../webhooks/code_host", 503],
+      ["GET /webhooks/%2e%2e/webhooks/code_host", 405],
+    ] as const;
+    for (const host of ["x", "localhost", "[::bad"]) {
+      for (const [start, status] of detours) {
+        const text = `${start} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\n\r\n`;
+        const [line = ""] = (await raw(server.url, text)).split("\r\n");
+        const expected = host === "[::bad" ? 404 : status;
+        expect([host, start, line.split(" ")[1]]).toEqual([host, start, String(expected)]);
+      }
+    }
+    const old = await raw(server.url, "GET /v1/api/flights?origin=a HTTP/1.0\r\n\r\n");
+    expect(old).toMatch(/^HTTP\/1\.[01] 400 [\s\S]*problem\+json/);
+    const huge = "POST /webhooks/code_host HTTP/1.1\r\nHost: x\r\nContent-Length: 70000000\r\n\r\n";
+    expect(await raw(server.url, huge)).toMatch(/^HTTP\/1\.1 413 [\s\S]*problem\+json/);
+    expect(await server.stop()).toBe(0);
+    removeFolder(cwd);
+  }, 20_000);
+
+  test("acknowledges nothing once its log was removed", async () => {
+    app = await startApp();
+    const cwd = temporaryFolder();
+    const env = { TASK_TRACKER_WEBHOOK_SECRET: "test-secret-of-task_tracker" };
+    const server = await startServer({ cwd, env });
+    rmSync(join(cwd, "data/skyhook.db-wal"));
+    const { signed } = await import("../../support/app.ts");
+    const request = signed("task_tracker", "{}", app.clock);
+    expect((await fetch(`${server.url}/webhooks/task_tracker`, request)).status).toBe(503);
+    expect(await server.stop()).toBe(0);
+    removeFolder(cwd);
+  }, 20_000);
+});

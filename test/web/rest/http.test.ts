@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import manifest from "../../../package.json" with { type: "json" };
+import { problems } from "../../../src/web/rest/errors.ts";
+import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+describe("GET /", () => {
+  test("says what this is and who may post", async () => {
+    expect(await json(await app.fetch("/"))).toEqual({
+      service: "skyhook",
+      version: manifest.version,
+      apiVersion: "1.0.0",
+      status: "ok",
+      uptimeSeconds: expect.any(Number),
+      webhooks: {
+        endpoint: "/webhooks/:provider",
+        providers: catalogue.map(({ id }) => id),
+      },
+    });
+  });
+});
+
+describe("health", () => {
+  test("/livez and /readyz are 200 while serving; /readyz is 503 while draining", async () => {
+    expect((await app.fetch("/livez")).status).toBe(200);
+    expect((await app.fetch("/readyz")).status).toBe(200);
+    app.services.drain();
+    expect((await app.fetch("/livez")).status).toBe(200);
+    const draining = await app.fetch("/readyz");
+    expect(draining.status).toBe(503);
+    expect(draining.headers.get("retry-after")).toBe("5");
+  });
+
+  test("/readyz is 503 without a database", async () => {
+    await app.services.storage.close();
+    expect((await app.fetch("/readyz")).status).toBe(503);
+  });
+
+  test("/metrics counts receipts by provider and verdict, and times acknowledgements", async () => {
+    await app.deliver("task_tracker", "{}");
+    await app.deliver("task_tracker", "{}");
+    await app.deliver("task_tracker", "not json");
+    await app.deliver("task_tracker", "{}", { secret: "wrong" });
+    await app.fetch("/webhooks/nobody", { method: "POST" });
+    const text = await (await app.fetch("/metrics")).text();
+    for (const [provider, verdict] of [
+      ["task_tracker", "ignored"],
+      ["task_tracker", "duplicate"],
+      ["task_tracker", "unreadable"],
+      ["task_tracker", "refused"],
+      ["unknown", "refused"],
+    ]) {
+      const line = `skyhook_webhook_receipts_total{provider="${provider}",verdict="${verdict}"} 1\n`;
+      expect(text).toContain(line);
+    }
+    expect(text).toContain("skyhook_webhook_ack_seconds_count 2\n");
+    expect(text).toContain('skyhook_outbox_notifications{status="dead"} 0\n');
+  });
+});
+
+describe("request ids", () => {
+  test.each(["abc", "A-z.0_9", "x".repeat(64)])("%s is taken over", async (id) => {
+    const response = await app.fetch("/livez", { headers: { "x-request-id": id } });
+    expect(response.headers.get("x-request-id")).toBe(id);
+  });
+
+  test.each(["", "a b", "a/b", "ü", "x".repeat(65)])("%j is replaced", async (id) => {
+    const response = await app.fetch("/nowhere", { headers: { "x-request-id": id } });
+    const made = response.headers.get("x-request-id");
+    expect(made).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(await json(response)).toMatchObject({
+      requestId: made,
+      instance: `urn:skyhook:request:${made}`,
+    });
+  });
+});
+
+describe("problems", () => {
+  test("are application/problem+json with all their members", async () => {
+    const response = await app.fetch("/nowhere", { headers: { "x-request-id": "r" } });
+    expect(response.headers.get("content-type")).toBe("application/problem+json");
+    expect(await json(response)).toEqual({
+      type: "/problems/not-found",
+      title: "Not found",
+      status: 404,
+      detail: "There is nothing at this address",
+      instance: "urn:skyhook:request:r",
+      code: "not-found",
+      requestId: "r",
+    });
+  });
+
+  test.each(Object.entries(problems))(
+    "%s has a page where its type leads",
+    async (code, problem) => {
+      const page = await app.fetch(`/problems/${code}`);
+      expect(page.status).toBe(200);
+      expect(page.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+      const text = await page.text();
+      expect(text).toContain(problem.title);
+      expect(text).toContain(String(problem.status));
+    },
+  );
+
+  test("have a page of markup for browsers, in which a text is no markup", async () => {
+    const page = await app.fetch("/problems/authentication-required", {
+      headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
+    });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.headers.get("vary")).toBe("Accept, Origin");
+    const text = await page.text();
+    expect(text).toContain("<code>Authorization: Bearer &lt;token&gt;</code>");
+    expect(text).not.toContain("<token>");
+    expect(text).not.toMatch(/<script|<style|style=/);
+  });
+
+  test("of no such code have none", async () => {
+    for (const code of ["nonsense", "toString", "__proto__"]) {
+      expect((await app.fetch(`/problems/${code}`)).status).toBe(404);
+    }
+  });
+
+  test.each([
+    ["POST", "/", "GET, HEAD"],
+    ["DELETE", "/v1/events", "GET, HEAD"],
+    ["PUT", "/v1/events/evt_1", "GET, HEAD"],
+    ["GET", "/v1/events/evt_1/replay", "POST"],
+    ["PURGE", "/livez", "GET, HEAD"],
+  ])("%s %s: 405 with Allow: %s", async (method, path, allow) => {
+    const response = await app.fetch(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe(allow);
+    expect(await json(response)).toMatchObject({ code: "method-not-allowed" });
+  });
+
+  test.each(["/v1/events/", "/V1/events", "//", "/webhooks", "/webhooks/", "/webhooks/a/b"])(
+    "%s is 404: addresses are exact",
+    async (path) => {
+      expect((await app.fetch(path)).status).toBe(404);
+    },
+  );
+
+  test("HEAD is GET without the body", async () => {
+    const response = await app.fetch("/livez", { method: "HEAD" });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe("");
+  });
+
+  test("of ours tell nothing", async () => {
+    const broken = await startApp();
+    await broken.services.storage.close();
+    const response = await broken.as("operator", "/v1/events");
+    expect([500, 503]).toContain(response.status);
+    expect(await response.text()).not.toMatch(/sqlite|database has closed|stack|\.ts/i);
+  });
+});

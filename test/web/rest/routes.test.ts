@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+
+/** Everything that needs no token. A new route that does not ask who is there fails until it is here. */
+const publicRoutes = [
+  "GET /",
+  "GET /livez",
+  "GET /readyz",
+  "GET /metrics",
+  "GET /problems/:code",
+  // Providers show who they are by their signature.
+  "POST /webhooks/:provider",
+  "ALL /webhooks/:provider",
+  "POST /v1/auth/token",
+  "POST /v1/auth/console",
+  "GET /v1/api/flights",
+  "GET /v1/api/flights/:id",
+  "GET /swagger",
+  "GET /swagger/scalar.js",
+  "GET /swagger/page.css",
+  "GET /swagger/start.js",
+  "GET /swagger/json",
+  "GET /openapi.json",
+  // A page without data: all that it shows it asks the API for, with the operator's token.
+  "GET /console",
+  "GET /console/page.js",
+  "GET /console/page.css",
+  // Each field that needs a token asks for it itself: flights are public.
+  "ALL /graphql",
+  "GET /graphql/playground/:file",
+];
+
+const own = await startApp();
+const routes = own.app.routes.map(({ method, path }) => ({
+  method,
+  path,
+  name: `${method} ${path}`,
+}));
+await own.stop();
+const guarded = routes.filter(({ name }) => !publicRoutes.includes(name));
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const addressOf = (path: string): string => path.replaceAll(/:[^/]+/g, "1");
+
+describe("routes", () => {
+  test("the public list names nothing that is not there", () => {
+    const names = routes.map(({ name }) => name);
+    expect(publicRoutes.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test("there are guarded ones", () => {
+    expect(guarded.length).toBeGreaterThanOrEqual(14);
+  });
+
+  test.each(guarded)(
+    "$name is 401 without a token and with a bad one",
+    async ({ method, path }) => {
+      const body = method === "GET" ? {} : { body: "{}" };
+      const asked = [undefined, "Bearer nonsense", "Basic YTpi", "Bearer"].map((authorization) =>
+        app.fetch(addressOf(path), {
+          method,
+          headers: { "content-type": "application/json", ...(authorization && { authorization }) },
+          ...body,
+        }),
+      );
+      for (const response of await Promise.all(asked)) {
+        expect(response.status).toBe(401);
+        expect(response.headers.get("www-authenticate")).toStartWith("Bearer");
+        expect(response.headers.get("cache-control")).toBe("no-store");
+        expect(["authentication-required", "invalid-token"]).toContain(
+          String((await json(response))["code"]),
+        );
+      }
+    },
+  );
+
+  test.each(routes.filter(({ path, method }) => path.startsWith("/v1/") && method !== "ALL"))(
+    "$name is in the API documents, with what it needs",
+    async ({ method, path, name }) => {
+      const { paths } = await json(await app.fetch("/openapi.json"));
+      const at = path.replaceAll(/:([^/]+)/g, "{$1}");
+      expect(paths).toHaveProperty([at, method.toLowerCase()]);
+      const isGuarded = guarded.some((route) => route.name === name);
+      const expected = isGuarded ? [{ bearer: [] }] : expect.not.arrayContaining([{ bearer: [] }]);
+      const { security = [] }: { security?: unknown } = Object(
+        Reflect.get(Object(Reflect.get(Object(paths), at)), method.toLowerCase()),
+      );
+      expect(security).toEqual(expected);
+    },
+  );
+});
+
+describe("headers", () => {
+  test.each(["/", "/nowhere", "/v1/users", "/swagger", "/swagger/scalar.js", "/problems/internal"])(
+    "%s: nosniff",
+    async (path) => {
+      const response = await app.fetch(path);
+      expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    },
+  );
+
+  test.each(["/v1/users", "/v1/api/bookings", "/v1/events", "/v1/notifications", "/v1/rejections"])(
+    "%s: what is answered to a token is for no cache",
+    async (path) => {
+      const response = await app.as("admin", path);
+      expect(response.status).toBe(200);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    },
+  );
+});
