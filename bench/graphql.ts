@@ -282,10 +282,10 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
     ),
     "",
     goalTable([
-      ...pair("P8", "events: GraphQL ÷ REST", "events", "eventsRest", 0.55),
+      ...pair("P8", "events: GraphQL ÷ REST", "events", "eventsRest", 0.65),
       ...pair("P8", "events: edges with cursors ÷ REST", "eventsEdges", "eventsRest"),
-      ...pair("P8", "bookings: GraphQL ÷ REST", "bookings", "bookingsRest", 0.55),
-      ...pair("P9", "events: GraphQL ÷ mercurius", "events", "eventsPeer", 1.8),
+      ...pair("P8", "bookings: GraphQL ÷ REST", "bookings", "bookingsRest", 0.65),
+      ...pair("P9", "events: GraphQL ÷ mercurius", "events", "eventsPeer", 1.05),
     ]),
   ].join("\n");
 }

@@ -6,7 +6,8 @@ export type JsonType = (typeof jsonTypes)[number];
  * are dropped; so are types that are refused by `q=0`. No header: anything.
  */
 export function acceptedTypes(header: string | null): string[] {
-  const parts = (header ?? "*/*").split(",").map((part) => {
+  if (header === null || header === "*/*") return ["*/*"];
+  const parts = header.split(",").map((part) => {
     const [type = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
     const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
     return { type, quality: quality === undefined ? 1 : Number(quality) || 0 };

@@ -32,7 +32,7 @@ export function createHandler(parts: GraphqlParts): Handler {
       useExecution(logFailure),
       useRefusals(),
     ],
-    parserAndValidationCache: { documentCache: documentCache(), errorCache: forgetful },
+    parserAndValidationCache: documentCache(),
     maskedErrors: { maskError: (error) => masked(error, logFailure) },
     // Both are served by our own route; neither this page nor yoga's health check is reached.
     graphiql: false,
@@ -51,9 +51,6 @@ export function createHandler(parts: GraphqlParts): Handler {
 
 /** Nothing of ours goes on after its answer. */
 const waitUntil = () => {};
-
-/** Texts that are no GraphQL are found out again, in little time. */
-const forgetful = { get: () => undefined, set: () => {} };
 
 async function contextFor(
   { verbs, verify, clock }: GraphqlParts,
