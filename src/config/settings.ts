@@ -1,4 +1,4 @@
-import { samplerNames } from "../telemetry/tracing/tracing.ts";
+import { samplerNames } from "../telemetry/tracing/tracing-settings.ts";
 import { catalogue, defaultProviders } from "../gateway/providers/catalogue.ts";
 
 import {

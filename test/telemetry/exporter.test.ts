@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import {
   samplerNames,
-  tracing,
   type TracingSettings,
-} from "../../src/telemetry/tracing/tracing.ts";
+} from "../../src/telemetry/tracing/tracing-settings.ts";
+import { tracing } from "../../src/telemetry/tracing/tracing.ts";
 import { startApp, until } from "../support/app.ts";
 import { type TestCollector, testCollector } from "../support/collector.ts";
 import { never } from "../support/gateway.ts";

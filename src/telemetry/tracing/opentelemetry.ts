@@ -24,7 +24,7 @@ import { spanExport } from "./span-export.ts";
 import { activeSpan } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { Tracer } from "./tracer.ts";
-import type { TracingParts, TracingSettings } from "./tracing.ts";
+import type { TracingParts, TracingSettings } from "./tracing-settings.ts";
 
 type Settings = TracingSettings & { readonly otlpEndpoint: string };
 

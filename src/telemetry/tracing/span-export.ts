@@ -3,7 +3,7 @@ import type { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http"
 import { BatchSpanProcessor, type SpanProcessor } from "@opentelemetry/sdk-trace";
 
 import { detached } from "./span.ts";
-import type { TracingParts } from "./tracing.ts";
+import type { TracingParts } from "./tracing-settings.ts";
 
 interface SpanExport {
   readonly processor: SpanProcessor;
