@@ -10,7 +10,7 @@ import { flightsRest } from "./booking/flights/flights.rest.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
 import { cors } from "./web/rest/cors.ts";
-import { authenticated } from "./web/rest/door.ts";
+import { authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
 import { failureLog } from "./web/rest/failure-log.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";

@@ -17,6 +17,9 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
+/** Opens the session of an access token. Throws `invalid-token`. */
+export type Verify = (token: string) => Promise<Session>;
+
 /** What every verb is told about the request it serves. */
 export interface Context {
   readonly actor: Actor;

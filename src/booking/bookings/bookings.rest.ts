@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer, serveCreation, servePage } from "../../web/rest/door.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, textFilter } from "../../web/rest/query.ts";

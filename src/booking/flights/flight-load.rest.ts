@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Authenticated, bearer } from "../../web/rest/door.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, wholeNumber } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";

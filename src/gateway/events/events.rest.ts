@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer, servePage } from "../../web/rest/door.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { servePage } from "../../web/rest/serve.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, bearer } from "../../web/rest/door.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 
 import { providerStatusesSchema } from "./provider-status.schema.ts";

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 
 import type { Clock } from "../../base/clock.ts";
+import type { Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { responseText } from "../../base/response-text.ts";
 
@@ -10,7 +11,6 @@ import {
   sessionOf,
   skewSeconds,
   type TokenOptions,
-  type Verify,
 } from "./token.ts";
 
 /** Signature algorithms taken of an identity provider: none that a shared secret could forge. */

@@ -1,7 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Session } from "../../base/context.ts";
-
-import type { Verify } from "./token.ts";
+import type { Session, Verify } from "../../base/context.ts";
 
 /** Tokens remembered at once; the longest unused is forgotten first. */
 const maxSessions = 5_000;

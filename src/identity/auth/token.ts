@@ -1,7 +1,7 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, roles, type Session } from "../../base/context.ts";
+import { type Actor, roles, type Session, type Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 
 /** Mints and checks access tokens: JWTs of the profile for OAuth 2.0 (RFC 9068). */
@@ -11,8 +11,6 @@ export interface Tokens {
   /** The session that a token opens. Throws `invalid-token` without telling what is wrong with it. */
   readonly verify: Verify;
 }
-
-export type Verify = (token: string) => Promise<Session>;
 
 export interface TokenOptions {
   readonly key: Uint8Array;

@@ -7,7 +7,8 @@ import {
   madeHeaders,
   totalHeaders,
 } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer, serveCreation, servePage } from "../../web/rest/door.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 import { pageQuery } from "../../web/rest/page.schema.ts";

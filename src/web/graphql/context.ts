@@ -1,7 +1,6 @@
-import type { Verify } from "../../identity/auth/token.ts";
 import type { Bookings } from "../../booking/bookings/bookings.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { Context } from "../../base/context.ts";
+import type { Context, Verify } from "../../base/context.ts";
 import type { Events } from "../../gateway/events/events.ts";
 import type { Flights } from "../../booking/flights/flights.ts";
 import type { Seats } from "../../booking/flights/seats.ts";

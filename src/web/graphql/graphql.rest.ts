@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
-import type { Exchange } from "../rest/door.ts";
+import type { Exchange } from "../rest/serve.ts";
 import { requestIdOf } from "../rest/request-id.ts";
 import { lazy } from "../../base/lazy.ts";
 

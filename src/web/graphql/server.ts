@@ -1,7 +1,6 @@
 import { YogaServer } from "graphql-yoga";
 
-import type { Verify } from "../../identity/auth/token.ts";
-import type { Context, Session } from "../../base/context.ts";
+import type { Context, Session, Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { authenticate } from "../rest/auth.ts";
 

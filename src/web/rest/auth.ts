@@ -1,6 +1,23 @@
-import type { Verify } from "../../identity/auth/token.ts";
-import type { Session } from "../../base/context.ts";
+import type { Context, Session, Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+
+import { requestIdOf } from "./request-id.ts";
+import type { Exchange } from "./serve.ts";
+
+/** The context of an authenticated request. Throws as `authenticate` does. */
+export type Authenticated = (exchange: Exchange) => Promise<Context>;
+
+/** Authenticates requests by their tokens, and forbids caches to keep the responses. */
+export function authenticated(verify: Verify): Authenticated {
+  return async ({ request, set }) => {
+    const session = await authenticate(request, verify);
+    set.headers["cache-control"] = "no-store";
+    return { ...session, requestId: requestIdOf(set.headers) };
+  };
+}
+
+/** In the API document: an operation that needs a token. */
+export const bearer = [{ bearer: [] }];
 
 /**
  * Who sent a request, by its bearer token (RFC 6750 section 2.1). Throws `authentication-required`
