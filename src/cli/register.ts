@@ -12,7 +12,7 @@ import { type Answer, isLoopback, problemOf, request } from "./request.ts";
 export interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */
   readonly url?: string;
-  readonly apiUrl?: string;
+  readonly apiUrl: string;
   readonly token?: string;
   readonly dryRun?: true;
 }
@@ -38,9 +38,10 @@ export async function register(
       `${id} has no call for this: ${setUp}. Only ${registrable} can be registered`,
     );
   }
-  const apiUrl = required("--api-url", options.apiUrl);
+  const { apiUrl } = options;
   const target = `${apiUrl}/v1/webhooks`;
-  const url = webhookUrl(required("--url", options.url));
+  if (options.url === undefined) throw new UsageError("--url <url> is needed");
+  const url = webhookUrl(options.url);
   const body = JSON.stringify({ url, events });
   if (!apiUrl.startsWith("https:") && !isLoopback(apiUrl)) {
     throw new UsageError("--api-url must be https: the token would be sent for all to read");
@@ -59,12 +60,6 @@ export async function register(
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const answer = await request(target, { method: "POST", headers, body }, "check --api-url");
   store(id, answer, secretsDir, env);
-}
-
-/** An option that is needed, but asked for only where the provider can be registered at all. */
-function required(name: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageError(`${name} <url> is needed`);
-  return value;
 }
 
 /** The gateway's URL for the provider, whether the base or all of it was given. */

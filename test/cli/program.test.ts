@@ -66,7 +66,7 @@ describe("skyhook", () => {
     [["verify", "task_tracker", "--body", "-", "--at", "2026-11-21"], "with its offset"],
     [["replay"], "event id"],
     [["replay", "evt_0", "--undelivered"], "event id"],
-    [["register", "deploy_platform", "--url", "https://a.example"], "--api-url"],
+    [["register", "deploy_platform"], "--url <url> is needed"],
     [["register", "deploy_platform", "--url", "ftp://a", "--api-url", "https://b"], "like http://"],
   ] as const)("%j is wrong usage", async (args, hint) => {
     const { out, err, code } = await skyhook(args, { env: everything, input: "" });

@@ -65,6 +65,8 @@ describe("skyhook register", () => {
       `POST ${api}/v1/webhooks\nAuthorization: Bearer <token>\nContent-Type: application/json\n\n${JSON.stringify({ url, events })}\n`,
     );
     expect(code).toBe(0);
+    const real = await skyhook(["register", "deploy_platform", "--url", url, "--dry-run"]);
+    expect(real.out).toStartWith("POST https://api.vercel.com/v1/webhooks\n");
     expect(asked).toHaveLength(before);
   });
 
@@ -122,11 +124,11 @@ describe("skyhook register", () => {
     const [inbox, processor, nowhere] = await Promise.all([
       skyhook(["register", "shared_inbox"]),
       skyhook(["register", "payment_processor"]),
-      skyhook(["register", "deploy_platform", "--url", "https://h.example"]),
+      skyhook(["register", "deploy_platform"]),
     ]);
     expect(inbox.err).toContain('use a rule with the action "trigger a webhook"');
     expect(processor.err).toContain("make the webhook in its own settings");
-    expect(nowhere.err).toContain("--api-url <url> is needed");
+    expect(nowhere.err).toContain("--url <url> is needed");
     for (const { code } of [inbox, processor, nowhere]) expect(code).toBe(2);
   });
 });

@@ -70,15 +70,21 @@ export function declareOperating(program: Command, env: NodeJS.ProcessEnv): void
       .command("register")
       .description("make the webhook at deploy_platform and store the secret that it answers with")
       .argument("<provider>", "deploy_platform")
-      // Needed, but a provider that cannot be registered is refused before they are asked for.
+      // Needed, but a provider that cannot be registered is refused before it is asked for.
       .option("--url <url>", "the gateway's public URL; needed", argument(parseBaseUrl))
-      .option("--api-url <url>", "the platform's API; needed", argument(parseBaseUrl))
+      // https://vercel.com/docs/rest-api: the address of its API.
+      .option(
+        "--api-url <url>",
+        "the platform's API",
+        argument(parseBaseUrl),
+        "https://api.vercel.com",
+      )
       .option(
         "--token <token>",
         "the platform's API token; better in DEPLOY_API_TOKEN, which `ps` does not show",
       )
       .option("--dry-run", "print the request, without the token, and do not send it"),
-    "skyhook register deploy_platform --url https://hooks.example.com --api-url https://api.example.com",
+    "skyhook register deploy_platform --url https://hooks.example.com",
   ).action(async (provider: string, options: RegisterOptions) => {
     const { register } = await import("../register.ts");
     await register(provider, options, env);
