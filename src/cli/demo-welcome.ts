@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+
 import { mintConsoleCode } from "../identity/auth/console-codes.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Role, roles } from "../base/context.ts";
@@ -5,6 +7,7 @@ import type { Services } from "../services.ts";
 
 import { routeIn } from "./demo-route.ts";
 import { serverSigning } from "./signing-key.ts";
+import { isCompiled } from "./version.ts";
 
 const tokenTtlSeconds = 8 * 3_600;
 
@@ -21,6 +24,25 @@ interface Demo {
   /** The folder that it all is in; null when there is none. */
   readonly kept: string | null;
   readonly inMemory: boolean;
+  /** Variables that lead commands to this demo, as a shell's `export` takes them. */
+  readonly made: string;
+}
+
+/** As a POSIX shell reads it back. */
+export const quoted = (text: string): string =>
+  /^[\w./:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+/** How this program is called from any folder. */
+function program(): string {
+  if (isCompiled) return runnable("skyhook");
+  return `${runnable("bun")} ${quoted(Bun.main)}`;
+}
+
+/** The name alone where it leads to the file that runs now. */
+function runnable(name: string): string {
+  const found = Bun.which(name);
+  const isThis = found !== null && realpathSync(found) === realpathSync(process.execPath);
+  return isThis ? name : quoted(process.execPath);
 }
 
 /** What the demo says when it is there: where to look, tokens, and commands that work when pasted. */
@@ -40,12 +62,16 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
     "",
     `  ${await consoleLink(services, url)}`,
     "",
-    "Paste these tokens into another terminal, they are good for 8 hours:",
+    "Paste these lines into another terminal; the tokens are good for 8 hours:",
     "",
+    `export ${demo.made}`,
     ...tokens,
     "",
     "then any of these:",
     "",
+    "# another link that signs in, and a webhook of your own",
+    `${program()} console`,
+    `${program()} send task_tracker task.completed`,
     ...(await commands(services, url)),
     "",
   ].join("\n");
@@ -60,7 +86,7 @@ async function consoleLink({ config }: Services, url: string): Promise<string> {
 
 function fate({ kept, inMemory }: Demo): string {
   if (kept !== null) {
-    const again = `DATA_DIR='${kept}' SECRETS_DIR='${kept}/secrets' skyhook serve`;
+    const again = `DATA_DIR=${quoted(kept)} SECRETS_DIR=${quoted(`${kept}/secrets`)} ${program()} serve`;
     return `All of it stays in ${kept}; without the samples:\n  ${again}`;
   }
   if (!inMemory) return "Flights, users and webhooks stay in the database of DATABASE_URL.";

@@ -10,7 +10,7 @@ import { secretStore } from "../config/secrets.ts";
 
 import { bookSeats } from "./demo-bookings.ts";
 import { deliverSamples } from "./demo-deliveries.ts";
-import { welcome } from "./demo-welcome.ts";
+import { quoted, welcome } from "./demo-welcome.ts";
 import { serve } from "./serve.ts";
 
 const scheduleDays = 60;
@@ -38,9 +38,19 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
   await bookSeats(services);
   const kept = keep === undefined ? null : resolve(keep);
   const inMemory = config.databaseUrl === "sqlite::memory:";
-  console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory }));
+  const made = madeFor(demoEnv, env, url);
+  console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory, made }));
   const secrets = secretStore(demoEnv, config.secretsDir);
   deliverSamples(url, config.providers, (id) => secrets.webhookSecrets(id)?.current ?? null);
+}
+
+/** What other commands need to find this demo: what it made, and its port, as the shell writes it. */
+function madeFor(demoEnv: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv, url: string): string {
+  const made = Object.entries(demoEnv).filter(([name, value]) => value !== env[name]);
+  const all = { ...Object.fromEntries(made), PORT: new URL(url).port };
+  return Object.entries(all)
+    .map(([name, value]) => `${name}=${quoted(value)}`)
+    .join(" ");
 }
 
 const random = (encoding: "hex" | "base64"): string =>

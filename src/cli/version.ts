@@ -3,6 +3,9 @@ import { version } from "../base/version.ts";
 /** Put in by the build; not there when the program runs from its source. */
 declare const SKYHOOK_COMMIT: string | undefined;
 
+/** Whether this runs from one compiled file. */
+export const isCompiled = typeof SKYHOOK_COMMIT === "string";
+
 /** `0.1.0 (commit 716b25f, Bun 1.4.5)`: what a report of a fault should name. */
 export function fullVersion(): string {
   const commit = typeof SKYHOOK_COMMIT === "string" ? SKYHOOK_COMMIT : sourceCommit();

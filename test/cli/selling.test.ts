@@ -216,27 +216,61 @@ describe("skyhook demo", () => {
     expect(readdirSync(cwd)).toEqual([]);
   }, 60_000);
 
-  test("prints commands that work when pasted, and pages that are there", async () => {
-    const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"), 20_000);
-    const lines = server.log().split("\n");
-    // The last one follows the feed, and would not end.
-    const pasted = lines.filter((line) => /^(?:export|curl) /.test(line)).slice(0, -1);
-    const script = pasted.map((line) => (line.startsWith("curl") ? `${line} -w '\n'` : line));
-    const { stdout } = Bun.spawnSync(["bash", "-c", script.join("\n")], { timeout: 20_000 });
-    const [search, booking, graphql, events] = stdout.toString().split("\n");
-    expect(itemsAt(JSON.parse(search ?? ""), "flights").length).toBeGreaterThan(0);
-    expect(at(JSON.parse(booking ?? ""), "status")).toBe("confirmed");
-    expect(graphql).toMatch(/^\{"data":\{"flights":\{"totalCount":\d{3}/);
-    expect(itemsAt(JSON.parse(events ?? ""), "data").length).toBeGreaterThan(0);
-    const pages = lines.flatMap((line) => /^  [\w ]+ (http:\S+)$/.exec(line)?.[1] ?? []);
-    expect(pages.length).toBeGreaterThanOrEqual(2);
-    for (const page of pages) {
-      const answer = await fetch(page, { headers: { accept: "text/html" } });
-      expect([page, answer.status]).toEqual([page, 200]);
-    }
-    await server.stop();
-  }, 60_000);
+  test.each([
+    ["in memory", []],
+    ["in a folder", ["--keep", "a folder of its own"]],
+  ])(
+    "%s prints commands that work from another terminal, and pages that are there",
+    async (_, options) => {
+      const child = spawnSkyhook(["demo", ...options], { cwd, env: { PORT: "0" } });
+      let log = "";
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+        log += text;
+        if (log.includes("/v1/feed\n")) break;
+      }
+      const lines = log.split("\n");
+      const exports = lines.filter((line) => line.startsWith("export "));
+      const commands = lines
+        .slice(lines.indexOf("then any of these:") + 1)
+        // Neither comments nor lines of the log.
+        .filter((line) => /^[^#{]/.test(line));
+      // A shell of its own in another folder, which has nothing of ours but what is pasted.
+      const elsewhere = temporaryFolder();
+      folders.push(elsewhere);
+      const paste = (command: string) =>
+        Bun.spawnSync(["bash", "-c", [...exports, command].join("\n")], {
+          cwd: elsewhere,
+          env: { PATH: process.env["PATH"] },
+          timeout: command.endsWith("/v1/feed") ? 2_000 : 30_000,
+        });
+      const answers = commands.map((command) => {
+        const { stdout, exitCode } = paste(command);
+        // The last one follows the feed, and does not end by itself.
+        if (!command.endsWith("/v1/feed")) expect([command, exitCode]).toEqual([command, 0]);
+        return stdout.toString();
+      });
+      const [link = "", sent, search, booking, graphql, events, feed] = answers;
+      expect(sent).toStartWith("200 accepted");
+      expect(itemsAt(JSON.parse(search ?? ""), "flights").length).toBeGreaterThan(0);
+      expect(at(JSON.parse(booking ?? ""), "status")).toBe("confirmed");
+      expect(graphql).toMatch(/^\{"data":\{"flights":\{"totalCount":\d{3}/);
+      expect(itemsAt(JSON.parse(events ?? ""), "data").length).toBeGreaterThan(0);
+      expect(feed).toContain("retry: ");
+      const { origin, hash } = new URL(link.trim());
+      const signedIn = await fetch(`${origin}/v1/auth/console`, post({ code: hash.slice(6) }));
+      expect(signedIn.status).toBe(200);
+      expect(readdirSync(elsewhere)).toEqual([]);
+      const pages = lines.flatMap((line) => /^  [\w ]+ (http:\S+)$/.exec(line)?.[1] ?? []);
+      expect(pages.length).toBeGreaterThanOrEqual(2);
+      for (const page of pages) {
+        const answer = await fetch(page, { headers: { accept: "text/html" } });
+        expect([page, answer.status]).toEqual([page, 200]);
+      }
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    },
+    120_000,
+  );
 
   test("takes no secret and no key of the folder that it is started in", async () => {
     const file = "secrets/code_host_webhook_secret";
