@@ -32,6 +32,8 @@ export interface Feed {
 const pageSize = 100;
 /** Followers are woken at most this often, so that many of them do not outrun the writer. */
 const wakeIntervalMs = 20;
+/** Followers that read in one turn of the event loop: requests are answered between two turns. */
+const wokenATurn = 10;
 /** The log comes back to the feed this long after reading it failed. */
 const logRetryMs = 1_000;
 
@@ -43,7 +45,12 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
 
   function announce(): void {
     wakeDue = false;
-    for (const wakeFollower of followers) wakeFollower();
+    wakeInTurn([...followers]);
+  }
+
+  function wakeInTurn(sleeping: readonly (() => void)[]): void {
+    for (const wakeFollower of sleeping.slice(0, wokenATurn)) wakeFollower();
+    if (sleeping.length > wokenATurn) setImmediate(() => wakeInTurn(sleeping.slice(wokenATurn)));
   }
 
   async function newest(): Promise<number> {
