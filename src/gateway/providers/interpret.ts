@@ -57,6 +57,8 @@ function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | n
   }
 }
 
+/** The value of the field that a form begins with. Others may be millions, and are not read. */
 function fieldOf(form: string, field: string): string {
-  return new URLSearchParams(form).get(field) ?? "";
+  const [first = ""] = form.split("&", 1);
+  return new URLSearchParams(first).get(field) ?? "";
 }
