@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 
+import { runAttacks } from "./attack-run.ts";
+import { attacks } from "./attacks.ts";
 import { checkLeaks } from "./oracle.ts";
 import { answersByStatus, type Failure, replayCommand, type Target } from "./target.ts";
 import { targets } from "./targets.ts";
@@ -15,20 +17,25 @@ Options
   --seed N           what the cases are made from (random)
   --target NAME      one subject alone, as often as there is time
   --path P           of --target and --seed: only that case; as a failure prints it
+  --attacks          instead of cases: every attack once, each on a watched server
+  --attack NAME      one attack alone
   --help             this text
 
 Targets
-${targets.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}`;
+${targets.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
+
+Attacks
+${attacks.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}`;
 
 /** Cases of a target before the next one has its turn. */
 const runsATurn = 100;
 /** A turn ends after this long, in the midst of making a case smaller too. */
 const turnLimitMs = 30_000;
 const progressEveryMs = 10_000;
-/** What the server's process may hold at most, whatever it is sent. */
-const maxResidentBytes = 1024 * 1024 * 1024;
 
 interface Options {
+  /** Tries attacks and no cases: every one, or the one named. */
+  readonly attacks: { readonly only: string | undefined } | null;
   readonly minutes: number;
   readonly seed: number;
   readonly chosen: readonly Target[];
@@ -42,6 +49,8 @@ function readOptions(): Options | null {
       seed: { type: "string" },
       target: { type: "string" },
       path: { type: "string" },
+      attacks: { type: "boolean" },
+      attack: { type: "string" },
       help: { type: "boolean" },
     },
   });
@@ -55,13 +64,22 @@ function readOptions(): Options | null {
   if (values.path !== undefined && values.target === undefined) {
     throw new Error("--path goes with --target and --seed, as a failure prints them");
   }
-  return { minutes, seed, chosen, path: values.path };
+  const attacked = values.attacks === true || values.attack !== undefined;
+  return {
+    attacks: attacked ? { only: values.attack } : null,
+    minutes,
+    seed,
+    chosen,
+    path: values.path,
+  };
 }
 
 /** What a run found out so far. */
 interface Tally {
   cases: number;
-  readonly residentBytes: number[];
+  readonly anonymousBytes: number[];
+  /** The longest that `/livez` took, by target, in ms. */
+  readonly worstMs: Map<string, number>;
 }
 
 /** Turn by turn until the time is up or something is found; null when nothing was. */
@@ -96,12 +114,12 @@ async function turn(
     ...(path !== undefined && { path }),
   });
   tally.cases += outcome.runs;
-  tally.residentBytes.push(world.residentBytes());
+  tally.anonymousBytes.push(world.watch?.anonymousBytes() ?? 0);
+  tally.worstMs.set(target.name, Math.max(outcome.worstMs, tally.worstMs.get(target.name) ?? 0));
   if (outcome.failure !== null) return described(target, seed, outcome.failure);
   try {
     await world.checkHealth();
     checkLeaks(world.newLog(), world, "The log");
-    checkMemory(world);
     return null;
   } catch (error) {
     // What is found only after the turn has no one case: the whole turn shows it.
@@ -109,11 +127,6 @@ async function turn(
     const counterexample = `one of the ${runsATurn} cases of this turn`;
     return described(target, seed, { message, counterexample, path: "" });
   }
-}
-
-function checkMemory(world: World): void {
-  const bytes = world.residentBytes();
-  if (bytes > maxResidentBytes) throw new Error(`The process holds ${mebibytes(bytes)}`);
 }
 
 const described = (
@@ -125,9 +138,8 @@ const described = (
 
 function progressLine(world: World, { name }: Target, { cases }: Tally, leftMs: number): string {
   const left = `${Math.max(0, Math.ceil(leftMs / 1_000))} s left`;
-  return [left, `${cases} cases`, answers(), `RSS ${mebibytes(world.residentBytes())}`, name].join(
-    " · ",
-  );
+  const memory = `memory ${mebibytes(world.watch?.anonymousBytes() ?? 0)}`;
+  return [left, `${cases} cases`, answers(), memory, name].join(" · ");
 }
 
 const answers = (): string =>
@@ -139,30 +151,37 @@ const answers = (): string =>
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1_048_576)} MiB`;
 
 /** The memory of the server over the run, in tenths of it, so that growth is seen. */
-function memoryLine({ residentBytes }: Tally): string {
+function memoryLine({ anonymousBytes }: Tally): string {
   const tenths = Array.from({ length: 10 }, (_, index) => {
-    const part = residentBytes.slice(
-      Math.floor((index * residentBytes.length) / 10),
-      Math.ceil(((index + 1) * residentBytes.length) / 10),
+    const part = anonymousBytes.slice(
+      Math.floor((index * anonymousBytes.length) / 10),
+      Math.ceil(((index + 1) * anonymousBytes.length) / 10),
     );
     return Math.round(Math.max(0, ...part) / 1_048_576);
   });
-  return `RSS of the server, the most in each tenth of the run, MiB: ${tenths.join(" ")}`;
+  return `anonymous memory of the server, the most in each tenth of the run, MiB: ${tenths.join(" ")}`;
 }
+
+const livezLine = ({ worstMs }: Tally): string =>
+  `the longest /livez took, ms: ${[...worstMs].map(([name, ms]) => `${name} ${Math.round(ms)}`).join(", ")}`;
 
 async function main(): Promise<void> {
   const options = readOptions();
   if (options === null) return console.log(usage);
-  const world = await startWorld();
+  if (options.attacks !== null) {
+    if ((await runAttacks(options.attacks.only)) > 0) process.exitCode = 1;
+    return;
+  }
+  const world = await startWorld({ isWatched: true });
   // The server does not outlive a run that is broken off.
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.on(signal, () => void world.stop().then(() => process.exit(130)));
   }
-  const tally: Tally = { cases: 0, residentBytes: [] };
+  const tally: Tally = { cases: 0, anonymousBytes: [], worstMs: new Map() };
   console.log(`seed ${options.seed}`);
   try {
     const found = await fuzz(world, options, tally);
-    console.log(`\n${tally.cases} cases · ${answers()}\n${memoryLine(tally)}`);
+    console.log(`\n${tally.cases} cases · ${answers()}\n${memoryLine(tally)}\n${livezLine(tally)}`);
     console.log(found === null ? "Nothing found" : `\nFound\n${found}`);
     if (found !== null) process.exitCode = 1;
   } finally {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 
 import { checkAnswer, isRefusedUnread } from "./oracle.ts";
 import { type FuzzRequest, shown } from "./request.ts";
+import { watched } from "./watch.ts";
 import type { Answer, World } from "./world.ts";
 
 /** One subject of fuzzing. */
@@ -25,6 +26,8 @@ export interface Bounds {
 
 export interface Outcome {
   readonly runs: number;
+  /** The longest that `/livez` took, in ms; 0 where the world is not watched. */
+  readonly worstMs: number;
   readonly failure: Failure | null;
 }
 
@@ -52,8 +55,11 @@ export function target<Case>({
   return {
     ...about,
     async run(world, { seed, runs, timeLimitMs, path }) {
+      let worstMs = 0;
       const property = fc.asyncProperty(cases, async (tried) => {
-        await check(tried, world);
+        const checked = async () => void (await check(tried, world));
+        if (world.watch === null) return checked();
+        worstMs = Math.max(worstMs, await watched(world.watch, checked));
       });
       const details = await fc.check(property, {
         seed,
@@ -63,14 +69,14 @@ export function target<Case>({
       });
       const [smallest] = details.counterexample ?? [];
       if (!details.failed || smallest === undefined)
-        return { runs: details.numRuns, failure: null };
+        return { runs: details.numRuns, worstMs, failure: null };
       const error: unknown = details.errorInstance;
       const failure = {
         message: error instanceof Error ? error.message : String(error),
         counterexample: show(smallest),
         path: details.counterexamplePath ?? "",
       };
-      return { runs: details.numRuns, failure };
+      return { runs: details.numRuns, worstMs, failure };
     },
   };
 }

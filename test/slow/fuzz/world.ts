@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
 import { tokens } from "../../../src/identity/auth/token.ts";
@@ -11,6 +10,7 @@ import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../su
 
 import { checkHealth, learn } from "./good-requests.ts";
 import type { FuzzRequest } from "./request.ts";
+import { type Watch, watch } from "./watch.ts";
 
 /** A server of our own, a process with a database of its own, and what is needed to talk to it. */
 export interface World {
@@ -24,7 +24,8 @@ export interface World {
   readonly secrets: readonly string[];
   /** What was logged since this was asked last. */
   newLog(): string;
-  residentBytes(): number;
+  /** Null where nobody asked for one. */
+  readonly watch: Watch | null;
   stop(): Promise<void>;
 }
 
@@ -42,28 +43,33 @@ const silenceMs = 150;
 export const jwtSecret = "the signing key of fuzzing: 32 bytes or more";
 const personalDataKey = Buffer.alloc(32, 0x5a).toString("base64");
 const flights = 20;
+const secrets = Object.fromEntries(
+  catalogue.map(({ id }) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]),
+);
 
-/** Starts the server, with flights to sell and one of all things that a path can name. */
-export async function startWorld(): Promise<World> {
+/** Every provider, known keys, and a proxy in front. */
+export const settings = {
+  ...secrets,
+  WEBHOOK_PROVIDERS: catalogue.map(({ id }) => id).join(","),
+  JWT_SECRET: jwtSecret,
+  PERSONAL_DATA_KEY: personalDataKey,
+  LOG_FORMAT: "json",
+  // Each request comes from an address of its own, else the limiter would refuse most of them.
+  TRUSTED_PROXY_HOPS: "1",
+  CORS_ORIGINS: "https://app.example.com",
+};
+
+/**
+ * Starts the server, with flights to sell and one of all things that a path can name. `isWatched`: with a
+ * watch beside it, for runs that have the machine to themselves.
+ */
+export async function startWorld({ isWatched = false } = {}): Promise<World> {
   const cwd = temporaryFolder();
-  const imported = await runSkyhook(["import", "-"], { cwd, input: flightsCsv() });
-  if (imported.code !== 0) throw new Error(`The flights were not imported: ${imported.err}`);
-  const secrets = Object.fromEntries(
-    catalogue.map(({ id }) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]),
-  );
-  const server = await startServer({
-    cwd,
-    env: {
-      ...secrets,
-      WEBHOOK_PROVIDERS: catalogue.map(({ id }) => id).join(","),
-      JWT_SECRET: jwtSecret,
-      PERSONAL_DATA_KEY: personalDataKey,
-      LOG_FORMAT: "json",
-      // Each request comes from an address of its own, else the limiter would refuse most of them.
-      TRUSTED_PROXY_HOPS: "1",
-      CORS_ORIGINS: "https://app.example.com",
-    },
-  });
+  await importFlights(cwd);
+  const server = await startServer({ cwd, env: settings });
+  const beside = isWatched
+    ? watch({ port: Number(new URL(server.url).port), pid: server.pid })
+    : null;
   const bearers = await mintTokens();
   let sent = 0;
   let logRead = 0;
@@ -105,11 +111,9 @@ export async function startWorld(): Promise<World> {
       logRead = all.length;
       return fresh;
     },
-    residentBytes() {
-      const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
-      return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
-    },
+    watch: beside,
     async stop() {
+      await beside?.stop();
       await server.kill();
       removeFolder(cwd);
     },
@@ -118,6 +122,12 @@ export async function startWorld(): Promise<World> {
   // The first line tells operators where the database is.
   world.newLog();
   return world;
+}
+
+/** Puts flights to sell into the database of a folder. */
+export async function importFlights(cwd: string): Promise<void> {
+  const imported = await runSkyhook(["import", "-"], { cwd, input: flightsCsv() });
+  if (imported.code !== 0) throw new Error(`The flights were not imported: ${imported.err}`);
 }
 
 function flightsCsv(): string {
@@ -132,14 +142,16 @@ function flightsCsv(): string {
   return [header, ...rows].join("\n");
 }
 
-async function mintTokens(): Promise<Record<Role, string>> {
+/** A token of each role, for a server with `settings`. */
+export async function mintTokens(): Promise<Record<Role, string>> {
   const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
   const mint = (role: Role) =>
     tokens(issuing, systemClock).mint({ id: `fuzz-${role}`, roles: [role] }, 86_400);
   return { admin: await mint("admin"), operator: await mint("operator"), user: await mint("user") };
 }
 
-const addressOf = (number: number): string =>
+/** A client address of its own for each number. */
+export const addressOf = (number: number): string =>
   `10.${(number >> 16) & 255}.${(number >> 8) & 255}.${number & 255}`;
 
 function signature({ signedFor, body }: FuzzRequest): [string, string][] {

@@ -1,0 +1,102 @@
+import { attacks } from "./attacks.ts";
+import { type Attack, mebibyte } from "./attacks/attack.ts";
+import { type Victim, victims } from "./victim.ts";
+import { livezLimitMs } from "./watch.ts";
+
+/** What an attack may add to the server's anonymous memory, unless it says otherwise. */
+const growthLimitBytes = 128 * mebibyte;
+/** An attack fails only if it does so this often, each time but the first on a new server. */
+const maxTries = 3;
+/** An attack ends after this long, whatever it still wants to send. */
+const attackLimitMs = 15_000;
+/** Far beyond the limits: what is to be known is known. */
+const hopelessMs = 2_000;
+const hopelessBytes = 1_024 * mebibyte;
+/** After an attack `/livez` has to answer within this, or the server is lost. */
+const recoveryMs = 3_000;
+/** A server that kept more than this from an attack is not taken for the next one. */
+const keptLimitBytes = 64 * mebibyte;
+
+/** What an attack did to a server. */
+interface Verdict {
+  readonly worstMs: number;
+  readonly growthBytes: number;
+  /** What is wrong; empty when nothing is. */
+  readonly faults: readonly string[];
+  /** Whether the server is good for another attack. */
+  readonly reusable: boolean;
+}
+
+/** Tries every attack, or the one named, and prints a line on each. How many the server did not stand. */
+export async function runAttacks(name?: string): Promise<number> {
+  const chosen = attacks.filter((attack) => attack.name === (name ?? attack.name));
+  if (chosen.length === 0) throw new Error(`There is no attack "${name}". Try --help.`);
+  await using source = await victims();
+  let failed = 0;
+  let victim: Victim | null = null;
+  try {
+    for (const attack of chosen) {
+      if (attack.stdout !== undefined) {
+        await victim?.stop();
+        victim = null;
+      }
+      victim ??= await source.start(attack.stdout);
+      let verdict = await tried(attack, victim);
+      // A busy machine, or the garbage of the attack before, is not held against a server.
+      for (let tries = 1; tries < maxTries && verdict.faults.length > 0; tries += 1) {
+        await victim.stop();
+        victim = await source.start(attack.stdout);
+        verdict = await tried(attack, victim);
+      }
+      if (verdict.faults.length > 0) failed += 1;
+      console.log(line(attack, verdict));
+      if (!verdict.reusable || attack.stdout !== undefined) {
+        await victim.stop();
+        victim = null;
+      }
+    }
+  } finally {
+    await victim?.stop();
+  }
+  console.log(`${chosen.length - failed} of ${chosen.length} attacks withstood`);
+  return failed;
+}
+
+async function tried(attack: Attack, victim: Victim): Promise<Verdict> {
+  const { watch } = victim;
+  const beforeBytes = watch.anonymousBytes();
+  watch.reset();
+  const faults: string[] = [];
+  const ended = Promise.race([attack.run(victim), Bun.sleep(attackLimitMs)]).catch(
+    (error: unknown) => void faults.push(error instanceof Error ? error.message : String(error)),
+  );
+  await Promise.race([ended, hopeless(victim, ended)]);
+  const alive = await watch.answers(recoveryMs);
+  const worstMs = watch.worstMs();
+  const growthBytes = watch.peakBytes() - beforeBytes;
+  const limitMs = attack.livezLimitMs ?? livezLimitMs;
+  if (!alive) faults.push("/livez no longer answers");
+  else if (worstMs > limitMs) faults.push(`/livez over ${limitMs} ms`);
+  const limitBytes = attack.growthLimitBytes ?? growthLimitBytes;
+  if (growthBytes > limitBytes) faults.push(`memory grew over ${mebibytes(limitBytes)}`);
+  const kept = watch.anonymousBytes() - victim.idleBytes;
+  return { worstMs, growthBytes, faults, reusable: alive && kept <= keptLimitBytes };
+}
+
+/** Resolves when a server cannot pass any more, or the attack is over. */
+async function hopeless({ watch }: Victim, ended: Promise<unknown>): Promise<void> {
+  let over = false;
+  void ended.then(() => (over = true));
+  while (!over && watch.worstMs() < hopelessMs && watch.peakBytes() < hopelessBytes) {
+    await Bun.sleep(20);
+  }
+}
+
+function line({ name }: Attack, { worstMs, growthBytes, faults }: Verdict): string {
+  const figures = `/livez ${Math.round(worstMs)} ms`.padEnd(15);
+  const memory = `memory +${mebibytes(growthBytes)}`.padEnd(18);
+  const verdict = faults.length === 0 ? "withstood" : `FAILED: ${faults.join("; ")}`;
+  return `${name.padEnd(24)} ${figures} ${memory} ${verdict}`;
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`;

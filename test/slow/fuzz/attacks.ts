@@ -1,0 +1,21 @@
+import type { Attack } from "./attacks/attack.ts";
+import { bodyAttacks } from "./attacks/bodies.ts";
+import { cacheAttacks } from "./attacks/caches.ts";
+import { framingAttacks } from "./attacks/framings.ts";
+import { graphqlAttacks } from "./attacks/graphql.ts";
+import { logAttacks } from "./attacks/logs.ts";
+import { pageAttacks } from "./attacks/pages.ts";
+import { socketAttacks } from "./attacks/sockets.ts";
+import { textAttacks } from "./attacks/texts.ts";
+
+/** All of them; `bun run fuzz --help` lists them. */
+export const attacks: readonly Attack[] = [
+  ...graphqlAttacks,
+  ...framingAttacks,
+  ...socketAttacks,
+  ...cacheAttacks,
+  ...textAttacks,
+  ...bodyAttacks,
+  ...pageAttacks,
+  ...logAttacks,
+];

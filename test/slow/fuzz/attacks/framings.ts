@@ -1,0 +1,215 @@
+import {
+  type Attack,
+  answered,
+  deliver,
+  expectRefused,
+  expectStatus,
+  flood,
+  head,
+  mebibyte,
+  Wire,
+  withWires,
+} from "./attack.ts";
+
+const to = (path: string, ...headers: readonly string[]) => head(`POST ${path}`, ...headers);
+const delivery = (...headers: readonly string[]) => to("/webhooks/code_host", ...headers);
+const chunked = "Transfer-Encoding: chunked";
+
+/** Sends it on a connection of its own; the status of the answer. */
+async function statusOf(victim: Parameters<typeof Wire.open>[0], text: string): Promise<number> {
+  using wire = await Wire.open(victim);
+  await wire.send(text);
+  return wire.status();
+}
+
+/** Sends a piece again and again until `bytes` are on their way, or the server answers. */
+async function pour(wire: Wire, piece: Uint8Array, bytes: number): Promise<void> {
+  for (let sent = 0; sent < bytes && wire.received === ""; sent += piece.length) {
+    if (!(await wire.send(piece))) return;
+  }
+}
+
+export const framingAttacks: readonly Attack[] = [
+  {
+    name: "length-twice",
+    about: "two equal Content-Length headers, and 200 MiB of body",
+    async run(victim) {
+      using wire = await Wire.open(victim);
+      const length = `Content-Length: ${200 * mebibyte}`;
+      await wire.send(delivery(length, length));
+      await pour(wire, Buffer.alloc(mebibyte, "x"), 200 * mebibyte);
+      expectRefused(await wire.status());
+      // What was counted for it must not stay counted.
+      expectStatus(await deliver(victim, "task_tracker", mebibyte), 200);
+    },
+  },
+  {
+    name: "length-oddities",
+    about: "lengths that are no canonical decimal",
+    async run(victim) {
+      const odd = ["+5", "0x10", "1e9", "5, 5", "-1", "18446744073709551617", "", "NaN", "5 5"];
+      await flood(odd.length, odd.length, async (n) => {
+        const status = await statusOf(victim, `${delivery(`Content-Length: ${odd[n]}`)}12345`);
+        if (status === 200) throw new Error(`A Content-Length of "${odd[n]}" is taken`);
+      });
+      expectStatus(await deliver(victim, "task_tracker", mebibyte), 200);
+    },
+  },
+  {
+    name: "length-and-chunks",
+    about: "Content-Length and Transfer-Encoding in one request, both ways round",
+    run: (victim) =>
+      flood(40, 10, async (n) => {
+        const both = [chunked, "Content-Length: 26214400"];
+        const headers = n % 2 === 0 ? both : both.toReversed();
+        expectRefused(await statusOf(victim, `${delivery(...headers)}0\r\n\r\n`));
+      }),
+  },
+  {
+    name: "length-too-large",
+    about: "bodies that announce more than is allowed, with and without Expect: 100-continue",
+    run: (victim) =>
+      flood(60, 20, async (n) => {
+        const expect = n % 2 === 0 ? ["Expect: 100-continue"] : [];
+        await statusOf(victim, delivery("Content-Length: 99999999999", ...expect));
+      }),
+  },
+  {
+    name: "chunk-sizes",
+    about: "chunk sizes that are none, or overflow",
+    run: async (victim) => {
+      const sizes = [
+        "ffffffffffffffff",
+        "7fffffffffffffff",
+        "-5",
+        "0x5",
+        "5 5",
+        "g",
+        "",
+        "0".repeat(15_000),
+        `5${" ".repeat(15_000)}`,
+      ];
+      await flood(sizes.length, sizes.length, (n) =>
+        statusOf(victim, `${delivery(chunked)}${sizes[n]}\r\nhello\r\n0\r\n\r\n`),
+      );
+    },
+  },
+  {
+    name: "chunk-extensions",
+    about: "2,000 chunks of 5 bytes with 4 KB of extensions each",
+    async run(victim) {
+      using wire = await Wire.open(victim);
+      await wire.send(delivery(chunked));
+      const piece = Buffer.from(`5;${"x".repeat(4_000)}=y\r\nhello\r\n`);
+      await pour(wire, piece, 2_000 * piece.length);
+      await wire.send("0\r\n\r\n");
+    },
+  },
+  {
+    name: "trailers",
+    about: "100,000 lines of trailers after an empty body",
+    async run(victim) {
+      using wire = await Wire.open(victim);
+      await wire.send(`${delivery(chunked)}0\r\n`);
+      const piece = Buffer.from("x-trailer: aaaaaaaaaaaaaaaa\r\n".repeat(1_000));
+      await pour(wire, piece, 100 * piece.length);
+      await wire.send("\r\n");
+    },
+  },
+  {
+    name: "length-missing",
+    about: "bodies without a length, ended by closing",
+    run: (victim) =>
+      withWires(victim, 50, (wires) =>
+        flood(50, 50, async (n) => {
+          const wire = wires[n];
+          await wire?.send(`${delivery()}{"a":1}`);
+          wire?.halfClose();
+        }),
+      ),
+  },
+  {
+    name: "pipelined",
+    about: "3,000 requests in one piece, whose answers are not waited for",
+    async run(victim) {
+      using wire = await Wire.open(victim);
+      await wire.send(head("GET /v1/api/flights/1").repeat(3_000));
+      await wire.status();
+    },
+  },
+  {
+    name: "one-byte-chunks",
+    about: "5 MB of body in chunks of one byte, in one connection",
+    // Bun reads some 12 MB of a socket that is always ready before anything else has its turn: 2 MB of
+    // these chunks, whatever the program does, in 100 to 250 ms.
+    livezLimitMs: 400,
+    async run(victim) {
+      using wire = await Wire.open(victim);
+      await wire.send(delivery(chunked));
+      const piece = Buffer.from("1\r\nx\r\n".repeat(10_000));
+      await pour(wire, piece, 500 * piece.length);
+      await wire.send("0\r\n\r\n");
+      await wire.status(5_000);
+    },
+  },
+  {
+    name: "one-byte-chunks-slow",
+    about: "200 connections that send a chunk of one byte each 100 ms",
+    run: (victim) =>
+      withWires(victim, 200, async (wires) => {
+        await Promise.all(wires.map((wire) => wire.send(delivery(chunked))));
+        for (let round = 0; round < 10; round += 1) {
+          await Promise.all(wires.map((wire) => wire.send("1\r\nx\r\n")));
+          await Bun.sleep(100);
+        }
+      }),
+  },
+  {
+    name: "one-byte-packets",
+    about: "a body of a known length, 20 connections, each byte a packet of its own",
+    run: (victim) =>
+      withWires(victim, 20, async (wires) => {
+        await Promise.all(wires.map((wire) => wire.send(delivery("Content-Length: 26214400"))));
+        for (let byte = 0; byte < 500; byte += 1) {
+          await Promise.all(wires.map((wire) => wire.send("x")));
+          if (byte % 10 === 0) await Bun.sleep(1);
+        }
+      }),
+  },
+  {
+    name: "large-chunks",
+    about: "four bodies of 25 MiB at once in chunks of 64 KiB, unsigned",
+    growthLimitBytes: 300 * mebibyte,
+    run: (victim) =>
+      withWires(victim, 4, (wires) =>
+        flood(4, 4, async (n) => {
+          const wire = wires[n];
+          if (wire === undefined) return;
+          await wire.send(delivery(chunked));
+          const piece = Buffer.from(`10000\r\n${"x".repeat(0x1_0000)}\r\n`);
+          await pour(wire, piece, 399 * piece.length);
+          await wire.send("0\r\n\r\n");
+          await wire.status(5_000);
+        }),
+      ),
+  },
+  {
+    name: "codings",
+    about: "Content-Encoding of every kind, over 5 MiB that would unpack to more",
+    async run({ fetch }) {
+      const packed = Bun.gzipSync(Buffer.alloc(100 * mebibyte));
+      const codings = ["gzip", "br", "deflate", "zstd", "gzip, gzip", "identity, gzip", "GZIP"];
+      for (const path of ["/webhooks/task_tracker", "/graphql", "/v1/users", "/v1/auth/token"]) {
+        await flood(codings.length, 4, (n) =>
+          answered(
+            fetch(path, {
+              method: "POST",
+              body: packed,
+              headers: { "content-encoding": codings[n] ?? "", "content-type": "application/json" },
+            }),
+          ),
+        );
+      }
+    },
+  },
+];

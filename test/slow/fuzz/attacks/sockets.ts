@@ -1,0 +1,125 @@
+import {
+  type Attack,
+  answered,
+  deliver,
+  expectStatus,
+  flood,
+  head,
+  mebibyte,
+  withWires,
+} from "./attack.ts";
+
+const announced = (bytes: number, ...headers: readonly string[]) =>
+  head("POST /webhooks/code_host", `Content-Length: ${bytes}`, ...headers);
+
+export const socketAttacks: readonly Attack[] = [
+  {
+    name: "announced-idle",
+    about: "100 connections that announce 25 MiB or less and send nothing",
+    run: (victim) =>
+      withWires(victim, 100, async (wires) => {
+        // The largest first: what is left of a budget then is taken by the smaller ones.
+        for (const [n, wire] of wires.entries()) {
+          await wire.send(announced((n < 50 ? 25 : n < 75 ? 5 : 1 / 4) * mebibyte));
+        }
+        await Bun.sleep(300);
+        // Others are served meanwhile.
+        expectStatus(await deliver(victim, "task_tracker", 100 * 1_024), 200);
+        expectStatus(await deliver(victim, "code_host", mebibyte), 200);
+      }),
+  },
+  {
+    name: "announced-half",
+    about: "50 connections that announce 25 MiB and send 1 MiB of it",
+    growthLimitBytes: 200 * mebibyte,
+    run: (victim) =>
+      withWires(victim, 50, async (wires) => {
+        const part = Buffer.alloc(mebibyte, "x");
+        await Promise.all(
+          wires.map(async (wire) => {
+            await wire.send(announced(25 * mebibyte));
+            await wire.send(part);
+          }),
+        );
+        await Bun.sleep(300);
+        expectStatus(await deliver(victim, "task_tracker", 100 * 1_024), 200);
+      }),
+  },
+  {
+    name: "expecting-idle",
+    about: "50 connections that announce 25 MiB with Expect: 100-continue, and wait",
+    run: (victim) =>
+      withWires(victim, 50, async (wires) => {
+        const expecting = () => announced(25 * mebibyte, "Expect: 100-continue");
+        await Promise.all(wires.map((wire) => wire.send(expecting())));
+        await Bun.sleep(300);
+        expectStatus(await deliver(victim, "task_tracker", 100 * 1_024), 200);
+      }),
+  },
+  {
+    name: "idle",
+    about: "1,000 connections that send nothing",
+    run: (victim) =>
+      withWires(victim, 1_000, async () => {
+        expectStatus(await deliver(victim), 200);
+        await Bun.sleep(200);
+      }),
+  },
+  {
+    name: "slow-heads",
+    about: "500 connections that send a head byte by byte",
+    run: (victim) =>
+      withWires(victim, 500, async (wires) => {
+        for (const byte of "GET /livez HTTP/1.1\r\nHost: ") {
+          await Promise.all(wires.map((wire) => wire.send(byte)));
+          await Bun.sleep(10);
+        }
+        expectStatus(await deliver(victim), 200);
+      }),
+  },
+  {
+    name: "reset-bodies",
+    about: "400 connections that break off in the middle of a body",
+    async run(victim) {
+      for (let round = 0; round < 4; round += 1) {
+        await withWires(victim, 100, async (wires) => {
+          const part = "x".repeat(10_000);
+          await Promise.all(wires.map((wire) => wire.send(announced(mebibyte) + part)));
+          await Bun.sleep(20);
+        });
+      }
+      expectStatus(await deliver(victim, "task_tracker", mebibyte), 200);
+    },
+  },
+  {
+    name: "unread-answers",
+    about: "100 connections that ask for 20 large answers each and read none",
+    run: (victim) =>
+      withWires(victim, 100, async (wires) => {
+        for (const wire of wires) wire.stopReading();
+        for (let round = 0; round < 20; round += 1) {
+          await Promise.all(wires.map((wire) => wire.send(head("GET /openapi.json"))));
+          await Bun.sleep(20);
+        }
+        expectStatus(await deliver(victim), 200);
+      }),
+  },
+  {
+    name: "feed-followers",
+    about: "200 followers of the feed that do not read, while 200 deliveries arrive",
+    run: (victim) =>
+      withWires(victim, 200, async (wires) => {
+        const follow = head("GET /v1/feed", `Authorization: Bearer ${victim.bearers.operator}`);
+        await Promise.all(wires.map((wire) => wire.send(follow)));
+        await Promise.all(wires.map(async (wire) => expectStatus(await wire.status(), 200)));
+        for (const wire of wires) wire.stopReading();
+        await flood(200, 8, async () => expectStatus(await deliver(victim), 200));
+      }),
+  },
+  {
+    name: "connections",
+    about: "2,000 connections one after another, a request on each",
+    run: ({ fetch }) =>
+      flood(2_000, 50, () => answered(fetch("/livez", { headers: { connection: "close" } }))),
+  },
+];

@@ -1,0 +1,148 @@
+import { closeSync, cpSync, openSync } from "node:fs";
+import { join } from "node:path";
+
+import { getIntrospectionQuery } from "graphql";
+
+import type { Role } from "../../../src/base/context.ts";
+import { compiledProgram, removeFolder, temporaryFolder } from "../../support/program.ts";
+
+import { type Watch, watch } from "./watch.ts";
+import { addressOf, importFlights, mintTokens, settings } from "./world.ts";
+
+/** A server that attacks are tried on: a process with a database of its own, and a watch beside it. */
+export interface Victim {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly watch: Watch;
+  /** Anonymous memory when it was new and had done each kind of work once. */
+  readonly idleBytes: number;
+  readonly bearers: Readonly<Record<Role, string>>;
+  /** Sends a request from a client address of its own, unless its headers name one. */
+  readonly fetch: (path: string, init?: VictimRequest) => Promise<Response>;
+  stop(): Promise<void>;
+}
+
+export interface VictimRequest extends Omit<RequestInit, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes victims that all begin with the same flights. */
+export interface Victims extends AsyncDisposable {
+  /** `stdout`: what the server logs to. */
+  start(stdout?: Stdout): Promise<Victim>;
+}
+
+/** A file that takes all, one that takes nothing, or a pipe that nobody reads. */
+export type Stdout = "/dev/null" | "/dev/full" | "unread pipe";
+
+const hangMs = 5_000;
+const startTimeoutMs = 30_000;
+const main = join(import.meta.dir, "../../../src/main.ts");
+
+/** `source`: another main.ts than ours. */
+export async function victims(source: string = main): Promise<Victims> {
+  const template = temporaryFolder();
+  await importFlights(template);
+  const bearers = await mintTokens();
+  const program =
+    compiledProgram === null || source !== main ? [process.execPath, source] : [compiledProgram];
+
+  return {
+    async start(stdout = "/dev/null") {
+      const cwd = temporaryFolder();
+      cpSync(template, cwd, { recursive: true });
+      const port = freePort();
+      const pipe = stdout === "unread pipe" ? openPipe(join(cwd, "log")) : null;
+      const errors = join(cwd, "errors");
+      const log = pipe === null ? stdout : join(cwd, "log");
+      const child = Bun.spawn(["sh", "-c", 'exec "$@" >"$0"', log, ...program, "serve"], {
+        cwd,
+        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: `${port}`, ...settings },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: Bun.file(errors),
+      });
+      const url = `http://127.0.0.1:${port}`;
+      const beside = watch({ port, pid: child.pid });
+      let sent = 0;
+      const victim = {
+        url,
+        port,
+        pid: child.pid,
+        watch: beside,
+        bearers,
+        fetch(path: string, { headers, ...init }: VictimRequest = {}) {
+          sent += 1;
+          return fetch(`${url}${path}`, {
+            redirect: "manual",
+            signal: AbortSignal.timeout(hangMs),
+            ...init,
+            headers: { "x-forwarded-for": addressOf(sent), ...headers },
+          });
+        },
+        async stop() {
+          await beside.stop();
+          child.kill("SIGKILL");
+          await child.exited;
+          if (pipe !== null) closeSync(pipe);
+          removeFolder(cwd);
+        },
+      };
+      if (!(await beside.answers(startTimeoutMs))) {
+        const why = await Bun.file(errors).text();
+        await victim.stop();
+        throw new Error(`The server did not start: ${why}`);
+      }
+      await warmUp(victim);
+      await settled(beside);
+      return { ...victim, idleBytes: beside.anonymousBytes() };
+    },
+    async [Symbol.asyncDispose]() {
+      removeFolder(template);
+    },
+  };
+}
+
+/** What is loaded or compiled on first use is no attack's doing. */
+async function warmUp({ fetch }: Pick<Victim, "fetch">): Promise<void> {
+  const query = JSON.stringify({ query: "{ flight(flightId: 1) { flightNumber } }" });
+  const json = { "content-type": "application/json" };
+  const paths = [
+    "/",
+    "/swagger",
+    "/openapi.json",
+    "/console",
+    "/metrics",
+    "/graphql?query={me{name}}",
+  ];
+  const schema = JSON.stringify({ query: getIntrospectionQuery() });
+  for (let round = 0; round < 5; round += 1) {
+    for (const path of paths) await (await fetch(path)).arrayBuffer();
+    for (const body of [query, schema]) {
+      await (await fetch("/graphql", { method: "POST", headers: json, body })).arrayBuffer();
+    }
+  }
+}
+
+/** Waits until the figure no longer moves much, for a second at most. */
+async function settled(beside: Watch): Promise<void> {
+  for (let tries = 0; tries < 10; tries += 1) {
+    const before = beside.anonymousBytes();
+    await Bun.sleep(100);
+    if (Math.abs(beside.anonymousBytes() - before) < 2 ** 20) return;
+  }
+}
+
+/** A named pipe, open at both ends, so that it can be written to; its descriptor. */
+function openPipe(file: string): number {
+  Bun.spawnSync(["mkfifo", file]);
+  return openSync(file, "r+");
+}
+
+/** A server that logs to a full disk cannot say which port it took. */
+function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
