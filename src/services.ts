@@ -44,7 +44,8 @@ import { messagesOf } from "./gateway/providers/interpret.ts";
 import { type FailureLimiter, failureLimiter } from "./identity/limiter.ts";
 import { type Providers, providerStatuses } from "./gateway/statistics/provider-status.ts";
 import { providerById } from "./gateway/providers/catalogue.ts";
-import { type Acknowledgement, type Incoming, receiver } from "./gateway/receive/receive.ts";
+import type { Acknowledgement, Delivery } from "./gateway/delivery.ts";
+import { receiver } from "./gateway/receive/receive.ts";
 import { type Rejections, rejections } from "./gateway/diagnosis/rejections.ts";
 import { registry } from "./gateway/providers/registry.ts";
 import { webhookMetrics } from "./gateway/receive/webhook-metrics.ts";
@@ -66,7 +67,7 @@ export interface Services {
   readonly clients: Clients;
   readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
-  readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
+  readonly receive: (delivery: Delivery) => Promise<Acknowledgement>;
   readonly rejections: Rejections;
   readonly events: Events;
   readonly users: Users;

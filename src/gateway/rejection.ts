@@ -63,6 +63,17 @@ export interface ExplainedRejection extends Rejection {
   readonly explanation: Explanation;
 }
 
+/** What an explanation is made of: from a stored rejection, or from files. */
+export interface RejectedDelivery {
+  readonly reason: RejectionReason;
+  /** Its signature headers, and of the others those that are known: not all are kept. */
+  readonly headers: Headers;
+  /** Null when the body was too large to keep, or is forgotten. */
+  readonly bytes: Uint8Array | null;
+  readonly bodyBytes: number;
+  readonly receivedAtMs: number;
+}
+
 /** Why a delivery did not verify: for want of a right signature, or because it is of another scheme. */
 export function reasonFor(
   { foreignHeaders = [] }: Pick<Provider, "foreignHeaders">,

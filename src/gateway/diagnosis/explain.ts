@@ -4,24 +4,13 @@ import { compactJson } from "../signatures/compact-json.ts";
 import type { Explanation } from "./explanation.ts";
 import type { Provider } from "../providers/provider.ts";
 import { advice, formOf } from "./rejection-advice.ts";
-import type { RejectionReason } from "../rejection.ts";
+import type { RejectedDelivery, RejectionReason } from "../rejection.ts";
 import {
   type Secrets,
   type SignatureScheme,
   type TimedScheme,
   verifier,
 } from "../signatures/signature.ts";
-
-/** A delivery that was refused. */
-export interface Refused {
-  readonly reason: RejectionReason;
-  /** Its signature headers, and of the others those that are known: not all are kept. */
-  readonly headers: Headers;
-  /** Null when the body was too large to keep, or is forgotten. */
-  readonly bytes: Uint8Array | null;
-  readonly bodyBytes: number;
-  readonly receivedAtMs: number;
-}
 
 /** Whose delivery it was, and the secrets there are. */
 export interface Known {
@@ -32,13 +21,13 @@ export interface Known {
 }
 
 /**
- * Why a delivery was refused, as far as trying what commonly goes wrong can tell, one change at a time.
+ * Why a delivery was rejected, as far as trying what commonly goes wrong can tell, one change at a time.
  * Pure. For operators only, who may know more than the sender; tells no secret and no right signature.
  */
-export function explain(known: Known, refused: Refused): Explanation {
+export function explain(known: Known, rejected: RejectedDelivery): Explanation {
   const { provider, secrets } = known;
-  const { reason, headers, bytes, receivedAtMs } = refused;
-  if (!signatureFaults.includes(reason)) return plain(reason, provider, refused);
+  const { reason, headers, bytes, receivedAtMs } = rejected;
+  if (!signatureFaults.includes(reason)) return plain(reason, provider, rejected);
   if (secrets === null) {
     return {
       cause: "no-secret",
@@ -48,7 +37,7 @@ export function explain(known: Known, refused: Refused): Explanation {
   if (bytes === null) {
     return {
       cause: "body-not-kept",
-      detail: `The body of ${refused.bodyBytes} bytes is not here: it was too large to keep, or is forgotten by now. Have it sent again, or run \`skyhook verify\` with the bytes`,
+      detail: `The body of ${rejected.bodyBytes} bytes is not here: it was too large to keep, or is forgotten by now. Have it sent again, or run \`skyhook verify\` with the bytes`,
     };
   }
   const verdict = verifier(provider.signature, secrets)({ headers, bytes, receivedAtMs });
@@ -61,7 +50,7 @@ export function explain(known: Known, refused: Refused): Explanation {
     search(known, secrets, headers, bytes) ??
     (reason === "wrong-signature"
       ? { cause: "unknown", detail: ruledOut(known) }
-      : plain(reason, provider, refused))
+      : plain(reason, provider, rejected))
   );
 }
 
@@ -85,8 +74,12 @@ const signatureFaults: readonly RejectionReason[] = [
 ];
 
 /** What the reason alone says. */
-function plain(reason: RejectionReason, provider: Provider, refused: Refused): Explanation {
-  const text = advice(reason, provider, refused);
+function plain(
+  reason: RejectionReason,
+  provider: Provider,
+  rejected: RejectedDelivery,
+): Explanation {
+  const text = advice(reason, provider, rejected);
   const cause = reason === "wrong-signature" ? "unknown" : reason;
   return { cause, detail: text.charAt(0).toUpperCase() + text.slice(1) };
 }

@@ -1,18 +1,12 @@
 import type { Provider } from "../providers/provider.ts";
-import type { RejectionReason } from "../rejection.ts";
+import type { RejectedDelivery, RejectionReason } from "../rejection.ts";
 import type { SignatureScheme } from "../signatures/signature.ts";
-
-/** A refused delivery, as far as its reason is about it. */
-interface Refused {
-  readonly headers: Headers;
-  readonly bodyBytes: number;
-}
 
 /** What a reason means for this delivery, and what to check. */
 export function advice(
   reason: RejectionReason,
   provider: Provider,
-  { headers, bodyBytes }: Refused,
+  { headers, bodyBytes }: Pick<RejectedDelivery, "headers" | "bodyBytes">,
 ): string {
   const { signature, maxBodyBytes } = provider;
   const sent = [...headers.keys()].join(", ") || "none";

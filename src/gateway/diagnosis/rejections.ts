@@ -18,7 +18,7 @@ import { bodyText, prettyJson } from "../body-text.ts";
 import { explain, type Known } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
-import type { Incoming } from "../receive/receive.ts";
+import type { Delivery } from "../delivery.ts";
 import type {
   ExplainedRejection,
   Rejection,
@@ -39,7 +39,7 @@ export interface Rejections {
   keep(
     provider: string,
     reason: RejectionReason,
-    incoming: Incoming,
+    delivery: Delivery,
     bytes: Uint8Array | null,
   ): Promise<void>;
   /** Operators only. Newest first. */

@@ -17,7 +17,7 @@ import {
   typeName,
   urlAt,
 } from "./payload.ts";
-import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 import { samples } from "./code_host.samples.ts";
 
@@ -43,7 +43,7 @@ export const codeHost: Provider = {
   samples,
 };
 
-function normalise({ payload, header }: Delivery): Normalised {
+function normalise({ payload, header }: VerifiedDelivery): Normalised {
   const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
   const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
   const name = nameOf(payload, hint);

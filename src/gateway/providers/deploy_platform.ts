@@ -16,7 +16,7 @@ import {
   urlAt,
   webUrl,
 } from "./payload.ts";
-import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 
@@ -59,7 +59,7 @@ export const deployPlatform: Provider = {
   samples,
 };
 
-function normalise({ payload }: Delivery): Normalised {
+function normalise({ payload }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const details = objectAt(payload, "payload");

@@ -14,7 +14,7 @@ import {
   typeName,
   unixSecondsAt,
 } from "./payload.ts";
-import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 import { samples } from "./payment_processor.samples.ts";
 
@@ -70,7 +70,7 @@ export const paymentProcessor: Provider = {
   samples,
 };
 
-function normalise({ payload }: Delivery): Normalised {
+function normalise({ payload }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "type", listed);
   // Thin events (`v2.core.event`) name a thing and do not hold it.
   const isThin = (at(payload, "object") ?? "event") !== "event";

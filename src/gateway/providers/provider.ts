@@ -37,15 +37,15 @@ export interface Provider {
   /** The first field of the form in which the service may post its JSON; the form is what is signed. */
   readonly formField?: string;
   /** Turns a verified payload into an event. Pure, and never throws: a payload may hold anything. */
-  normalise(delivery: Delivery): Normalised;
+  normalise(delivery: VerifiedDelivery): Normalised;
   /** Each says what operators are told of an accepted event; null: nothing. */
   readonly notify: readonly NotifyFunction[];
   /** One example delivery for each listed event: what `skyhook send` signs and posts, and the tests. */
   readonly samples: Readonly<Record<string, SampleDelivery>>;
 }
 
-/** A verified, parsed request. */
-export interface Delivery {
+/** A delivery whose signature verified, with its parsed body. */
+export interface VerifiedDelivery {
   readonly payload: JsonObject;
   /**
    * The first of these headers that was sent, or null. No signature covers it: whoever captured a

@@ -14,7 +14,7 @@ import {
   typeName,
   unixSecondsAt,
 } from "./payload.ts";
-import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 import { samples } from "./shared_inbox.samples.ts";
 
@@ -48,7 +48,7 @@ export const sharedInbox: Provider = {
 };
 
 /** Unless "Send full event data" is on, `conversation`, `source` and `target` hold little but ids. */
-function normalise({ payload }: Delivery): Normalised {
+function normalise({ payload }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const conversationId = idAt(payload, "conversation", "id");

@@ -16,7 +16,7 @@ import {
   typeName,
   urlAt,
 } from "./payload.ts";
-import type { Delivery, JsonObject, Normalised, Provider } from "./provider.ts";
+import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 import { samples } from "./task_tracker.samples.ts";
 
@@ -46,7 +46,7 @@ export const taskTracker: Provider = {
   samples,
 };
 
-function normalise({ payload, header }: Delivery): Normalised {
+function normalise({ payload, header }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "event_name", listed);
   const type = listed.get(name);
   const thing = objectAt(payload, "event_data");

@@ -15,6 +15,7 @@ import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 
+import type { Acknowledgement, Delivery } from "../delivery.ts";
 import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
 import { interpret, messagesOf } from "../providers/interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
@@ -25,27 +26,6 @@ import type { Registered, Registry } from "../providers/registry.ts";
 import type { Verified } from "../signatures/signature.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 import { withoutSecrets } from "./without-secrets.ts";
-
-/** A request to /webhooks/{provider}, before anything about it is believed. */
-export interface Incoming {
-  readonly providerId: string;
-  readonly method: string;
-  readonly headers: Headers;
-  readonly address: string;
-  readonly requestId: string;
-  /** The exact bytes; throws `body-too-large` beyond `maxBytes`. */
-  readBody(maxBytes: number): Promise<Uint8Array>;
-}
-
-/** What the sender is told. Given only after the event is on disk. */
-export interface Acknowledgement {
-  readonly status: "accepted" | "duplicate" | "ignored";
-  /** The stored event's id; for a duplicate, that of the first. */
-  readonly id: Event["id"];
-  readonly idempotencyKey: string;
-  /** The event's type. */
-  readonly event: string;
-}
 
 export interface ReceiveParts {
   readonly storage: Storage;
@@ -70,26 +50,26 @@ export interface ReceiveParts {
  * `invalid-signature` or, where it was one too many, `too-many-auth-failures`, and, once it is on disk,
  * `invalid-body`; `unavailable` too when it cannot be stored. After `unavailable` the provider tries again.
  */
-export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<Acknowledgement> {
+export function receiver(parts: ReceiveParts): (delivery: Delivery) => Promise<Acknowledgement> {
   const { registry, clock, metrics, tally, latency, tracer } = parts;
 
-  async function receive(incoming: Incoming): Promise<Acknowledgement> {
+  async function receive(delivery: Delivery): Promise<Acknowledgement> {
     const receivedAtMs = clock.now();
-    const registered = findProvider(registry, incoming.providerId);
-    requirePost(incoming);
-    requireFewFailures(parts, incoming);
-    const bytes = await readDelivery(parts, registered.provider, incoming);
+    const registered = findProvider(registry, delivery.providerId);
+    requirePost(delivery);
+    requireFewFailures(parts, delivery);
+    const bytes = await readDelivery(parts, registered.provider, delivery);
     const verified = await inSpan(tracer, "webhook verify", {}, () =>
-      verifyDelivery(parts, registered, incoming, { bytes, receivedAtMs }),
+      verifyDelivery(parts, registered, delivery, { bytes, receivedAtMs }),
     );
     const normalised = interpret(registered.provider, verified, (name) =>
-      incoming.headers.get(name),
+      delivery.headers.get(name),
     );
     const identity = deliveryIdentity(registered.provider, normalised, verified);
     const event = eventOf(
       parts,
       registered.provider,
-      incoming,
+      delivery,
       verified,
       normalised,
       identity,
@@ -105,11 +85,11 @@ export function receiver(parts: ReceiveParts): (incoming: Incoming) => Promise<A
     tally.received(provider, verdict);
   }
 
-  return async (incoming) => {
+  return async (delivery) => {
     const startedMs = performance.now();
-    const label = registry.get(incoming.providerId)?.provider.id ?? "unknown";
+    const label = registry.get(delivery.providerId)?.provider.id ?? "unknown";
     try {
-      const acknowledgement = await receive(incoming);
+      const acknowledgement = await receive(delivery);
       const tookMs = performance.now() - startedMs;
       count(label, acknowledgement.status);
       if (tracer !== null) describe(label, acknowledgement);
@@ -138,12 +118,12 @@ function findProvider(registry: Registry, id: string): Registered {
   throw new AppError("unknown-provider", "No provider of this name is registered");
 }
 
-function requirePost({ method }: Incoming): void {
+function requirePost({ method }: Delivery): void {
   if (method === "POST") return;
   throw new AppError("method-not-allowed", "Webhooks are sent by POST", { allow: ["POST"] });
 }
 
-function requireFewFailures({ limiter }: ReceiveParts, { address }: Incoming): void {
+function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): void {
   const retryAfterSeconds = limiter.blockedSeconds(address);
   if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
 }
@@ -151,12 +131,12 @@ function requireFewFailures({ limiter }: ReceiveParts, { address }: Incoming): v
 async function readDelivery(
   { rejections }: ReceiveParts,
   { id, maxBodyBytes }: Provider,
-  incoming: Incoming,
+  delivery: Delivery,
 ): Promise<Uint8Array> {
-  const coding = incoming.headers.get("content-encoding") ?? "identity";
+  const coding = delivery.headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") {
     // Unpacking what is not yet verified would let anyone send a decompression bomb.
-    await rejections.keep(id, "unsupported-encoding", incoming, null);
+    await rejections.keep(id, "unsupported-encoding", delivery, null);
     const detail = "Send the body as it is, without Content-Encoding";
     throw new AppError("unsupported-media-type", detail, {
       accept: "application/json",
@@ -164,10 +144,10 @@ async function readDelivery(
     });
   }
   try {
-    return await incoming.readBody(maxBodyBytes);
+    return await delivery.readBody(maxBodyBytes);
   } catch (error) {
     if (error instanceof AppError && error.code === "body-too-large") {
-      await rejections.keep(id, "body-too-large", incoming, null);
+      await rejections.keep(id, "body-too-large", delivery, null);
     }
     throw error;
   }
@@ -176,10 +156,10 @@ async function readDelivery(
 async function verifyDelivery(
   { limiter, rejections, tally, log }: ReceiveParts,
   { provider, verify, marks }: Registered,
-  incoming: Incoming,
+  delivery: Delivery,
   { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
 ): Promise<Verified> {
-  const { headers, address, requestId } = incoming;
+  const { headers, address, requestId } = delivery;
   if (verify === null) {
     const detail = "This provider has no secret yet, so nothing of it can be verified";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
@@ -194,14 +174,14 @@ async function verifyDelivery(
   const reason = reasonFor(provider, headers, verdict.fault);
   log.warn({ provider: provider.id, reason, address, requestId }, "webhook refused");
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
-  await rejections.keep(provider.id, reason, incoming, bytes);
+  await rejections.keep(provider.id, reason, delivery, bytes);
   throw new AppError("invalid-signature", "The signature does not verify");
 }
 
 function eventOf(
   { makeId }: ReceiveParts,
   provider: Provider,
-  incoming: Incoming,
+  delivery: Delivery,
   verified: Verified,
   normalised: Normalised | null,
   { keys: [idempotencyKey], bodyHash }: DeliveryIdentity,
@@ -222,8 +202,8 @@ function eventOf(
     url: normalised?.url ?? null,
     actor: normalised?.actor ?? null,
     data: normalised?.data ?? {},
-    headers: withTrace(withoutSecrets(incoming.headers, provider.readHeaders)),
-    address: incoming.address,
+    headers: withTrace(withoutSecrets(delivery.headers, provider.readHeaders)),
+    address: delivery.address,
     signedWith,
     bodyBytes: bytes.length,
     bodyHash,

@@ -13,7 +13,7 @@ import {
   word,
 } from "../../web/rest/schema.ts";
 
-import type { Acknowledgement } from "./receive.ts";
+import type { Acknowledgement } from "../delivery.ts";
 import { causes, type Explanation } from "../diagnosis/explanation.ts";
 import { type ExplainedRejection, type Rejection, rejectionReasons } from "../rejection.ts";
 

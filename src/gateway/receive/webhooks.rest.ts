@@ -11,7 +11,7 @@ import { requestIdOf } from "../../web/rest/request-id.ts";
 import { pathOf } from "../../web/rest/url.ts";
 
 import { catalogue } from "../providers/catalogue.ts";
-import type { Acknowledgement, Incoming } from "./receive.ts";
+import type { Acknowledgement, Delivery } from "../delivery.ts";
 import { keptPerProvider, type Rejections } from "../diagnosis/rejections.ts";
 import {
   explainedRejectionSchema,
@@ -21,7 +21,7 @@ import {
 } from "./webhook.schema.ts";
 
 interface Parts {
-  readonly receive: (incoming: Incoming) => Promise<Acknowledgement>;
+  readonly receive: (delivery: Delivery) => Promise<Acknowledgement>;
   readonly rejections: Rejections;
   readonly authenticated: Authenticated;
   readonly trustedProxyHops: number;
@@ -29,7 +29,7 @@ interface Parts {
 
 /** POST /webhooks/{provider}, for providers; GET /v1/rejections, for operators. */
 export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) => {
-  const deliver = ({ request, server, set }: Delivery) => {
+  const deliver = ({ request, server, set }: DeliveryExchange) => {
     const address = clientAddress(request, server, trustedProxyHops);
     return receive({
       // As it was sent: an encoded letter is not the letter.
@@ -89,7 +89,7 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
   );
 };
 
-interface Delivery extends Exchange {
+interface DeliveryExchange extends Exchange {
   readonly server: SocketAddresses | null;
 }
 

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
 import { prettyJson } from "../../../src/gateway/body-text.ts";
-import { explain, type Known, type Refused } from "../../../src/gateway/diagnosis/explain.ts";
+import { explain, type Known } from "../../../src/gateway/diagnosis/explain.ts";
+import type { RejectedDelivery } from "../../../src/gateway/rejection.ts";
 import { causes } from "../../../src/gateway/diagnosis/explanation.ts";
 
 import { json, providerOf, startApp, type TestApp, testSecret } from "../../support/app.ts";
@@ -32,7 +33,7 @@ function explained(
   id: string,
   header: string | null,
   body: string | Uint8Array = text,
-  { secrets = current, ...fields }: Partial<Refused> & { secrets?: Known["secrets"] } = {},
+  { secrets = current, ...fields }: Partial<RejectedDelivery> & { secrets?: Known["secrets"] } = {},
 ) {
   const provider = providerOf(id);
   const headers = new Headers(

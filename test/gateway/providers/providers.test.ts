@@ -15,10 +15,10 @@ import {
   webUrl,
 } from "../../../src/gateway/providers/payload.ts";
 import type {
-  Delivery,
   JsonObject,
   Normalised,
   Provider,
+  VerifiedDelivery,
 } from "../../../src/gateway/providers/provider.ts";
 import { catalogue, defaultProviders } from "../../../src/gateway/providers/catalogue.ts";
 import { codeHost } from "../../../src/gateway/providers/code_host.ts";
@@ -747,7 +747,7 @@ function normalise(
   return provider.normalise({ payload, header: headerOf(headers) });
 }
 
-function headerOf(headers: Readonly<Record<string, string>>): Delivery["header"] {
+function headerOf(headers: Readonly<Record<string, string>>): VerifiedDelivery["header"] {
   const values = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );
