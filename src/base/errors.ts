@@ -21,7 +21,6 @@ export type ErrorCode =
   | "no-seats"
   | "email-taken"
   | "idempotency-in-flight"
-  | "quote-expired"
   | "body-too-large"
   | "unsupported-media-type"
   | "validation-failed"

@@ -104,11 +104,6 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "Request in flight",
     explanation: "A request with this Idempotency-Key is still being carried out: try again soon.",
   },
-  "quote-expired": {
-    status: 409,
-    title: "Quote expired",
-    explanation: "The terms have changed since they were quoted: ask for a new quote.",
-  },
   "body-too-large": {
     status: 413,
     title: "Body too large",

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
 import { problems } from "../../../src/web/rest/errors.ts";
@@ -120,6 +121,17 @@ describe("problems", () => {
     expect(text).toContain("<code>Authorization: Bearer &lt;token&gt;</code>");
     expect(text).not.toContain("<token>");
     expect(text).not.toMatch(/<script|<style|style=/);
+  });
+
+  test("are published only where something answers with them", async () => {
+    const source = join(import.meta.dir, "../../../src");
+    const tables = ["base/errors.ts", "web/rest/errors.ts"];
+    const files = [...new Bun.Glob("**/*.ts").scanSync(source)].filter(
+      (file) => !tables.includes(file),
+    );
+    const texts = await Promise.all(files.map((file) => Bun.file(join(source, file)).text()));
+    const all = texts.join("");
+    expect(Object.keys(problems).filter((code) => !all.includes(`"${code}"`))).toEqual([]);
   });
 
   test("of no such code have none", async () => {
