@@ -6,7 +6,6 @@ import { servePage } from "../../web/rest/serve.ts";
 import { failures } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
-import type { PageRequest } from "../../base/page.ts";
 
 import {
   eventListQuery,
@@ -25,16 +24,19 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
       "",
       async (exchange) => {
         const ctx = await authenticated(exchange);
-        const list = (page: PageRequest, query: URLSearchParams) => {
-          const filters = {
-            provider: textFilter(query, "provider"),
-            type: textFilter(query, "type"),
-            status: choice(query, "status", eventStatuses),
-          };
-          const severity = query.get("include")?.includes("severity") ?? false;
-          return events.list(ctx, page, filters, { severity });
-        };
-        return servePage(exchange, "evt_", list, ["severity"]);
+        return servePage(
+          exchange,
+          "evt_",
+          (page, query, included) => {
+            const filters = {
+              provider: textFilter(query, "provider"),
+              type: textFilter(query, "type"),
+              status: choice(query, "status", eventStatuses),
+            };
+            return events.list(ctx, page, filters, { severity: included.includes("severity") });
+          },
+          ["severity"],
+        );
       },
       {
         query: eventListQuery,

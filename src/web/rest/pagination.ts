@@ -7,20 +7,18 @@ import {
   type PageRequest,
 } from "../../base/page.ts";
 
-import { choice, choices, invalidParameter, parameterError, single, wholeNumber } from "./query.ts";
+import { choice, invalidParameter, parameterError, single, wholeNumber } from "./query.ts";
 
 /**
- * The page that a query asks for. `idPrefix` is that of the list's ids, `extras` are what it can
- * include beside the total. Throws `invalid-parameter`, `invalid-cursor` or `conflicting-parameters`,
- * each naming the parameter.
+ * The page that a query asks for. `idPrefix` is that of the list's ids. Throws `invalid-parameter`,
+ * `invalid-cursor` or `conflicting-parameters`, each naming the parameter.
  */
 export function readPageRequest(
   query: URLSearchParams,
   idPrefix: string,
-  extras: readonly string[] = [],
+  withTotal: boolean,
 ): PageRequest {
   const limit = Math.min(wholeNumber(query, "limit", 1) ?? defaultLimit, maxLimit);
-  const withTotal = choices(query, "include", ["total", ...extras]).includes("total");
   const direction = choice(query, "direction", ["forward", "backward"]);
   const cursor = single(query, "cursor");
   const page = wholeNumber(query, "page", 1);

@@ -3,6 +3,7 @@ import type { Page, PageRequest } from "../../base/page.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readJson } from "./json-body.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
+import { choices } from "./query.ts";
 import { urlOf } from "./url.ts";
 
 /** The part of Elysia's context that our handlers use. */
@@ -12,18 +13,23 @@ export interface Exchange {
 }
 
 /**
- * Serves a list: reads the page request, calls the service, adds the `Link` header. `extras` are what the
- * list can include beside its total.
+ * Serves a list: reads the page request, calls the service, adds the `Link` header. `extras` are what
+ * the list can include beside its total; `included` are those of them that were asked for.
  */
-export async function servePage<Item>(
+export async function servePage<Item, const Extra extends string = never>(
   { request, set }: Exchange,
   idPrefix: string,
-  list: (page: PageRequest, query: URLSearchParams) => Promise<Page<Item>>,
-  extras: readonly string[] = [],
+  list: (
+    page: PageRequest,
+    query: URLSearchParams,
+    included: readonly (Extra | "total")[],
+  ) => Promise<Page<Item>>,
+  extras: readonly Extra[] = [],
 ): Promise<Page<Item>> {
   const url = urlOf(request);
-  const asked = readPageRequest(url.searchParams, idPrefix, extras);
-  const page = await list(asked, url.searchParams);
+  const included = choices(url.searchParams, "include", ["total", ...extras]);
+  const asked = readPageRequest(url.searchParams, idPrefix, included.includes("total"));
+  const page = await list(asked, url.searchParams, included);
   const link = linkHeader(url, asked, page);
   if (link !== null) set.headers["link"] = link;
   return page;
