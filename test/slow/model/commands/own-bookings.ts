@@ -111,7 +111,10 @@ export const readBooking = particulars.map((args) =>
       if (refusal === notFound) await compareWithMissing(server, token, "GET", booking.id);
       if (refusal !== null) return;
       const { contactEmail, paymentMethod } = booking.input;
-      same("booking by rest", answer.body, {
+      // The history is for admins; its own tests say what is in it.
+      const { history, ...body }: Record<string, unknown> = Object(answer.body);
+      if (args.asker !== "admin") same("history", history, undefined);
+      same("booking by rest", body, {
         id: booking.id,
         userId: booking.userId,
         contactEmail,
