@@ -31,6 +31,11 @@ export interface BookingSummary extends Omit<BookingCreated, "status"> {
   readonly cancellation: Cancellation | null;
 }
 
+/** A booking that was just made. */
+export interface BookingMade extends BookingSummary {
+  readonly status: "confirmed";
+}
+
 /** A booking with its passengers. */
 export interface BookingDetails extends BookingSummary {
   readonly contactEmail: string;
@@ -72,24 +77,29 @@ export interface CancellationQuote {
   readonly refund: RefundView;
 }
 
-/** The first answer, the same however often it is asked for again and whatever happened since. */
-export function bookingCreated(booking: Booking): BookingCreated {
-  return {
-    bookingId: booking.id,
-    status: "confirmed",
-    totalPrice: moneyOf(booking.totalMinor, booking.currency).amount,
-    currency: booking.currency,
-    confirmationSentTo: booking.contactEmail,
-    createdAt: booking.createdAt,
-    reference: booking.reference,
-  };
+/** A booking as it was made, however often it is asked for again and whatever happened since. */
+export function bookingMade(booking: BookingOnFlight): BookingMade {
+  const { createdAt } = booking;
+  const summary = bookingSummary({ ...booking, updatedAt: createdAt }, createdAt);
+  return { ...summary, status: "confirmed", cancellation: null };
+}
+
+export function bookingCreated(made: BookingMade): BookingCreated {
+  const { bookingId, status, totalPrice, currency, confirmationSentTo } = made;
+  const { createdAt, reference } = made;
+  return { bookingId, status, totalPrice, currency, confirmationSentTo, createdAt, reference };
 }
 
 export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSummary {
   const isFlown = booking.status === "confirmed" && departed(booking.flight, now);
   return {
     id: booking.id,
-    ...bookingCreated(booking),
+    bookingId: booking.id,
+    totalPrice: moneyOf(booking.totalMinor, booking.currency).amount,
+    currency: booking.currency,
+    confirmationSentTo: booking.contactEmail,
+    createdAt: booking.createdAt,
+    reference: booking.reference,
     status: isFlown ? "flown" : booking.status,
     userId: booking.userId,
     seats: booking.seats,

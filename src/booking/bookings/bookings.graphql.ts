@@ -174,10 +174,7 @@ export function bookingsGraphql(builder: Builder): void {
       async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
-        const { made: booking } = await verbs.bookings.create(ctx, input, key);
-        const stored = await verbs.bookings.read(ctx, booking.bookingId);
-        // A retry is told what it was told first, whatever has become of the booking since.
-        return { ...stored, ...booking, cancellation: null };
+        return (await verbs.bookings.create(ctx, input, key)).made;
       },
     }),
     cancelBooking: t.field({

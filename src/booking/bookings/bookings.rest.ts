@@ -18,6 +18,7 @@ import {
   cancellationQuoteSchema,
   cancellationSchema,
 } from "./booking.schema.ts";
+import { bookingCreated } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
 
 const path = "/v1/api/bookings";
@@ -31,7 +32,10 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         const ctx = await authenticated(exchange);
         return serveCreation(
           exchange,
-          (body, key) => bookings.create(ctx, body, key),
+          async (body, key) => {
+            const { made, replayed } = await bookings.create(ctx, body, key);
+            return { made: bookingCreated(made), replayed };
+          },
           (booking) => `${path}/${booking.bookingId}`,
         );
       },

@@ -16,9 +16,9 @@ import { readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
 import {
-  type BookingCreated,
-  bookingCreated,
   type BookingDetails,
+  type BookingMade,
+  bookingMade,
   type BookingSummary,
   bookingSummary,
   type Cancellation,
@@ -42,7 +42,7 @@ export interface Bookings {
     ctx: Context,
     body: unknown,
     idempotencyKey: string | null,
-  ): Promise<Creation<BookingCreated>>;
+  ): Promise<Creation<BookingMade>>;
   /** The owner's, or anyone's for an admin, with its history. Throws `booking-not-found`. */
   read(ctx: Context, id: string): Promise<BookingDetails>;
   /** Those of `ids` that the asker may read, in any order. */
@@ -123,9 +123,9 @@ export function bookings(parts: Parts): Bookings {
           );
           outbox.committed();
           parts.seatsChanged(booking.flightId);
-          return bookingCreated(booking);
+          return bookingMade(booking);
         },
-        async (id) => bookingCreated(await find(id)),
+        async (id) => bookingMade(await find(id)),
       );
     },
     async read(ctx, id) {

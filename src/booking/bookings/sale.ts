@@ -5,7 +5,7 @@ import { closesAfter } from "../flight.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Outbox } from "../../gateway/notifications/outbox.ts";
-import { insertBooking, insertPassenger } from "./bookings.sql.ts";
+import { type BookingOnFlight, insertBooking, insertPassenger } from "./bookings.sql.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import { step } from "../../db/statement.ts";
@@ -40,7 +40,7 @@ export async function sell(
   request: BookingRequest,
   keyed: KeyedRequest | null,
   now: Date,
-): Promise<Booking> {
+): Promise<BookingOnFlight> {
   const { storage, outbox, seal, makeId, makeReference } = parts;
   const seats = request.passengers.length;
   const leavesAfter = closesAfter(now);
@@ -82,7 +82,8 @@ export async function sell(
         ...outbox.stepsFor(event, [bookingMessage(event)]),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
-      return booking;
+      const seatsAvailable = flight.seatsAvailable - seats;
+      return { ...booking, flight: { ...flight, seatsAvailable } };
     } catch (error) {
       if (error === referenceTaken && attempt < maxReferences) continue;
       if (error instanceof AppError && error.code === "no-seats") {
