@@ -143,13 +143,22 @@ describe.skipIf(!isLong)("a client that is too slow", () => {
 
   test("with its body is told so after 30 s, and let go soon after", async () => {
     const server = await start();
-    const { head } = await rawDelivery("slow");
-    const slow = await connectTo(server);
-    slow.write(head.replace(/Content-Length: \d+/, "Content-Length: 5000"));
-    const tookMs = await keepSending(slow, " ", 100_000);
-    expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
-    expect(tookMs).toBeGreaterThan(29_000);
-    expect(tookMs).toBeLessThan(70_000);
+    const { head, chunkedHead } = await rawDelivery("slow");
+    const announcing = (bytes: number) =>
+      head.replace(/Content-Length: \d+/, `Content-Length: ${bytes}`);
+    const slowWith = async (framedHead: string, more: string) => {
+      const slow = await connectTo(server);
+      slow.write(framedHead);
+      const tookMs = await keepSending(slow, more, 100_000);
+      expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
+      expect(tookMs).toBeGreaterThan(29_000);
+      expect(tookMs).toBeLessThan(70_000);
+    };
+    await Promise.all([
+      slowWith(announcing(5_000), " "),
+      slowWith(announcing(5_000_000), " "),
+      slowWith(`${chunkedHead}Transfer-Encoding: chunked\r\n\r\n`, "1\r\n \r\n"),
+    ]);
     expect(await keysListed(server)).toEqual([]);
     expect(await deliverTo(server, 1)).toBe(200);
   });
