@@ -31,22 +31,24 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-const maxHeaders = 64;
+/** Names kept of one rejected delivery. */
+const maxNames = 64;
 const maxValueLength = 512;
 
 type Kept = Readonly<Record<string, string>>;
 
 /** Headers by lower-case name, fit to keep and to show: `plainHeaders` and `readHeaders`, cut. */
 export function withoutSecrets(headers: Headers, readHeaders: readonly string[] = []): Kept {
-  const kept = [...headers]
-    .filter(([name]) => plainHeaders.has(name) || readHeaders.includes(name))
-    .slice(0, maxHeaders)
-    .map(([name, value]) => [name, value.slice(0, maxValueLength)] as const);
-  return Object.fromEntries(kept);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (!plainHeaders.has(name) && !readHeaders.includes(name)) continue;
+    kept[name] = value.slice(0, maxValueLength);
+  }
+  return kept;
 }
 
 /** Names of all headers, each without its value: they help to find out why a delivery was refused. */
 export function withoutValues(headers: Headers): Kept {
-  const names = [...headers.keys()].slice(0, maxHeaders);
+  const names = [...headers.keys()].slice(0, maxNames);
   return Object.fromEntries(names.map((name) => [name, ""]));
 }
