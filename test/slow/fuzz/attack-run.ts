@@ -18,7 +18,7 @@ const recoveryMs = 3_000;
 const keptLimitBytes = 64 * mebibyte;
 
 /** What an attack did to a server. */
-interface Verdict {
+export interface Verdict {
   readonly worstMs: number;
   readonly growthBytes: number;
   /** What is wrong; empty when nothing is. */
@@ -62,7 +62,7 @@ export async function runAttacks(name?: string): Promise<number> {
   return failed;
 }
 
-async function tried(attack: Attack, victim: Victim): Promise<Verdict> {
+export async function tried(attack: Attack, victim: Victim): Promise<Verdict> {
   const { watch } = victim;
   const beforeBytes = watch.anonymousBytes();
   watch.reset();
@@ -92,7 +92,7 @@ async function hopeless({ watch }: Victim, ended: Promise<unknown>): Promise<voi
   }
 }
 
-function line({ name }: Attack, { worstMs, growthBytes, faults }: Verdict): string {
+export function line({ name }: Attack, { worstMs, growthBytes, faults }: Verdict): string {
   const figures = `/livez ${Math.round(worstMs)} ms`.padEnd(15);
   const memory = `memory +${mebibytes(growthBytes)}`.padEnd(18);
   const verdict = faults.length === 0 ? "withstood" : `FAILED: ${faults.join("; ")}`;

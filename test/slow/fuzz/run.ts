@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 
 import { runAttacks } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
+import { runPlanted } from "./planted.ts";
 import { checkLeaks } from "./oracle.ts";
 import { answersByStatus, type Failure, replayCommand, type Target } from "./target.ts";
 import { targets } from "./targets.ts";
@@ -19,6 +20,7 @@ Options
   --path P           of --target and --seed: only that case; as a failure prints it
   --attacks          instead of cases: every attack once, each on a watched server
   --attack NAME      one attack alone
+  --planted          attacks on copies of the program with known errors, which they must find
   --help             this text
 
 Targets
@@ -42,7 +44,7 @@ interface Options {
   readonly path: string | undefined;
 }
 
-function readOptions(): Options | null {
+function readOptions(): Options | "planted" | null {
   const { values } = parseArgs({
     options: {
       minutes: { type: "string", default: "10" },
@@ -51,6 +53,7 @@ function readOptions(): Options | null {
       path: { type: "string" },
       attacks: { type: "boolean" },
       attack: { type: "string" },
+      planted: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
@@ -64,6 +67,7 @@ function readOptions(): Options | null {
   if (values.path !== undefined && values.target === undefined) {
     throw new Error("--path goes with --target and --seed, as a failure prints them");
   }
+  if (values.planted === true) return "planted";
   const attacked = values.attacks === true || values.attack !== undefined;
   return {
     attacks: attacked ? { only: values.attack } : null,
@@ -168,6 +172,10 @@ const livezLine = ({ worstMs }: Tally): string =>
 async function main(): Promise<void> {
   const options = readOptions();
   if (options === null) return console.log(usage);
+  if (options === "planted") {
+    if ((await runPlanted()) > 0) process.exitCode = 1;
+    return;
+  }
   if (options.attacks !== null) {
     if ((await runAttacks(options.attacks.only)) > 0) process.exitCode = 1;
     return;

@@ -126,9 +126,9 @@ export const graphqlAttacks: readonly Attack[] = [
   },
   {
     name: "different-queries",
-    about: "500 different queries, each 4 times in a row, so that each is worth compiling",
+    about: "900 different queries, each 4 times in a row, so that each is worth compiling",
     run: (victim) =>
-      flood(500, 4, async (n) => {
+      flood(900, 4, async (n) => {
         const names = ["flightId", "flightNumber", "airline", "origin", "destination", "duration"];
         const fields = Array.from({ length: 15 }, (_, m) => `a${m}: ${names[m % names.length]}`);
         const query = `query Q${n} { flight(flightId: 1) { ${fields.join(" ")} price { amount } } }`;

@@ -1,0 +1,113 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+
+import { line, tried } from "./attack-run.ts";
+import { attacks } from "./attacks.ts";
+import { victims } from "./victim.ts";
+
+/** An error that the program once had, put back into a copy of its source, which an attack must find. */
+interface Planted {
+  readonly error: string;
+  readonly file: string;
+  readonly changes: readonly (readonly [from: string, to: string])[];
+  readonly attacks: readonly string[];
+}
+
+const planted: readonly Planted[] = [
+  {
+    error: "the cost of a query counts each fragment as often as it is spread",
+    file: "src/web/graphql/cost.ts",
+    changes: [
+      ["    if (known !== undefined) return known;\n    const definition", "    const definition"],
+    ],
+    attacks: ["fragments-double", "fragments-double-get"],
+  },
+  {
+    error: "two lengths are one that is no number, which no limit compares with",
+    file: "src/web/rest/body.ts",
+    changes: [
+      ["if (Number.isSafeInteger(length)) return length;", "return length;"],
+      ["announced <= smallBytes", "!(announced > smallBytes)"],
+    ],
+    attacks: ["length-twice"],
+  },
+  {
+    error: "every chunk of a body is kept as an object, and read at once",
+    file: "src/web/rest/body.ts",
+    changes: [
+      ["  let length = 0;\n", "  let length = 0;\n  const kept: Uint8Array[] = [];\n"],
+      ["    length = end;\n", "    length = end;\n    kept.push(value);\n"],
+      ["    await nextTurn();\n", ""],
+    ],
+    attacks: ["one-byte-chunks"],
+  },
+  {
+    error: "every query is compiled on its third run, and kept",
+    file: "src/web/graphql/compiled.ts",
+    changes: [
+      ["runsBeforeCompiling = 32", "runsBeforeCompiling = 2"],
+      ["maxCompiledBytes = 32 * 1024 * 1024", "maxCompiledBytes = Infinity"],
+    ],
+    attacks: ["different-queries"],
+  },
+  {
+    error: "memory is reserved for what is announced",
+    file: "src/web/rest/body.ts",
+    changes: [
+      [
+        "const memory = reservation(address);\n",
+        "const memory = reservation(address);\n  memory.grow(announced ?? 0);\n",
+      ],
+    ],
+    attacks: ["announced-idle"],
+  },
+  {
+    error: "the log is written synchronously, and fails the request that it is about",
+    file: "src/telemetry/log.ts",
+    changes: [[": output,\n  );", ": pino.destination({ dest: fd, sync: true }),\n  );"]],
+    attacks: ["log-disk-full", "log-unread"],
+  },
+];
+
+const root = join(import.meta.dir, "../../..");
+
+/** Tries the attacks on each planted error, and prints a line on each. How many were not found. */
+export async function runPlanted(): Promise<number> {
+  let missed = 0;
+  for (const { error, file, changes, attacks: names } of planted) {
+    const copy = temporaryFolder();
+    try {
+      for (const part of ["src", "package.json", "tsconfig.json"]) {
+        cpSync(join(root, part), join(copy, part), { recursive: true });
+      }
+      symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+      change(join(copy, file), changes);
+      await using source = await victims(join(copy, "src/main.ts"));
+      console.log(`Planted: ${error}`);
+      for (const attack of attacks.filter(({ name }) => names.includes(name))) {
+        const victim = await source.start(attack.stdout);
+        const verdict = await tried(attack, victim);
+        await victim.stop();
+        if (verdict.faults.length === 0) missed += 1;
+        console.log(line(attack, verdict));
+      }
+    } finally {
+      removeFolder(copy);
+    }
+  }
+  console.log(missed === 0 ? "All planted errors found" : `${missed} planted errors NOT FOUND`);
+  return missed;
+}
+
+/** Throws when what is to be replaced is not there, once: then the error has to be planted otherwise. */
+function change(file: string, changes: Planted["changes"]): void {
+  let text = readFileSync(file, "utf8");
+  for (const [from, to] of changes) {
+    const parts = text.split(from);
+    if (parts.length !== 2) throw new Error(`${file} has this ${parts.length - 1} times: ${from}`);
+    text = parts.join(to);
+  }
+  writeFileSync(file, text);
+}
