@@ -83,6 +83,8 @@ const elsewhere = [
   "STATUS_PAGE_WEBHOOK_SECRET",
   "SKYHOOK_PROGRAM",
   "SKYHOOK_COMMIT",
+  // A misspelling on purpose: the changelog shows the hint for it.
+  "WEBHOOK_PROVIDER",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([

@@ -118,11 +118,7 @@ describe("a client that closes its side", () => {
   });
 });
 
-const isLong = process.env["LONG_TESTS"] === "1";
-if (!isLong)
-  console.log("skipped: waiting for slow clients takes two minutes; bun run test:long does");
-
-describe.skipIf(!isLong)("a client that is too slow", () => {
+describe("a client that is too slow", () => {
   /** Sends `more` twice a second until the server closes or `untilMs`; how long it was let. */
   async function keepSending(client: RawClient, more: string, untilMs: number): Promise<number> {
     const startMs = performance.now();
