@@ -5,6 +5,7 @@ import { allOrFaults, ConfigError, readSetting } from "./config.ts";
 import { base64Key } from "./parsers.ts";
 import { settings } from "./settings.ts";
 import { makePrivately, writePrivately } from "../base/private-file.ts";
+import type { KeyRing } from "../booking/personal-data/personal-data.ts";
 import type { SecretRole, Secrets } from "../gateway/signatures/signature.ts";
 
 /** Where webhook secrets come from: the environment first, then one file each. */
@@ -27,9 +28,6 @@ export interface SecretStore {
   /** Those of them that are there. Makes none, so there may be none. */
   personalDataKeysThere(dataDir: string): readonly Uint8Array[];
 }
-
-/** The first key seals, all of them open. */
-export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 
 /** Where a secret is looked for: the variable wins over the file. */
 export interface SecretPlace {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { type BookingOnFlight, passengersOf } from "./bookings.sql.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import {
@@ -10,6 +10,7 @@ import {
   passengerView,
 } from "./booking-view.ts";
 import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import { MissingKeyError, type PersonalDataOpener } from "../personal-data/personal-data.ts";
 
 export interface DetailsParts {

@@ -1,7 +1,6 @@
 import type { Event } from "../../gateway/event.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Notification } from "../../gateway/notification.ts";
-import { disclosuresOf } from "./bookings.sql.ts";
 import { eventsByKeys } from "../../gateway/events/events.sql.ts";
 import { notificationsOfEvents } from "../../gateway/notifications/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -9,6 +8,7 @@ import type { Storage } from "../../db/storage.ts";
 import { type BookingEventType, bookingEventKey, bookingEventTypes } from "./booking-event.ts";
 import type { Booking } from "../booking.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
+import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
 
 export const historyTypes = [
   "booking.confirmed",

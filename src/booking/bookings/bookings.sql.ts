@@ -1,7 +1,6 @@
-import { and, asc, desc, eq, gte, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 
 import { type Booking, type Passenger, bookingsTable, passengersTable } from "../booking.ts";
-import { type Disclosure, disclosuresTable } from "../personal-data/disclosure.ts";
 import { type Flight, flightsTable } from "../flight.ts";
 
 import { flightColumns } from "../flights/flights.sql.ts";
@@ -12,7 +11,6 @@ import type { TablesOf } from "../../db/table.ts";
 const tables = {
   bookings: bookingsTable,
   passengers: passengersTable,
-  disclosures: disclosuresTable,
   flights: flightsTable,
 };
 type Tables = TablesOf<typeof tables>;
@@ -100,38 +98,6 @@ function belongsTo({ bookings }: Tables, { userId }: Parameters<Whose>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
 }
 
-export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { passengers }, p) =>
-  db
-    .select()
-    .from(passengers)
-    .where(eq(passengers.bookingId, p.bookingId))
-    .orderBy(asc(passengers.position)),
-);
-
-/** The first passengers of a booking of this id or a later one; ids are in the order of their making. */
-export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: number }>()(
-  (db, { passengers }, p) =>
-    db
-      .select(sealedColumns(passengers))
-      .from(passengers)
-      .where(gte(passengers.bookingId, p.bookingId))
-      .orderBy(asc(passengers.bookingId), asc(passengers.position))
-      .limit(p.limit),
-);
-
-/** The passengers of the newest bookings, the newest first. */
-export const newestSealed = statement<{ limit: number }>()((db, { passengers }, p) =>
-  db
-    .select(sealedColumns(passengers))
-    .from(passengers)
-    .orderBy(desc(passengers.bookingId), desc(passengers.position))
-    .limit(p.limit),
-);
-
-function sealedColumns({ bookingId, position, sealed }: Tables["passengers"]) {
-  return { bookingId, position, sealed };
-}
-
 /** Cancels a confirmed booking; touches no row when it is cancelled already. */
 export const cancelBooking = statement<
   Pick<
@@ -150,18 +116,6 @@ export const cancelBooking = statement<
       refundReason: p.refundReason,
     })
     .where(and(eq(bookings.id, p.id), eq(bookings.status, "confirmed"))),
-);
-
-export const insertDisclosure = statement<Disclosure>()((db, { disclosures }) =>
-  db.insert(disclosures).values(allColumns(disclosures)),
-);
-
-export const disclosuresOf = statement<Pick<Disclosure, "bookingId">>()((db, { disclosures }, p) =>
-  db
-    .select()
-    .from(disclosures)
-    .where(eq(disclosures.bookingId, p.bookingId))
-    .orderBy(asc(disclosures.createdAt)),
 );
 
 export const bookingPages = pagesOver(tables)<

@@ -1,5 +1,4 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
-import type { KeyRing } from "../../config/secrets.ts";
 
 import type { Passenger, PersonalData } from "../booking.ts";
 
@@ -35,6 +34,9 @@ export function missingKey(what: string, key: string, keys: readonly Uint8Array[
   const name = keys.length === 0 ? "personal_data_key" : "personal_data_key_previous";
   return `${what} sealed with key ${key}, which is not here: put it back as ${name.toUpperCase()} (or as the file ${name} in SECRETS_DIR or DATA_DIR)`;
 }
+
+/** The first key seals, all of them open. */
+export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 
 /** `keys`: 32 bytes each. The first seals; all of them open, so a key can be rotated. */
 export function personalDataSeal(keys: KeyRing): PersonalDataSeal {

@@ -1,12 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { insertDisclosure, passengersOf } from "../bookings/bookings.sql.ts";
 import { step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { Booking, Passenger, PersonalData } from "../booking.ts";
 import type { Disclosure } from "./disclosure.ts";
+import { insertDisclosure, passengersOf } from "./personal-data.sql.ts";
 import type { PersonalDataOpener } from "./personal-data.ts";
 
 interface Parts {

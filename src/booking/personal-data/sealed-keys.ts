@@ -1,7 +1,7 @@
-import { newestSealed, sealedFrom } from "../bookings/bookings.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { Booking, Passenger } from "../booking.ts";
+import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 import { keyIds, sealingKey } from "./personal-data.ts";
 
 /** A key that sealed bookings and is not here. */

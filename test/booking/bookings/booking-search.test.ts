@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { insertDisclosure } from "../../../src/booking/bookings/bookings.sql.ts";
+import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
 import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
 import { step } from "../../../src/db/statement.ts";
 

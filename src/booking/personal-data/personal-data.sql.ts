@@ -1,0 +1,55 @@
+import { asc, desc, eq, gte } from "drizzle-orm";
+
+import { allColumns, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+
+import { type Passenger, passengersTable } from "../booking.ts";
+import { type Disclosure, disclosuresTable } from "./disclosure.ts";
+
+const tables = { passengers: passengersTable, disclosures: disclosuresTable };
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { passengers }, p) =>
+  db
+    .select()
+    .from(passengers)
+    .where(eq(passengers.bookingId, p.bookingId))
+    .orderBy(asc(passengers.position)),
+);
+
+/** The first passengers of a booking of this id or a later one; ids are in the order of their making. */
+export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: number }>()(
+  (db, { passengers }, p) =>
+    db
+      .select(sealedColumns(passengers))
+      .from(passengers)
+      .where(gte(passengers.bookingId, p.bookingId))
+      .orderBy(asc(passengers.bookingId), asc(passengers.position))
+      .limit(p.limit),
+);
+
+/** The passengers of the newest bookings, the newest first. */
+export const newestSealed = statement<{ limit: number }>()((db, { passengers }, p) =>
+  db
+    .select(sealedColumns(passengers))
+    .from(passengers)
+    .orderBy(desc(passengers.bookingId), desc(passengers.position))
+    .limit(p.limit),
+);
+
+function sealedColumns({ bookingId, position, sealed }: Tables["passengers"]) {
+  return { bookingId, position, sealed };
+}
+
+export const insertDisclosure = statement<Disclosure>()((db, { disclosures }) =>
+  db.insert(disclosures).values(allColumns(disclosures)),
+);
+
+export const disclosuresOf = statement<Pick<Disclosure, "bookingId">>()((db, { disclosures }, p) =>
+  db
+    .select()
+    .from(disclosures)
+    .where(eq(disclosures.bookingId, p.bookingId))
+    .orderBy(asc(disclosures.createdAt)),
+);
