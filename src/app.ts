@@ -27,6 +27,7 @@ import { statisticsRest } from "./gateway/statistics/statistics.rest.ts";
 import { usersRest } from "./identity/users/users.rest.ts";
 import { providerStatusRest } from "./gateway/statistics/provider-status.rest.ts";
 import { acknowledgementSchema } from "./gateway/receive/webhook.schema.ts";
+import { rejectionsRest } from "./gateway/diagnosis/rejections.rest.ts";
 import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 
 /** All that is mounted, in one list. Never listens: that is up to the caller. */
@@ -63,11 +64,10 @@ export function createApp(services: Services) {
     .use(
       webhooksRest({
         receive: services.receive,
-        rejections: services.rejections,
-        authenticated: signedIn,
         trustedProxyHops: config.trustedProxyHops,
       }),
     )
+    .use(rejectionsRest(services.rejections, signedIn))
     .use(usersRest(services.users, signedIn))
     .use(flightsRest(services.flights))
     .use(bookingsRest(services.bookings, signedIn))

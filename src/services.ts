@@ -80,8 +80,8 @@ export interface Services {
   readonly statistics: Statistics;
   readonly providers: Providers;
   /**
-   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws a `ConfigError`
-   * when one is empty or gone; all of them then stay as they were.
+   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws when
+   * one is empty or gone; all of them then stay as they were.
    */
   reloadSecrets(): readonly string[];
   /** Why the service cannot take traffic now; null when it can. */
@@ -116,7 +116,7 @@ export async function createServices(
     random: Math.random,
   },
 ): Promise<Services> {
-  const providers = registry(config.providers, secrets);
+  const providers = registry(config.providers, (id) => secrets.webhookSecrets(id));
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const now = () => clock.now();
   const metrics = createMetrics();

@@ -5,8 +5,8 @@ import { explain, type Known } from "../gateway/diagnosis/explain.ts";
 import { interpret } from "../gateway/providers/interpret.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
 import { providerById } from "../gateway/providers/catalogue.ts";
-import { advice } from "../gateway/diagnosis/rejection-advice.ts";
-import { reasonFor, type RejectionReason } from "../gateway/rejection.ts";
+import { advice, reasonFor } from "../gateway/diagnosis/rejection-advice.ts";
+import type { RejectionReason } from "../gateway/rejection.ts";
 import {
   type Secrets,
   type SignedRequest,

@@ -1,6 +1,3 @@
-import type { Explanation } from "./diagnosis/explanation.ts";
-import type { Provider } from "./providers/provider.ts";
-import type { SignatureFault } from "./signatures/signature.ts";
 import { defineTable } from "../db/table.ts";
 
 /** Why a delivery was refused; for operators, never for the sender. */
@@ -50,35 +47,3 @@ export const rejectionsTable = defineTable<StoredRejection>("rejections", {
   bodyBytes: "integer",
   body: "bytes or null",
 });
-
-/** A rejection with what was sent, and what is behind it. */
-export interface ExplainedRejection extends Rejection {
-  /** Names of the signature headers that were sent. Their values may be right for another body. */
-  readonly signatureHeaders: readonly string[];
-  /** The exact bytes received, as text where they are UTF-8; null when not kept. */
-  readonly body: string | null;
-  readonly bodyEncoding: "utf-8" | "base64";
-  /** Null unless the body is JSON. */
-  readonly bodyPretty: string | null;
-  readonly explanation: Explanation;
-}
-
-/** What an explanation is made of: from a stored rejection, or from files. */
-export interface RejectedDelivery {
-  readonly reason: RejectionReason;
-  /** Its signature headers, and of the others those that are known: not all are kept. */
-  readonly headers: Headers;
-  /** Null when the body was too large to keep, or is forgotten. */
-  readonly bytes: Uint8Array | null;
-  readonly bodyBytes: number;
-  readonly receivedAtMs: number;
-}
-
-/** Why a delivery did not verify: for want of a right signature, or because it is of another scheme. */
-export function reasonFor(
-  { foreignHeaders = [] }: Pick<Provider, "foreignHeaders">,
-  headers: Headers,
-  fault: SignatureFault,
-): RejectionReason {
-  return foreignHeaders.some((name) => headers.has(name)) ? "unsupported-scheme" : fault;
-}

@@ -14,9 +14,10 @@ export async function checkRotation(
   { providers, secretsDir }: Config,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
+  const store = secretStore(env, secretsDir);
   let registered: Registry;
   try {
-    registered = registry(providers, secretStore(env, secretsDir));
+    registered = registry(providers, (id) => store.webhookSecrets(id));
   } catch (error) {
     // An empty secret: told of where the secrets are looked at.
     if (error instanceof ConfigError) return [];

@@ -9,7 +9,8 @@ import type { Page as StoredPage } from "../../base/page.ts";
 import type { DeliveryStatistics, HealthStatistics } from "../../gateway/statistics/statistics.ts";
 import type { User as StoredUser } from "../../identity/users/user.ts";
 import type { ProviderStatus, ProviderStatuses } from "../../gateway/statistics/provider-status.ts";
-import type { ExplainedRejection, Rejection as StoredRejection } from "../../gateway/rejection.ts";
+import type { ExplainedRejection } from "../../gateway/diagnosis/explanation.ts";
+import type { Rejection as StoredRejection } from "../../gateway/rejection.ts";
 
 /** What a type becomes on its way through JSON: times are texts, the rest is as it was. */
 export type Wire<Value> = Value extends Date

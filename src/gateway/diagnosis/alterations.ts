@@ -1,6 +1,6 @@
-import { printableJson } from "../body-text.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import type { Explanation } from "./explanation.ts";
+import { printableJson } from "./printable-json.ts";
 
 /** Something that happens on the way, and what would have been there without it. */
 export interface Alteration<Value> extends Explanation {

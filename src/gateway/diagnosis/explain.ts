@@ -1,10 +1,10 @@
 import { bodyAlterations, secretAlterations } from "./alterations.ts";
 import { claimedMacs, type ClaimedMac, claimedSeconds, type Oddity } from "./claimed-mac.ts";
 import { compactJson } from "../signatures/compact-json.ts";
-import type { Explanation } from "./explanation.ts";
+import type { Explanation, RejectedDelivery } from "./explanation.ts";
 import type { Provider } from "../providers/provider.ts";
 import { advice, formOf } from "./rejection-advice.ts";
-import type { RejectedDelivery, RejectionReason } from "../rejection.ts";
+import type { RejectionReason } from "../rejection.ts";
 import {
   type Secrets,
   type SignatureScheme,

@@ -14,20 +14,16 @@ import {
 import { step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
-import { bodyText, prettyJson } from "../body-text.ts";
+import { bodyText } from "../body-text.ts";
 import { explain, type Known } from "./explain.ts";
-import type { Explanation } from "./explanation.ts";
+import type { ExplainedRejection, Explanation } from "./explanation.ts";
+import { prettyJson } from "./printable-json.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
 import type { Delivery } from "../delivery.ts";
-import type {
-  ExplainedRejection,
-  Rejection,
-  RejectionReason,
-  StoredRejection,
-} from "../rejection.ts";
+import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
 import { providerById } from "../providers/catalogue.ts";
 import type { Registry } from "../providers/registry.ts";
-import { withoutSecrets, withoutValues } from "../receive/without-secrets.ts";
+import { withoutSecrets, withoutValues } from "../stored-headers.ts";
 
 /** Refused deliveries kept of each provider. */
 export const keptPerProvider = 200;

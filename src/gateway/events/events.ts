@@ -18,19 +18,16 @@ import {
 } from "../notifications/notifications.sql.ts";
 import { step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { bodyText } from "../body-text.ts";
+import { type BodyText, bodyText } from "../body-text.ts";
 import { interpret } from "../providers/interpret.ts";
 import { providerById } from "../providers/catalogue.ts";
 
 import type { Event, EventStatus, Receipt, StoredEvent } from "../event.ts";
 
 /** An event with all that happened to it. */
-export interface EventTimeline extends Event {
+export interface EventTimeline extends Event, BodyText {
   /** Null for events of our own. */
   readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
-  /** The exact bytes received, as text where they are UTF-8; null when no longer kept. */
-  readonly body: string | null;
-  readonly bodyEncoding: "utf-8" | "base64";
   readonly notifications: readonly NotificationWithAttempts[];
 }
 

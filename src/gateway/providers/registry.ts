@@ -1,6 +1,3 @@
-import { ConfigError } from "../../config/config.ts";
-import type { SecretStore } from "../../config/secrets.ts";
-
 import type { Provider } from "./provider.ts";
 import { catalogue } from "./catalogue.ts";
 import { secretMark } from "../secret-use.ts";
@@ -25,19 +22,20 @@ export interface Registered {
 export interface Registry extends Iterable<Registered> {
   get(id: string): Registered | undefined;
   /**
-   * Reads all secrets again, and returns the providers whose secrets changed. Throws a `ConfigError` when
-   * one is empty or gone; all of them then stay as they were.
+   * Reads all secrets again, and returns the providers whose secrets changed. Throws when one cannot be
+   * read or is gone; all of them then stay as they were.
    */
   reload(): readonly Provider["id"][];
 }
 
-/** Binds each provider to its own secrets. Throws a `ConfigError` when one is empty. */
-export function registry(ids: readonly string[], secrets: SecretStore): Registry {
+/** Binds each provider to its own secrets. `secretsOf` reads them; what it throws is thrown on. */
+export function registry(
+  ids: readonly string[],
+  secretsOf: (providerId: string) => Secrets | null,
+): Registry {
   const chosen = catalogue.filter((provider) => ids.includes(provider.id));
   const bindAll = () =>
-    new Map(
-      chosen.map((provider) => [provider.id, bind(provider, secrets.webhookSecrets(provider.id))]),
-    );
+    new Map(chosen.map((provider) => [provider.id, bind(provider, secretsOf(provider.id))]));
   let bound = bindAll();
   return {
     get: (id) => bound.get(id),
@@ -47,7 +45,7 @@ export function registry(ids: readonly string[], secrets: SecretStore): Registry
       const pairs = [...fresh.values()].map((now) => ({ now, before: bound.get(now.provider.id) }));
       for (const { now, before } of pairs) {
         if (now.secrets !== null || !before?.secrets) continue;
-        throw new ConfigError(
+        throw new Error(
           `${now.provider.id} has no secret any more: put it back, or take the provider out of WEBHOOK_PROVIDERS and start again`,
         );
       }

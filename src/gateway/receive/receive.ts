@@ -20,12 +20,12 @@ import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
 import { interpret, messagesOf } from "../providers/interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
 import type { Normalised, Provider } from "../providers/provider.ts";
-import { reasonFor } from "../rejection.ts";
+import { reasonFor } from "../diagnosis/rejection-advice.ts";
 import type { Rejections } from "../diagnosis/rejections.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import type { Verified } from "../signatures/signature.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
-import { withoutSecrets } from "./without-secrets.ts";
+import { withoutSecrets } from "../stored-headers.ts";
 
 export interface ReceiveParts {
   readonly storage: Storage;

@@ -2,33 +2,21 @@ import { Elysia } from "elysia";
 
 import { readBytes } from "../../web/rest/body.ts";
 import { clientAddress, type SocketAddresses } from "../../web/rest/client-address.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import { type Exchange, servePage } from "../../web/rest/serve.ts";
-import { failureReferences, failures } from "../../web/rest/problem.schema.ts";
-import { textFilter } from "../../web/rest/query.ts";
+import type { Exchange } from "../../web/rest/serve.ts";
+import { failureReferences } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
 import { pathOf } from "../../web/rest/url.ts";
 
 import { catalogue } from "../providers/catalogue.ts";
 import type { Acknowledgement, Delivery } from "../delivery.ts";
-import { keptPerProvider, type Rejections } from "../diagnosis/rejections.ts";
-import {
-  explainedRejectionSchema,
-  rejectionListQuery,
-  rejectionPageSchema,
-  rejectionParams,
-} from "./webhook.schema.ts";
 
 interface Parts {
   readonly receive: (delivery: Delivery) => Promise<Acknowledgement>;
-  readonly rejections: Rejections;
-  readonly authenticated: Authenticated;
   readonly trustedProxyHops: number;
 }
 
-/** POST /webhooks/{provider}, for providers; GET /v1/rejections, for operators. */
-export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyHops }: Parts) => {
+/** POST /webhooks/{provider}, for providers. */
+export const webhooksRest = ({ receive, trustedProxyHops }: Parts) => {
   const deliver = ({ request, server, set }: DeliveryExchange) => {
     const address = clientAddress(request, server, trustedProxyHops);
     return receive({
@@ -48,44 +36,6 @@ export const webhooksRest = ({ receive, rejections, authenticated, trustedProxyH
       .post("/webhooks/:provider", deliver, { parse: "none", detail: deliveryDetail })
       // The chain knows what to say to other methods: that the provider is unknown, for one.
       .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
-      .get(
-        "/v1/rejections",
-        async (exchange) => {
-          const ctx = await authenticated(exchange);
-          return servePage(exchange, "rej_", (page, query) =>
-            rejections.list(ctx, page, { provider: textFilter(query, "provider") }),
-          );
-        },
-        {
-          query: rejectionListQuery,
-          response: {
-            200: documentedHeaders(rejectionPageSchema, linkHeaders),
-            ...failures(401, 403),
-          },
-          detail: {
-            operationId: "listRejections",
-            tags: ["Operators"],
-            security: bearer,
-            summary: "List refused deliveries",
-            description: `The last ${keptPerProvider} of each provider. Needs the role operator or admin.`,
-          },
-        },
-      )
-      .get(
-        "/v1/rejections/:id",
-        async (exchange) => rejections.read(await authenticated(exchange), exchange.params.id),
-        {
-          params: rejectionParams,
-          response: { 200: explainedRejectionSchema, ...failures(401, 403, 404) },
-          detail: {
-            operationId: "getRejection",
-            tags: ["Operators"],
-            security: bearer,
-            summary: "Read a refused delivery, and why it was refused",
-            description: "Needs the role operator or admin.",
-          },
-        },
-      )
   );
 };
 

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
-import { prettyJson } from "../../../src/gateway/body-text.ts";
 import { explain, type Known } from "../../../src/gateway/diagnosis/explain.ts";
-import type { RejectedDelivery } from "../../../src/gateway/rejection.ts";
+import { prettyJson } from "../../../src/gateway/diagnosis/printable-json.ts";
+import type { RejectedDelivery } from "../../../src/gateway/diagnosis/explanation.ts";
 import { causes } from "../../../src/gateway/diagnosis/explanation.ts";
 
 import { json, providerOf, startApp, type TestApp, testSecret } from "../../support/app.ts";

@@ -26,7 +26,7 @@ import { deployPlatform } from "../../../src/gateway/providers/deploy_platform.t
 import { paymentProcessor } from "../../../src/gateway/providers/payment_processor.ts";
 import { sharedInbox } from "../../../src/gateway/providers/shared_inbox.ts";
 import { taskTracker } from "../../../src/gateway/providers/task_tracker.ts";
-import { withoutSecrets, withoutValues } from "../../../src/gateway/receive/without-secrets.ts";
+import { withoutSecrets, withoutValues } from "../../../src/gateway/stored-headers.ts";
 
 import { complete } from "../../support/complete.ts";
 

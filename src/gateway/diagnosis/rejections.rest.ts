@@ -1,0 +1,57 @@
+import { Elysia } from "elysia";
+
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { failures } from "../../web/rest/problem.schema.ts";
+import { textFilter } from "../../web/rest/query.ts";
+import { servePage } from "../../web/rest/serve.ts";
+
+import {
+  explainedRejectionSchema,
+  rejectionListQuery,
+  rejectionPageSchema,
+  rejectionParams,
+} from "./rejection.schema.ts";
+import { keptPerProvider, type Rejections } from "./rejections.ts";
+
+/** GET /v1/rejections, for operators. */
+export const rejectionsRest = (rejections: Rejections, authenticated: Authenticated) =>
+  new Elysia({ name: "rejections" })
+    .get(
+      "/v1/rejections",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "rej_", (page, query) =>
+          rejections.list(ctx, page, { provider: textFilter(query, "provider") }),
+        );
+      },
+      {
+        query: rejectionListQuery,
+        response: {
+          200: documentedHeaders(rejectionPageSchema, linkHeaders),
+          ...failures(401, 403),
+        },
+        detail: {
+          operationId: "listRejections",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "List refused deliveries",
+          description: `The last ${keptPerProvider} of each provider. Needs the role operator or admin.`,
+        },
+      },
+    )
+    .get(
+      "/v1/rejections/:id",
+      async (exchange) => rejections.read(await authenticated(exchange), exchange.params.id),
+      {
+        params: rejectionParams,
+        response: { 200: explainedRejectionSchema, ...failures(401, 403, 404) },
+        detail: {
+          operationId: "getRejection",
+          tags: ["Operators"],
+          security: bearer,
+          summary: "Read a refused delivery, and why it was refused",
+          description: "Needs the role operator or admin.",
+        },
+      },
+    );
