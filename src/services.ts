@@ -20,7 +20,7 @@ import { type MakeId, makeId } from "./base/ids.ts";
 import { lazy } from "./base/lazy.ts";
 import { AppError } from "./base/errors.ts";
 import type { Log, ProgramLog } from "./telemetry/log.ts";
-import { announcer } from "./gateway/notifications/announcer.ts";
+import { dispatcher } from "./gateway/notifications/dispatcher.ts";
 import type { Feed } from "./gateway/notifications/channels/feed.ts";
 import type { Message } from "./gateway/notification.ts";
 import { notificationMetrics } from "./gateway/notifications/notification-metrics.ts";
@@ -135,18 +135,24 @@ export async function createServices(
     groupCommitted: (seconds, units) => ofStorage.committed(seconds, units),
   });
   const sales = seats(storage, clock, log);
-  const { outbox, feed, ...announcing } = announcer(
+  const { operatorGatewayUrl: gatewayUrl, operatorGatewaySecret: gatewayKey } = config;
+  const { outbox, feed, ...dispatching } = dispatcher(
     {
       storage,
-      seats: sales,
       clock,
       log,
       metrics: notificationMetrics(metrics, () => storage.all(undelivered, {}), now),
       tracer,
       random,
       makeId: newId,
+      // Whoever sells or gives back seats notifies operators of it.
+      onNews: () => sales.refresh(),
     },
-    config,
+    {
+      operatorGateway:
+        gatewayUrl === null || gatewayKey === null ? null : { url: gatewayUrl, key: gatewayKey },
+      logs: config.logLevel === "debug" || config.logLevel === "info",
+    },
   );
   const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
@@ -236,10 +242,7 @@ export async function createServices(
       clock,
       makeId: newId,
       makeReference,
-      seatsChanged(flightId) {
-        sales.changed(flightId);
-        storage.signals?.send("seats", flightId);
-      },
+      seatsChanged: (flightId) => sales.changed(flightId),
     }),
     notifications: notifications(storage),
     feed,
@@ -249,7 +252,8 @@ export async function createServices(
     statistics: statistics({ storage, latency: acknowledged, clock, version }),
     unready,
     async start() {
-      await announcing.start();
+      await dispatching.start();
+      sales.start();
       ofProcess.start();
       pruning.start();
       state = "serving";
@@ -260,7 +264,7 @@ export async function createServices(
       sales.close();
     },
     async stop() {
-      await Promise.all([announcing.stop(), pruning.stop()]);
+      await Promise.all([dispatching.stop(), pruning.stop()]);
       await tallied.stop();
       await Promise.all([storage.close(), tracer?.stop(tracePatienceMs)]);
       ofProcess.stop();

@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../src/gateway/event.sql.ts";
+import { insertEvent } from "../../src/gateway/events/events.sql.ts";
 import { step } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { migrations } from "../../src/db/sqlite/migrate.ts";

@@ -6,10 +6,10 @@ import { AppError } from "../../src/base/errors.ts";
 import type { Page, Position } from "../../src/base/page.ts";
 import { decodeCursor } from "../../src/base/cursor.ts";
 import { paginate } from "../../src/db/paginate.ts";
+import { eventById } from "../../src/gateway/event.sql.ts";
 import {
   arrivalOf,
   countDuplicate,
-  eventById,
   eventPages,
   firstOfDelivery,
   insertEvent,

@@ -13,7 +13,9 @@ export interface SeatsChange {
 
 /** Tells who follows a flight when its seats are sold or given back. */
 export interface Seats {
-  /** To be called after the commit. Costs nothing where nobody follows. */
+  /** Begins to hear of changes that other instances make. */
+  start(): void;
+  /** To be called after the commit; other instances are told too. Costs nothing where nobody follows. */
   changed(flightId: Flight["id"]): void;
   /**
    * Every new number of seats from now on, until the signal aborts or all followers are ended. A
@@ -100,11 +102,19 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     }
   }
 
+  function refresh(): void {
+    for (const flightId of followers.keys()) changedOne(flightId);
+  }
+
   return {
-    changed: changedOne,
-    refresh() {
-      for (const flightId of followers.keys()) changedOne(flightId);
+    start() {
+      storage.signals?.listen("seats", (flightIds) => flightIds.forEach(changedOne), refresh);
     },
+    changed(flightId) {
+      changedOne(flightId);
+      storage.signals?.send("seats", flightId);
+    },
+    refresh,
     follow(flightId, signal) {
       // Joined before the first reading, so that nothing is missed between the two.
       const follower: Follower = { latest: null, told: null, wake: () => {} };

@@ -1,34 +1,13 @@
 import { and, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import { type Event, type StoredEvent, eventsTable } from "../event.ts";
+import { eventColumns } from "../event.sql.ts";
 
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, statementsOver } from "../../db/statement.ts";
-import type { TablesOf } from "../../db/table.ts";
 
 const tables = { events: eventsTable };
-type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
-
-/** The columns of what the world sees of an event; the rest is its receipt. */
-function eventColumns({ events }: Tables) {
-  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = events;
-  const { subject, title, url, actor, data } = events;
-  return {
-    id,
-    provider,
-    type,
-    status,
-    idempotencyKey,
-    occurredAt,
-    createdAt,
-    subject,
-    title,
-    url,
-    actor,
-    data,
-  } satisfies Record<keyof Event, unknown>;
-}
 
 /** Stores an event; touches no row when its key, or its bytes, are there already. */
 export const insertEvent = statement<StoredEvent>()((db, { events }) =>
@@ -70,10 +49,6 @@ export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p)
     .where(eq(events.id, p.id)),
 );
 
-export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
-  db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
-);
-
 export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
   db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
 );
@@ -98,11 +73,6 @@ export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .from(events)
     .where(eq(events.id, p.id))
     .limit(1),
-);
-
-/** The headers that are kept with an event; among them its place in a trace. */
-export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
-  db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
 );
 
 /** Writes what a later reading of the same bytes made of them; identity and receipt stay. */

@@ -10,7 +10,8 @@ import {
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
-import { arrivalOf, eventById, eventPages, eventsByIds, renormaliseEvent } from "./events.sql.ts";
+import { eventById } from "../event.sql.ts";
+import { arrivalOf, eventPages, eventsByIds, renormaliseEvent } from "./events.sql.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,

@@ -1,6 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Config } from "../../config/config.ts";
-import type { Seats } from "../../booking/flights/seats.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -10,12 +8,12 @@ import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import { type Feed, feed, logFeed } from "./channels/feed.ts";
 import { gateway } from "./channels/gateway.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
-import { type Notifier, notifier } from "./notifier.ts";
+import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
-/** Tells what was committed to all who are to know: the feed, the log, the operator gateway, other instances. */
-export interface Announcer {
+/** Passes committed notifications on: to the feed, the log, the operator gateway and other instances. */
+export interface Dispatcher {
   readonly feed: Feed;
   readonly outbox: Outbox;
   start(): Promise<void>;
@@ -25,7 +23,6 @@ export interface Announcer {
 
 interface Parts {
   readonly storage: Storage;
-  readonly seats: Seats;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: NotificationMetrics;
@@ -34,24 +31,32 @@ interface Parts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;
+  /** Called when a look at the database finds notifications that came since the last one. */
+  readonly onNews: () => void;
+}
+
+export interface DispatcherOptions {
+  /** Null: there is no operator gateway. */
+  readonly operatorGateway: { readonly url: string; readonly key: Uint8Array } | null;
+  /** Whether each notification is written to the log. */
+  readonly logs: boolean;
 }
 
 /** How long a stop waits for deliveries to the operator gateway. */
 const deliveryPatienceMs = 4_000;
 
-export function announcer(
-  parts: Parts,
-  config: Pick<Config, "operatorGatewayUrl" | "operatorGatewaySecret" | "logLevel">,
-): Announcer {
-  const { storage, seats, clock, log, metrics } = parts;
+export function dispatcher(parts: Parts, { operatorGateway, logs }: DispatcherOptions): Dispatcher {
+  const { storage, clock, log, metrics, onNews } = parts;
   const { signals } = storage;
-  const logs = config.logLevel === "debug" || config.logLevel === "info";
   // The log follows too, but is nobody's client.
   const following = feed(storage, clock, (count) => {
     metrics.subscribers(Math.max(0, logs ? count - 1 : count));
   });
-  const delivering = gatewayNotifier(parts, config);
-  const listening = signals && otherInstances(signals, { feed: following, seats, wake }, clock);
+  const delivering =
+    operatorGateway === null
+      ? null
+      : notifier({ ...parts, gateway: gateway(operatorGateway.url, operatorGateway.key, clock) });
+  const listening = signals && otherInstances(signals, { feed: following, wake, onNews }, clock);
 
   /** What they do from now on is no part of the request that they are told by. */
   function wake(): void {
@@ -81,16 +86,4 @@ export function announcer(
       await delivering?.stop(deliveryPatienceMs);
     },
   };
-}
-
-/** Null: there is no operator gateway. */
-function gatewayNotifier(
-  parts: Parts,
-  {
-    operatorGatewayUrl: url,
-    operatorGatewaySecret: secret,
-  }: Pick<Config, "operatorGatewayUrl" | "operatorGatewaySecret">,
-): Notifier | null {
-  if (url === null || secret === null) return null;
-  return notifier({ ...parts, gateway: gateway(url, secret, parts.clock) });
 }

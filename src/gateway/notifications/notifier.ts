@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Event } from "../event.ts";
-import { eventById, headersOf } from "../events/events.sql.ts";
+import { eventById, headersOf } from "../event.sql.ts";
 import {
   bringForward,
   claimDue,

@@ -1,5 +1,4 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
-import type { Seats } from "../../booking/flights/seats.ts";
 import type { Signals } from "../../db/storage.ts";
 
 import type { Feed } from "./channels/feed.ts";
@@ -7,9 +6,10 @@ import type { Feed } from "./channels/feed.ts";
 /** What is told when another instance on the same database did something. */
 interface Followers {
   readonly feed: Pick<Feed, "newestSeq">;
-  readonly seats: Pick<Seats, "changed" | "refresh">;
   /** Wakes all channels: there may be something new. */
   readonly wake: () => void;
+  /** Called when a look finds notifications that came since the last one. */
+  readonly onNews: () => void;
 }
 
 /** A signal that is lost, as when its sender dies after its commit, delays news by this much at most. */
@@ -18,7 +18,7 @@ const lookIntervalMs = 2_000;
 /** Hears from the other instances on the same database, and looks for what they could not tell. */
 export function otherInstances(
   signals: Signals,
-  { feed, seats, wake }: Followers,
+  { feed, wake, onNews }: Followers,
   clock: Clock,
 ): { start(): void; stop(): void } {
   let stopped = true;
@@ -30,8 +30,7 @@ export function otherInstances(
       const seq = await feed.newestSeq();
       if (seq !== newest) {
         wake();
-        // Whoever sells or gives back seats notifies of it.
-        seats.refresh();
+        onNews();
       }
       newest = seq;
     } catch {
@@ -48,11 +47,6 @@ export function otherInstances(
     start() {
       stopped = false;
       signals.listen("notifications", wake, wake);
-      signals.listen(
-        "seats",
-        (flightIds) => flightIds.forEach((id) => seats.changed(id)),
-        () => seats.refresh(),
-      );
       lookLater();
     },
     stop() {

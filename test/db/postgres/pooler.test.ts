@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventById, insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../src/gateway/event.sql.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { inspectServer } from "../../../src/db/postgres/inspect.ts";
 import { step } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/storage.ts";

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
+import { eventById } from "../../../src/gateway/event.sql.ts";
 import {
   countDuplicate,
-  eventById,
   eventPages,
   eventsByKeys,
   insertEvent,

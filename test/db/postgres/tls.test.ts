@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync } from "node:fs";
 
-import { eventById, insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../src/gateway/event.sql.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { step } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/storage.ts";
 import { until } from "../../support/app.ts";

@@ -1,0 +1,38 @@
+import { eq } from "drizzle-orm";
+
+import { statementsOver } from "../db/statement.ts";
+import type { TablesOf } from "../db/table.ts";
+
+import { type Event, eventsTable } from "./event.ts";
+
+const tables = { events: eventsTable };
+const statement = statementsOver(tables);
+
+/** The columns of what the world sees of an event; the rest is its receipt. */
+export function eventColumns({ events }: TablesOf<typeof tables>) {
+  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = events;
+  const { subject, title, url, actor, data } = events;
+  return {
+    id,
+    provider,
+    type,
+    status,
+    idempotencyKey,
+    occurredAt,
+    createdAt,
+    subject,
+    title,
+    url,
+    actor,
+    data,
+  } satisfies Record<keyof Event, unknown>;
+}
+
+export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
+  db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
+);
+
+/** The headers that are kept with an event; among them its place in a trace. */
+export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
+);
