@@ -162,7 +162,7 @@ describe("routes", () => {
     expect(Object.keys(answers).filter((name) => !there.includes(name))).toEqual([]);
   });
 
-  test.each(routes)("$name lets in whom it should", async ({ method, path, name }) => {
+  test.each(routes)("$name lets in whom it should [API5-4]", async ({ method, path, name }) => {
     const statuses: number[] = [];
     for (const who of names) {
       const response = await send(who, addressOf(path), { method });
@@ -175,7 +175,7 @@ describe("routes", () => {
   });
 
   test.each(routes)(
-    "$name shows nobody else's booking, whatever it is asked",
+    "$name shows nobody else's booking, whatever it is asked [API5-5]",
     async ({ method, path, query }) => {
       const values = [...Object.values(ids), ...secrets, day];
       const asked = new Set([addressOf(path)]);
@@ -287,7 +287,7 @@ async function asked(who: Asker, operation: string): Promise<string> {
 
 describe("GraphQL fields", () => {
   test.each(fieldsOf(schema.getQueryType()))(
-    "Query.%s shows nobody else's booking",
+    "Query.%s shows nobody else's booking [API5-6]",
     async (name, field) => {
       for (const way of ways(field)) {
         for (const who of others) {

@@ -19,7 +19,7 @@ async function startSecond(folder: string, env: Record<string, string> = {}) {
 }
 
 describe("a second server on the same folder", () => {
-  test("does not start, and names the process of the first, which serves on", async () => {
+  test("does not start, and names the process of the first, which serves on [DB-11]", async () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder);
     const { code, out, err } = await startSecond(folder);

@@ -97,7 +97,7 @@ describe("skyhook register", () => {
     expect(existsSync(join(cwd, "secrets/deploy_platform_webhook_secret"))).toBe(false);
   });
 
-  test("calls nobody without a token, a folder, a safe address or a call to make", async () => {
+  test("calls nobody without a token, a folder, a safe address or a call to make [API7-5]", async () => {
     const before = asked.length;
     const cwd = newFolder();
     await Bun.write(join(cwd, "secrets"), "a file where the folder should be");

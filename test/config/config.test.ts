@@ -98,7 +98,7 @@ describe("configuration", () => {
     expect(misspeltSettings(env)).toEqual([]);
   });
 
-  test("never prints a secret that is wrong", () => {
+  test("never prints a secret that is wrong [API8-12]", () => {
     const url = "postgres://sky:12/hush@localhost/skyhook";
     expect(() => readConfig({ DATABASE_URL: url })).not.toThrow("hush");
     expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
@@ -144,7 +144,7 @@ describe("webhook secrets", () => {
     expect(secretStore({}, folder).webhookSecrets("code_host")).toBeNull();
   });
 
-  test("that are empty are an error, not a way in", () => {
+  test("that are empty are an error, not a way in [API8-10]", () => {
     writeFileSync(join(folder, "shared_inbox_webhook_secret"), " \n");
     const store = secretStore({ CODE_HOST_WEBHOOK_SECRET: "" }, folder);
     expect(() => store.webhookSecrets("shared_inbox")).toThrow("is empty");

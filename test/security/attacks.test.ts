@@ -25,7 +25,7 @@ describe("fields that a client may not set", () => {
   });
   afterEach(() => app.stop());
 
-  test("of a booking are left out: its owner, price, state, id and times", async () => {
+  test("of a booking are left out: its owner, price, state, id and times [API3-1]", async () => {
     const { id } = await addFlight(app);
     const forged = {
       id: "bk_1",
@@ -50,7 +50,7 @@ describe("fields that a client may not set", () => {
     expect((await app.as("user", at, {}, "mallory")).status).toBe(200);
   });
 
-  test("of a passenger are left out, and those of a GraphQL input are refused", async () => {
+  test("of a passenger are left out, and those of a GraphQL input are refused [API3-2]", async () => {
     const { id } = await addFlight(app);
     const body = { ...bookingBody(id), passengers: [{ ...passenger(), position: 7, sealed: "x" }] };
     expect((await app.as("user", bookings, post(body))).status).toBe(201);
@@ -62,7 +62,7 @@ describe("fields that a client may not set", () => {
     expect(await seatsLeft(app, id)).toBe(9);
   });
 
-  test("filters do not widen what a user sees", async () => {
+  test("filters do not widen what a user sees [API1-4]", async () => {
     const { id } = await addFlight(app);
     await app.as("user", bookings, post(bookingBody(id)), "victim");
     for (const query of ["userId=victim", "userId=*", "userId=%25", "role=admin"]) {
@@ -87,7 +87,7 @@ describe("a query that renames introspection", () => {
       (count: number) => `${schemas(count).replace("{", "fragment F on Query {")} { ...F }`,
     ],
   ])(
-    "%s is held to 15 aliases, so that it cannot ask for the schema a hundred times",
+    "%s is held to 15 aliases, so that it cannot ask for the schema a hundred times [API4-17]",
     async (_, query) => {
       const app = await startApp();
       const refused = await ask(app, null, query(16));
@@ -109,7 +109,7 @@ describe("a query that renames introspection", () => {
 });
 
 describe("what a client writes into headers and the log", () => {
-  test("a link of ours holds no line break of theirs", async () => {
+  test("a link of ours holds no line break of theirs [API10-7]", async () => {
     const app = await startApp();
     const type = "%0d%0aSet-Cookie:%20a=b%3e%22%3c";
     const answer = await app.as("operator", `/v1/events?page=2&type=${type}`);
@@ -119,7 +119,7 @@ describe("what a client writes into headers and the log", () => {
     await app.stop();
   });
 
-  test("a title is one line that a terminal shows and does not obey, and links nowhere but the web", async () => {
+  test("a title is one line that a terminal shows and does not obey, and links nowhere but the web [API10-5]", async () => {
     const app = await startApp();
     const evil = "\u001b[2J\u009b31m\r\nFAKE LINE\u202egnp.exe\u2028";
     const urls = ["javascript:alert(1)", "data:text/html,x", "https://good.example@evil.example/"];
@@ -141,7 +141,7 @@ describe("what a client writes into headers and the log", () => {
     await app.stop();
   });
 
-  test("an entry of the readable log is one line without control characters, whatever is in it", async () => {
+  test("an entry of the readable log is one line without control characters, whatever is in it [API10-6]", async () => {
     const folder = temporaryFolder();
     const file = join(folder, "log");
     const log = createLog({ level: "info", format: "pretty", fd: openSync(file, "w") });
@@ -181,7 +181,7 @@ describe("a program of our own", () => {
       socket.on("error", reject);
     });
 
-  test("takes no request that two programs could read as two, nor one of too many bytes of headers", async () => {
+  test("takes no request that two programs could read as two, nor one of too many bytes of headers [API8-14]", async () => {
     server = await startServer({ cwd });
     const to = "POST /v1/auth/token HTTP/1.1\r\nHost: x\r\n";
     const smuggled = "\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -204,7 +204,7 @@ describe("a program of our own", () => {
     }
   });
 
-  test("says so when keys or notifications go over an open line, except on this machine", async () => {
+  test("says so when keys or notifications go over an open line, except on this machine [API7-6]", async () => {
     const env = {
       OPERATOR_GATEWAY_SECRET: `whsec_${Buffer.alloc(32, 1).toString("base64")}`,
       LOG_FORMAT: "json",

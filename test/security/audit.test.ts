@@ -49,11 +49,14 @@ const advisory = (severity: string) => () =>
   });
 
 describe("the audit of packages", () => {
-  test.each(["high", "critical"])("fails when one has a %s vulnerability", async (severity) => {
-    const { err, code } = await audit(advisory(severity));
-    expect(code).toBe(1);
-    expect(err).toContain(`${severity}: Made up for a test`);
-  });
+  test.each(["high", "critical"])(
+    "fails when one has a %s vulnerability [API8-15]",
+    async (severity) => {
+      const { err, code } = await audit(advisory(severity));
+      expect(code).toBe(1);
+      expect(err).toContain(`${severity}: Made up for a test`);
+    },
+  );
 
   test("passes when there is none, or none that is high", async () => {
     for (const found of [() => Response.json({}), advisory("moderate")]) {
@@ -70,9 +73,12 @@ describe("the audit of packages", () => {
     ["405", () => new Response("no", { status: 405 })],
     ["500", () => new Response("no", { status: 500 })],
     ["no JSON", () => new Response("<html>")],
-  ])("says that it could not look, and passes, when the registry answers %s", async (_, answer) => {
-    const { out, code } = await audit(answer);
-    expect(code).toBe(0);
-    expect(out).toStartWith("audit: NOT CHECKED, the registry gives no advisories (");
-  });
+  ])(
+    "says that it could not look, and passes, when the registry answers %s [API8-16]",
+    async (_, answer) => {
+      const { out, code } = await audit(answer);
+      expect(code).toBe(0);
+      expect(out).toStartWith("audit: NOT CHECKED, the registry gives no advisories (");
+    },
+  );
 });

@@ -17,7 +17,7 @@ afterEach(async () => {
   removeFolder(cwd);
 });
 
-test("whatever the umask, all that a server makes is its owner's alone, and no key is printed", async () => {
+test("whatever the umask, all that a server makes is its owner's alone, and no key is printed [API8-13]", async () => {
   // The shell's way to say that new files may be everyone's.
   const through = ["sh", "-c", 'umask 000; exec "$@"', "sh"];
   server = await startServer({ cwd, through });

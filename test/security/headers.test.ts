@@ -30,12 +30,15 @@ describe("security headers", () => {
     expect(headers.get("x-powered-by")).toBeNull();
   };
 
-  test.each(doors)("are on $method $path, whatever it answers", async ({ method, path }) => {
-    expectAll(await app.fetch(path, { method }));
-    const answer = await app.as("admin", path, { method });
-    expectAll(answer);
-    await answer.body?.cancel();
-  });
+  test.each(doors)(
+    "are on $method $path, whatever it answers [API8-1]",
+    async ({ method, path }) => {
+      expectAll(await app.fetch(path, { method }));
+      const answer = await app.as("admin", path, { method });
+      expectAll(answer);
+      await answer.body?.cancel();
+    },
+  );
 
   test("are on pages, errors, methods that are not there, preflights and acknowledgements", async () => {
     const preflight = { origin: "https://evil.example", "access-control-request-method": "POST" };
@@ -52,7 +55,7 @@ describe("security headers", () => {
   });
 
   test.each(doors.filter(({ path }) => path.startsWith("/v1/") && !path.includes("/flights")))(
-    "no cache keeps what $method $path answers",
+    "no cache keeps what $method $path answers [API8-2]",
     async ({ method, path }) => {
       for (const answer of [
         await app.fetch(path, { method }),
@@ -64,7 +67,7 @@ describe("security headers", () => {
     },
   );
 
-  test("no answer sets a cookie, so that there is none to steal or to ride on", async () => {
+  test("no answer sets a cookie, so that there is none to steal or to ride on [API8-3]", async () => {
     for (const { method, path } of doors) {
       const answer = await app.as("admin", path, { method });
       expect(answer.headers.get("set-cookie")).toBeNull();

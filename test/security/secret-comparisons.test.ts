@@ -37,7 +37,7 @@ const harmless = [
 ];
 
 describe("secrets, signatures and tokens", () => {
-  test("are compared by timingSafeEqual, and nowhere by ===", () => {
+  test("are compared by timingSafeEqual, and nowhere by === [API2-9]", () => {
     const found = lines
       .filter(({ file }) => !file.startsWith("flights/build-"))
       .filter(({ line }) => !/^(?:\/\/|\*|\/\*)/.test(line) && comparesSecrets(line))
@@ -45,7 +45,7 @@ describe("secrets, signatures and tokens", () => {
     expect(found).toEqual(harmless);
   });
 
-  test("are compared in the three places that there are", () => {
+  test("are compared in the three places that there are [TIME-1]", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
       "gateway/signatures/signature.ts",

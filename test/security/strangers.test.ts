@@ -57,37 +57,40 @@ const asks: readonly (readonly [string, (id: string) => [string, RequestInit]])[
 ];
 
 describe("a booking of somebody else's and one that is not there", () => {
-  test.each(asks)("by %s: the same answer after the very same statements", async (_, request) => {
-    const ask = async (id: string, who = "stranger") => {
-      statements = [];
-      rows = 0;
-      units = 0;
-      const [path, { headers, ...init }] = request(id);
-      const named = new Headers(headers);
-      named.set("x-request-id", "same");
-      const answer = await app.as("user", path, { ...init, headers: named }, who);
-      return {
-        status: answer.status,
-        headers: [...answer.headers],
-        body: (await answer.text()).replaceAll(id, "<id>"),
-        statements,
-        rows,
-        units,
+  test.each(asks)(
+    "by %s: the same answer after the very same statements [API1-2]",
+    async (_, request) => {
+      const ask = async (id: string, who = "stranger") => {
+        statements = [];
+        rows = 0;
+        units = 0;
+        const [path, { headers, ...init }] = request(id);
+        const named = new Headers(headers);
+        named.set("x-request-id", "same");
+        const answer = await app.as("user", path, { ...init, headers: named }, who);
+        return {
+          status: answer.status,
+          headers: [...answer.headers],
+          body: (await answer.text()).replaceAll(id, "<id>"),
+          statements,
+          rows,
+          units,
+        };
       };
-    };
-    const foreign = await ask(theirs);
-    const none = await ask(missing);
-    expect(foreign).toEqual(none);
-    expect(foreign.statements.every((one, index) => one === none.statements[index])).toBe(true);
-    expect(foreign.statements).toHaveLength(1);
-    // Reading a row takes time: the database itself leaves out what is not theirs.
-    expect([foreign.rows, foreign.units]).toEqual([0, 0]);
-    // That the owner is told more shows that the question was one.
-    expect((await ask(theirs, "owner")).body).not.toBe(none.body);
-  });
+      const foreign = await ask(theirs);
+      const none = await ask(missing);
+      expect(foreign).toEqual(none);
+      expect(foreign.statements.every((one, index) => one === none.statements[index])).toBe(true);
+      expect(foreign.statements).toHaveLength(1);
+      // Reading a row takes time: the database itself leaves out what is not theirs.
+      expect([foreign.rows, foreign.units]).toEqual([0, 0]);
+      // That the owner is told more shows that the question was one.
+      expect((await ask(theirs, "owner")).body).not.toBe(none.body);
+    },
+  );
 });
 
-test("a client that is not there costs the statement that a wrong secret costs", async () => {
+test("a client that is not there costs the statement that a wrong secret costs [TIME-2]", async () => {
   const { client } = await app.services.clients.add("a client", ["user"]);
   const ask = async (id: string) => {
     statements = [];

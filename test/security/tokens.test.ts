@@ -62,7 +62,7 @@ describe("a token that brings its own key", () => {
   ];
 
   test.each(["own keys", "an identity provider"])(
-    "is refused by %s, and nothing is fetched from where it points",
+    "is refused by %s, and nothing is fetched from where it points [API2-4]",
     async (mode) => {
       app = await startApp(mode === "own keys" ? {} : { JWKS_URL: idp.url });
       for (const header of await headers()) {
@@ -76,7 +76,7 @@ describe("a token that brings its own key", () => {
     },
   );
 
-  test("is refused by an empty key, as a kid of /dev/null would have it", async () => {
+  test("is refused by an empty key, as a kid of /dev/null would have it [API2-5]", async () => {
     app = await startApp();
     const parts = [{ alg: "HS256", typ: "at+jwt", kid: "/dev/null" }, claims()];
     const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
@@ -91,7 +91,7 @@ describe("a token that brings its own key", () => {
     }
   });
 
-  test("finds an identity provider that sends us elsewhere not followed", async () => {
+  test("finds an identity provider that sends us elsewhere not followed [API7-2]", async () => {
     const moved = listener(() => Response.redirect(evil.url, 302));
     app = await startApp({ JWKS_URL: moved.url });
     const token = await new SignJWT(claims())
@@ -110,7 +110,7 @@ describe("guessing", () => {
   });
   afterEach(() => app.stop());
 
-  test("a client's secret from many made-up addresses is guessing from one", async () => {
+  test("a client's secret from many made-up addresses is guessing from one [API2-8]", async () => {
     const { client } = await app.services.clients.add("a client", ["admin"]);
     const statuses = [];
     for (let tries = 0; tries < 22; tries += 1) {
@@ -131,7 +131,7 @@ describe("guessing", () => {
     expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
   });
 
-  test("a role by asking for it is in vain: a grant gives the client's own", async () => {
+  test("a role by asking for it is in vain: a grant gives the client's own [API5-7]", async () => {
     const { client, secret } = await app.services.clients.add("a client", ["user"]);
     const body = {
       grant_type: "client_credentials",
@@ -147,7 +147,7 @@ describe("guessing", () => {
   });
 });
 
-test("no address in a delivery is ever called", async () => {
+test("no address in a delivery is ever called [API7-1]", async () => {
   app = await startApp();
   const internal = listener(() => new Response("secret"));
   const { url } = internal;

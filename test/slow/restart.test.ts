@@ -10,7 +10,7 @@ const taken = resources();
 if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
 
 test.skipIf(noOwnPostgres !== null)(
-  "a database server that crashes under load loses nothing acknowledged, and is found again",
+  "a database server that crashes under load loses nothing acknowledged, and is found again [PG-1]",
   async () => {
     const database = await ownPostgres();
     taken.ends.push(() => database.end());

@@ -122,7 +122,7 @@ describe("a booking", () => {
 });
 
 describe("whose booking", () => {
-  test("a stranger is told what they would be told of none, to the byte but for ids", async () => {
+  test("a stranger is told what they would be told of none, to the byte but for ids [API1-1]", async () => {
     const { id } = await addFlight(app);
     const { bookingId } = await json(await book(id));
     const missing = `bk_${"0".repeat(32)}`;
@@ -143,7 +143,7 @@ describe("whose booking", () => {
     expect(await json(await get(bookingId))).toMatchObject({ status: "confirmed" });
   });
 
-  test("an admin may read and cancel anyone's; an operator may not", async () => {
+  test("an admin may read and cancel anyone's; an operator may not [API5-3]", async () => {
     const { id } = await addFlight(app);
     const { bookingId } = await json(await book(id));
     const of = `${path}/${String(bookingId)}`;
@@ -181,7 +181,7 @@ describe("whose booking", () => {
 });
 
 describe("seats", () => {
-  test("700 rivals for 500 seats: 500 sold, 500 passengers, 409 for the rest", async () => {
+  test("700 rivals for 500 seats: 500 sold, 500 passengers, 409 for the rest [API6-1]", async () => {
     const { id } = await addFlight(app, { seats: 500 });
     const responses = await Promise.all(
       Array.from({ length: 700 }, (_, n) => book(id, 1, {}, `user${n}`)),
@@ -214,7 +214,7 @@ describe("seats", () => {
     expect((await book(id, 1)).status).toBe(201);
   });
 
-  test("are given back once, however many cancel at once", async () => {
+  test("are given back once, however many cancel at once [API6-2]", async () => {
     const { id } = await addFlight(app);
     const { bookingId } = await json(await book(id, 4));
     await book(id, 3);
@@ -292,7 +292,7 @@ describe("Idempotency-Key", () => {
     expect(await seatsLeft(app, id)).toBe(10);
   });
 
-  test("50 at once book once", async () => {
+  test("50 at once book once [API6-3]", async () => {
     const { id } = await addFlight(app);
     const answers = await Promise.all(Array.from({ length: 50 }, () => keyed(id, "a", 2)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
@@ -311,7 +311,7 @@ describe("Idempotency-Key", () => {
     expect(await json(response)).toMatchObject({ code: "idempotency-key-reused" });
   });
 
-  test("means nothing to another user, nor after a day", async () => {
+  test("means nothing to another user, nor after a day [API1-5]", async () => {
     const { id } = await addFlight(app);
     await keyed(id, "a");
     expect((await keyed(id, "a", 2, "bob")).status).toBe(201);

@@ -288,7 +288,7 @@ describe("webhook secrets", () => {
     expect(said.join()).not.toMatch(/old secret|new secret of/);
   });
 
-  test("of white space stop the start, and short ones are warned of", async () => {
+  test("of white space stop the start, and short ones are warned of [API8-11]", async () => {
     const blank = placeWith({}, { CODE_HOST_WEBHOOK_SECRET: " ", PORT: "0" });
     const refused = await runSkyhook(["serve"], blank);
     expect([refused.code, refused.err]).toEqual([

@@ -35,7 +35,7 @@ describe("the seal on personal data", () => {
     );
   });
 
-  test("does not open at another booking or seat, nor when a bit has changed", () => {
+  test("does not open at another booking or seat, nor when a bit has changed [API3-6]", () => {
     const seal = personalDataSeal([key(1)]);
     const sealed = seal.seal(place, data);
     expect(() => seal.open({ bookingId: "bk_2", position: 1, sealed })).toThrow();
@@ -60,7 +60,7 @@ describe("a passport number and a birth date", () => {
   const folder = mkdtempSync(join(tmpdir(), "skyhook-canary-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("are found in no file, log, event, answer or error body", async () => {
+  test("are found in no file, log, event, answer or error body [API3-5]", async () => {
     const log = join(folder, "log");
     const logFd = openSync(log, "w");
     const seen: string[] = [];

@@ -17,7 +17,7 @@ const taken = resources();
 if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
 
 test.skipIf(noOwnPostgres !== null)(
-  "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready",
+  "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready [PG-4]",
   async () => {
     const primary = await ownPostgres();
     taken.ends.push(() => primary.end());
@@ -72,7 +72,7 @@ test.skipIf(noOwnPostgres !== null)(
 );
 
 test.skipIf(noOwnPostgres !== null)(
-  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back",
+  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back [PG-6]",
   async () => {
     const primary = await ownPostgres();
     taken.ends.push(() => primary.end());

@@ -71,7 +71,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     await Promise.all([storage.close(), other.close()]);
   }, 60_000);
 
-  test("in transaction mode it is refused: sessions are lent", async () => {
+  test("in transaction mode it is refused: sessions are lent [PG-11]", async () => {
     const { url } = await start("pool_mode = transaction", ignoring);
     expect(await refused(url)).toContain("a pooler that lends sessions");
     expect(await failure(inspectServer(url, limits))).toMatchObject({

@@ -276,7 +276,7 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     await Promise.all(reads);
   });
 
-  test("what was acknowledged is there when connections are cut, and work goes on by itself", async () => {
+  test("what was acknowledged is there when connections are cut, and work goes on by itself [PG-2]", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     const acknowledged = new Set<string>();
@@ -309,7 +309,7 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
 });
 
 describe("postgres: a server without room for rows", () => {
-  test("refuses units without steps too, for a while or until a row was written", async () => {
+  test("refuses units without steps too, for a while or until a row was written [PG-9]", async () => {
     const storage = await openEmpty();
     await storage.atomically();
     await shared.run(
@@ -385,7 +385,7 @@ describe("postgres: a server that falls silent", () => {
     return { storage, proxy };
   }
 
-  test("is waited for only so long: reads and writes are `unavailable`", async () => {
+  test("is waited for only so long: reads and writes are `unavailable` [PG-3]", async () => {
     const { storage, proxy } = await openAndSilence();
     const read = failure(storage.all(eventById, { id }));
     const write = failure(storage.atomically(step(insertEvent, eventRow(2))));

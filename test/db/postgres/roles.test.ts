@@ -85,7 +85,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a right that is lacking fails what needs it, and nothing that is committed beside it", async () => {
+  test("a right that is lacking fails what needs it, and nothing that is committed beside it [PG-8]", async () => {
     const { urlOf, run } = await start();
     await run(ownerText);
     await (await opened(urlOf("keeper"))).close();
@@ -112,7 +112,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a server without a connection to spare says so at the start, and is waited for later", async () => {
+  test("a server without a connection to spare says so at the start, and is waited for later [PG-7]", async () => {
     const { urlOf, run } = await start();
     await run("create role few login connection limit 0; grant create on schema public to few");
     expect(await whyNot(opened(urlOf("few")))).toContain("has no connection left");
@@ -127,7 +127,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a server that is read-only by its settings is refused, and one that turns so is waited for", async () => {
+  test("a server that is read-only by its settings is refused, and one that turns so is waited for [PG-5]", async () => {
     const { urlOf, run } = await start();
     await run("create role reader login; grant create on schema public to reader");
     const storage = await opened(urlOf("reader"));

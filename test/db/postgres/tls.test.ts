@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
     expect(await open(trusting, "127.0.0.1")).toContain(advice);
   }, 60_000);
 
-  test("a certificate that is not trusted any more, or a CA that is gone, is `unavailable` until a good one is back", async () => {
+  test("a certificate that is not trusted any more, or a CA that is gone, is `unavailable` until a good one is back [PG-10]", async () => {
     const { database, folder } = await start();
     const ca = await authority(folder, "ca");
     const good = await certificateFor(folder, "localhost", ca);

@@ -52,7 +52,7 @@ describe("who may ask", () => {
     expect(await json(response)).toMatchObject({ code: "authentication-required" });
   });
 
-  test.each(doors)("%s %s: the role user is not enough", async (method, path) => {
+  test.each(doors)("%s %s: the role user is not enough [API5-1]", async (method, path) => {
     const response = await app.as("user", path, { method });
     expect(response.status).toBe(403);
     expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
@@ -213,7 +213,7 @@ describe("lists", () => {
 });
 
 describe("an event", () => {
-  test("tells its whole timeline, without secrets and signatures", async () => {
+  test("tells its whole timeline, without secrets and signatures [API10-10]", async () => {
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const text = JSON.stringify(body);
     const secretive = { authorization: "Bearer hush", cookie: "a=hush", "x-api-key": "hush" };

@@ -222,7 +222,7 @@ describe("a follower that leaves", () => {
 });
 
 describe("a follower that does not read", () => {
-  test("is read no further for than its connection holds, and is let go when it leaves", async () => {
+  test("is read no further for than its connection holds, and is let go when it leaves [API4-19]", async () => {
     let made = 0;
     let isOver = false;
     async function* endless(): AsyncGenerator<ServerSentEvent, void> {

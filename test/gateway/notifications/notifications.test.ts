@@ -205,7 +205,7 @@ describe("an attempt that fails", () => {
     expect(waited).toBeGreaterThan(expected - second);
   });
 
-  test("by a redirect is not sent elsewhere", async () => {
+  test("by a redirect is not sent elsewhere [API7-3]", async () => {
     const { gateway, notification } = await failing(
       () => new Response(null, { status: 301, headers: { location: "/elsewhere" } }),
     );
@@ -273,14 +273,14 @@ describe("an attempt that fails", () => {
     expect(connections).toBeGreaterThan(0);
   });
 
-  test("with a huge answer keeps little of it and reads no more", async () => {
+  test("with a huge answer keeps little of it and reads no more [API7-4]", async () => {
     const { notification } = await failing(
       () => new Response("x".repeat(10_000_000), { status: 500 }),
     );
     expect(String(notification["lastError"])).toHaveLength("HTTP 500: ".length + 200);
   });
 
-  test("a 200 with an endless answer is delivered without reading it", async () => {
+  test("a 200 with an endless answer is delivered without reading it [GATEWAY-3]", async () => {
     let chunks = 0;
     const endless = () =>
       new ReadableStream({
@@ -523,7 +523,7 @@ describe("a gateway that hangs", () => {
     return performance.now() - start;
   }
 
-  test("slows no webhook down and holds 16 deliveries at most", async () => {
+  test("slows no webhook down and holds 16 deliveries at most [GATEWAY-2]", async () => {
     const without = await startApp();
     ends.push(() => without.stop());
     await timeToAnswer(without);
@@ -602,7 +602,7 @@ describe("nothing is lost", () => {
     expect(attempts).toMatchObject([{ delivered: true }]);
   });
 
-  test("when the outcome cannot be recorded: it is sent again when the lease ends", async () => {
+  test("when the outcome cannot be recorded: it is sent again when the lease ends [GATEWAY-4]", async () => {
     const file = newFile();
     const held = Promise.withResolvers<Response>();
     const gateway = gatewayThat((number) => (number === 1 ? held.promise : new Response()));

@@ -673,7 +673,7 @@ describe("payment_processor", () => {
   });
 });
 
-test("values are kept of headers that are known to be plain, and of those that a provider reads", () => {
+test("values are kept of headers that are known to be plain, and of those that a provider reads [API10-11]", () => {
   const secrets = [
     "authorization",
     "cf-access-client-secret",
@@ -705,7 +705,7 @@ test("values are kept of headers that are known to be plain, and of those that a
 });
 
 describe("payload readers", () => {
-  test("see own keys only", () => {
+  test("see own keys only [API10-9]", () => {
     expect(at({}, "constructor", "name")).toBeUndefined();
     expect(at(parsed('{"__proto__":{"a":1}}'), "a")).toBeUndefined();
     expect(at([1], "0")).toBeUndefined();
@@ -719,7 +719,7 @@ describe("payload readers", () => {
     expect(shortHash("main")).toBeNull();
   });
 
-  test("take web addresses only, without a user in them", () => {
+  test("take web addresses only, without a user in them [API10-8]", () => {
     expect(webUrl("HTTPS://Example.com/a b")).toBe("https://example.com/a%20b");
     for (const text of ["ftp://e.example/", "//e.example", "https://", "https://a@b.example/"]) {
       expect(webUrl(text)).toBeNull();

@@ -136,7 +136,7 @@ describe("duplicates", () => {
     expect(await listed("/v1/notifications")).toHaveLength(1);
   });
 
-  test("the same signed bytes under a forged new id are a duplicate of the first", async () => {
+  test("the same signed bytes under a forged new id are a duplicate of the first [API10-2]", async () => {
     app = await startApp();
     const send = (id: string) =>
       app.deliver("code_host", `{"action":"published","package":{"name":"web"}}`, {
@@ -185,7 +185,7 @@ describe("refusals, in the order of the checks", () => {
     },
   );
 
-  test("a provider of the catalogue that is not registered is unknown", async () => {
+  test("a provider of the catalogue that is not registered is unknown [API9-3]", async () => {
     app = await startApp({ WEBHOOK_PROVIDERS: "task_tracker" });
     const known = await app.fetch("/webhooks/payment_processor", { method: "POST" });
     const unknown = await app.fetch("/webhooks/nobody", { method: "POST" });
@@ -223,7 +223,7 @@ describe("refusals, in the order of the checks", () => {
     expect((await app.deliver("task_tracker", padded(limit))).status).toBe(200);
   });
 
-  test("too large without a length is cut off while it streams in", async () => {
+  test("too large without a length is cut off while it streams in [API4-1]", async () => {
     app = await startApp();
     let sent = 0;
     const endless = new ReadableStream({
@@ -237,7 +237,7 @@ describe("refusals, in the order of the checks", () => {
     expect(sent).toBeLessThan(10);
   });
 
-  test("every signature failure is one identical 401, and only operators learn why", async () => {
+  test("every signature failure is one identical 401, and only operators learn why [API10-1]", async () => {
     app = await startApp();
     const header = "x-tasktracker-hmac-sha256";
     const good = signed("task_tracker", task(1), app.clock);
@@ -349,7 +349,7 @@ describe("the failure limiter", () => {
     expect((await right("2001:db8:1:3::1", 2)).status).toBe(200);
   });
 
-  test("what a client writes left of the trusted proxies is not believed", async () => {
+  test("what a client writes left of the trusted proxies is not believed [API10-4]", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "2" });
     for (let count = 1; count <= 20; count += 1)
       await wrong(`10.9.9.${count}, 192.0.2.1, 10.0.0.1`);

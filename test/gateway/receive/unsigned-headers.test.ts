@@ -97,7 +97,7 @@ describe("a captured body sent first under other headers", () => {
     });
   });
 
-  test("under the id of a delivery to come does not swallow that delivery", async () => {
+  test("under the id of a delivery to come does not swallow that delivery [API10-3]", async () => {
     app = await startApp();
     const captured = run();
     const next = run();

@@ -76,7 +76,7 @@ describe("what is not granted", () => {
     expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
   });
 
-  test("a wrong secret and an unknown client get one and the same answer", async () => {
+  test("a wrong secret and an unknown client get one and the same answer [API2-6]", async () => {
     const ask = async (client: string, word: string) => {
       const headers = { "x-request-id": "same" };
       const response = await app.fetch(
@@ -170,7 +170,7 @@ describe("the limiter", () => {
     expect((await right()).status).toBe(200);
   });
 
-  test("holds when all tries come at once", async () => {
+  test("holds when all tries come at once [API2-7]", async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, wrong));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(20);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);

@@ -180,7 +180,7 @@ describe("a token of an identity provider", () => {
     ["that is none", async () => "nonsense"],
   ];
 
-  test.each(bad)("%s is 401", async (_, make) => {
+  test.each(bad)("%s is 401 [API2-3]", async (_, make) => {
     const response = await ask(await make());
     expect(response.status).toBe(401);
     expect(await json(response)).toMatchObject({ code: "invalid-token" });

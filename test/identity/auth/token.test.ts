@@ -51,7 +51,7 @@ describe("an access token", () => {
     expect(other.actor).toEqual({ id: "u1", roles: ["admin"] });
   });
 
-  test("holds for its time and 30 s of skew, no longer", async () => {
+  test("holds for its time and 30 s of skew, no longer [API2-2]", async () => {
     const late = (ms: number) =>
       tokens({ key, issuer: "skyhook", audience: "skyhook" }, manualClock(clock.now() + ms));
     const token = await subject.mint(actor, 60);
@@ -89,7 +89,7 @@ describe("an access token", () => {
     ["without a signature", async () => new UnsecuredJWT({ sub: "u1" }).encode()],
     ["of 5,000 characters", async () => "a".repeat(5_000)],
     ["of two parts", async () => (await forged({})).split(".").slice(0, 2).join(".")],
-  ])("%s is invalid", async (_, make) => {
+  ])("%s is invalid [API2-1]", async (_, make) => {
     const token = await make();
     expect(await failure(subject.verify(token))).toMatchObject({ code: "invalid-token" });
   });

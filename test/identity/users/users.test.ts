@@ -156,7 +156,7 @@ describe("the list of users", () => {
     expect(await json(twice)).toMatchObject({ status: 400, errors: [{ parameter: name }] });
   });
 
-  test("is for admins only where the configuration says so", async () => {
+  test("is for admins only where the configuration says so [API5-8]", async () => {
     const strict = await startApp({ USERS_ACCESS: "admin" });
     const ask = (role: "user" | "operator" | "admin", init: RequestInit = {}) =>
       Promise.all([strict.as(role, path, init), strict.as(role, `${path}/x`)]);
@@ -283,7 +283,7 @@ describe("a bad body is 400 and says where", () => {
     expect(response.headers.get("accept")).toBe("application/json");
   });
 
-  test("of fields that we know nothing of is not: they are left out", async () => {
+  test("of fields that we know nothing of is not: they are left out [API3-3]", async () => {
     const body = `{"__proto__":{"isAdmin":true},"id":"mine","role":"admin","name":"Ada","email":"ada@example.com"}`;
     const user = await json(await create(body));
     expect(Object.keys(user).toSorted()).toEqual(["createdAt", "email", "id", "name"]);

@@ -41,7 +41,7 @@ async function drip(client: RawClient, text: string): Promise<void> {
 }
 
 describe("a slow client", () => {
-  test("that sends byte by byte is served like any other", async () => {
+  test("that sends byte by byte is served like any other [CLIENT-1]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("slow");
     const client = await connectTo(server);
@@ -58,7 +58,7 @@ describe("a slow client", () => {
     expect(await keysListed(server)).toHaveLength(2);
   });
 
-  test("holds nobody up: with hundreds of them everyone else is answered", async () => {
+  test("holds nobody up: with hundreds of them everyone else is answered [CLIENT-6]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("never");
     const clients = await Promise.all(Array.from({ length: 400 }, () => connectTo(server)));
@@ -76,7 +76,7 @@ describe("a slow client", () => {
 });
 
 describe("a client that closes its side", () => {
-  test("after a whole request gets its answer, and the delivery is stored", async () => {
+  test("after a whole request gets its answer, and the delivery is stored [CLIENT-7]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
     const client = await connectTo(server);
@@ -87,7 +87,7 @@ describe("a client that closes its side", () => {
     expect(await keysListed(server)).toEqual(["task_tracker:half"]);
   });
 
-  test("in the middle of a request is let go, and nothing of it is stored", async () => {
+  test("in the middle of a request is let go, and nothing of it is stored [CLIENT-8]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
     for (const part of [head.slice(0, 40), head, head + content.slice(0, -1)]) {
@@ -104,7 +104,7 @@ describe("a client that closes its side", () => {
     expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
   });
 
-  test("or resets it while its answer is made finds the delivery stored once", async () => {
+  test("or resets it while its answer is made finds the delivery stored once [CLIENT-9]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("reset");
     const client = await connectTo(server);
@@ -129,7 +129,7 @@ describe("a client that is too slow", () => {
     return performance.now() - startMs;
   }
 
-  test("with its head is let go within 20 s, however busy it looks", async () => {
+  test("with its head is let go within 20 s, however busy it looks [CLIENT-2]", async () => {
     const server = await start();
     const [silent, slow] = [await connectTo(server), await connectTo(server)];
     slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
@@ -137,7 +137,7 @@ describe("a client that is too slow", () => {
     await until(() => silent.ended, 5_000);
   });
 
-  test("with its body is told so after 30 s, and let go soon after", async () => {
+  test("with its body is told so after 30 s, and let go soon after [CLIENT-3]", async () => {
     const server = await start();
     const { head, chunkedHead } = await rawDelivery("slow");
     const announcing = (bytes: number) =>
@@ -159,7 +159,7 @@ describe("a client that is too slow", () => {
     expect(await deliverTo(server, 1)).toBe(200);
   });
 
-  test("to use its connection again is let go within 45 s", async () => {
+  test("to use its connection again is let go within 45 s [CLIENT-5]", async () => {
     const client = await connectTo(await start());
     expect(await client.get("/livez")).toStartWith("HTTP/1.1 200");
     await until(() => client.ended, 45_000);

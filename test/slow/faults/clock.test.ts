@@ -74,7 +74,7 @@ const jumps = [
 ] as const;
 
 describe.each(jumps)("when the clock jumps %s", (_, jump) => {
-  test("a blocked address is heard again within the minute, and told so", async () => {
+  test("a blocked address is heard again within the minute, and told so [CLOCK-1]", async () => {
     const app = await start();
     for (let count = 0; count < 20; count += 1) {
       await app.deliver("task_tracker", "{}", { secret: "wrong" });
@@ -88,7 +88,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect((await deliver(app)).status).toBe(200);
   });
 
-  test("a retry is not put off by it", async () => {
+  test("a retry is not put off by it [CLOCK-2]", async () => {
     const { gateway, env } = gatewayThat(
       (number) => new Response(null, { status: number === 1 ? 500 : 200 }),
     );
@@ -100,7 +100,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect(new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 
-  test("what a notifier held that is gone is sent", async () => {
+  test("what a notifier held that is gone is sent [CLOCK-3]", async () => {
     const { gateway, env } = gatewayThat(() => new Response());
     const app = await start(env);
     const now = new Date(app.clock.now());
@@ -117,7 +117,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     await soonDelivered(app, () => gateway.received.length === 1);
   });
 
-  test("in the middle of an attempt, its outcome is kept and can be read", async () => {
+  test("in the middle of an attempt, its outcome is kept and can be read [CLOCK-5]", async () => {
     const answering = Promise.withResolvers<Response>();
     const { gateway, env } = gatewayThat(() => answering.promise);
     const app = await start(env);
@@ -132,7 +132,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect(Number(attempt?.["durationMs"])).toBeGreaterThanOrEqual(0);
   });
 
-  test("nobody gets in by an old token for longer than before, and new ones are good", async () => {
+  test("nobody gets in by an old token for longer than before, and new ones are good [CLOCK-6]", async () => {
     const app = await start();
     const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 3_600);
     const ask = async () => {
@@ -145,7 +145,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect((await app.as("operator", "/v1/events")).status).toBe(200);
   });
 
-  test("lists and the feed still have everything once, the feed in the order of commit", async () => {
+  test("lists and the feed still have everything once, the feed in the order of commit [CLOCK-8]", async () => {
     const app = await start();
     const ids: unknown[] = [];
     for (const by of [0, jump, 0, -jump, 0]) {
@@ -189,7 +189,7 @@ async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<st
 }
 
 describe("a clock that was wrong", () => {
-  test("while the service ran before: what waits is sent when it starts with the right one", async () => {
+  test("while the service ran before: what waits is sent when it starts with the right one [CLOCK-4]", async () => {
     const folder = temporaryFolder();
     ends.push(() => removeFolder(folder));
     const file = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
@@ -206,7 +206,7 @@ describe("a clock that was wrong", () => {
     expect(gateway.received).toHaveLength(1);
   });
 
-  test("refuses deliveries with a signed time until it is right, and no longer", async () => {
+  test("refuses deliveries with a signed time until it is right, and no longer [CLOCK-7]", async () => {
     const app = await start();
     const sender = manualClock();
     const { body } = sample("payment_processor", "payment_intent.succeeded", sender);
@@ -227,7 +227,7 @@ describe("an idempotency key", () => {
   const book = (app: TestApp, id: number) =>
     app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": "k" }));
 
-  test("is kept when the clock is put back, and the booking is made once", async () => {
+  test("is kept when the clock is put back, and the booking is made once [CLOCK-9]", async () => {
     const app = await start();
     const { id } = await addFlight(app);
     const first = await json(await book(app, id));
@@ -239,7 +239,7 @@ describe("an idempotency key", () => {
     expect(await seatsLeft(app, id)).toBe(9);
   });
 
-  test("survives a clock that leaps two days ahead and is put right", async () => {
+  test("survives a clock that leaps two days ahead and is put right [CLOCK-10]", async () => {
     const app = await start();
     const { id } = await addFlight(app);
     const first = await json(await book(app, id));
@@ -257,7 +257,7 @@ describe("retention", () => {
   const bodyOf = async (app: TestApp, id: unknown) =>
     (await json(await app.as("operator", `/v1/events/${String(id)}`)))["body"];
 
-  test("deletes nothing for an hour after the clock leapt, then what is old", async () => {
+  test("deletes nothing for an hour after the clock leapt, then what is old [CLOCK-11]", async () => {
     const app = await start();
     const { id } = await json(await deliver(app));
     app.clock.jump(year);
@@ -271,7 +271,7 @@ describe("retention", () => {
     await until(async () => (await app.as("operator", `/v1/events/${String(id)}`)).status === 404);
   });
 
-  test("deletes nothing at all when the clock is put right within the hour", async () => {
+  test("deletes nothing at all when the clock is put right within the hour [CLOCK-12]", async () => {
     const app = await start();
     const { id } = await json(await deliver(app));
     app.clock.jump(year);
@@ -284,7 +284,7 @@ describe("retention", () => {
     expect(await bodyOf(app, id)).toBeString();
   });
 
-  test("goes on with bodies from the start after the clock was put back", async () => {
+  test("goes on with bodies from the start after the clock was put back [CLOCK-13]", async () => {
     const app = await start();
     app.clock.jump(year);
     await deliver(app);

@@ -73,7 +73,7 @@ const filesOf = ({ pid }: RunningServer) =>
   Number(Bun.spawnSync(["sh", "-c", `ls /proc/${pid}/fd | wc -l`]).stdout.toString());
 
 describe.skipIf(!isLinux)("idle connections", () => {
-  test("by the thousand keep nobody out and take little memory", async () => {
+  test("by the thousand keep nobody out and take little memory [CLIENT-10]", async () => {
     const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
     expect(await deliverTo(server, 1)).toBe(200);
     const before = await memoryOf(server);
@@ -88,7 +88,7 @@ describe.skipIf(!isLinux)("idle connections", () => {
     expect(await deliverTo(server, 3)).toBe(200);
   });
 
-  test("beyond the limit of open files: who is in is served, who is out when there is room", async () => {
+  test("beyond the limit of open files: who is in is served, who is out when there is room [CLIENT-11]", async () => {
     const limit = 200;
     const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
     using inside = await RawClient.connect(server.url);

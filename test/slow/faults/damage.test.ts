@@ -53,7 +53,7 @@ async function expectReadUnavailable(server: RunningServer, path: string): Promi
 }
 
 describe("damaged pages in the middle of the database", () => {
-  test("are answered 503 by what needs them; the process lives and says what to do", async () => {
+  test("are answered 503 by what needs them; the process lives and says what to do [DB-13]", async () => {
     const { folder, server, file, backup } = await startWithDeliveries();
     overwrite(file);
     await expectReadUnavailable(server, "/v1/events?limit=100");
@@ -72,7 +72,7 @@ describe("damaged pages in the middle of the database", () => {
     expect(await deliverTo(again, 1_000)).toBe(200);
   });
 
-  test("that no structure betrays are answered 503 as well, and leave the rest alone", async () => {
+  test("that no structure betrays are answered 503 as well, and leave the rest alone [DB-14]", async () => {
     const { server, file } = await startWithDeliveries();
     using other = new Database(file);
     // Of the right length in the right place, so that SQLite has nothing to find fault with.
@@ -86,7 +86,7 @@ describe("damaged pages in the middle of the database", () => {
     expect(await statusOf(server, "/readyz")).toBe(200);
   });
 
-  test("at the start: one clear line that names the file, and the end", async () => {
+  test("at the start: one clear line that names the file, and the end [DB-15]", async () => {
     const { folder, server, file } = await startWithDeliveries();
     expect(await server.stop()).toBe(0);
     const descriptor = openSync(file, "r+");
@@ -104,7 +104,7 @@ describe("damaged pages in the middle of the database", () => {
 });
 
 describe("a database file that was cut short while it is open", () => {
-  test("ends the process at worst, never with a wrong answer; a restored backup is served", async () => {
+  test("ends the process at worst, never with a wrong answer; a restored backup is served [DB-16]", async () => {
     const { folder, server, file, backup } = await startWithDeliveries();
     const list = () => asOperator(server, "/v1/events?limit=100");
     const before = await (await list()).text();

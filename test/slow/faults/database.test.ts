@@ -41,7 +41,7 @@ if (!canMakeImmutable) {
 }
 
 describe("a database that another process holds", () => {
-  test("is waited for a little, then 503; when it is free again all goes on", async () => {
+  test("is waited for a little, then 503; when it is free again all goes on [DB-6]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -62,7 +62,7 @@ describe("a database that another process holds", () => {
     expect(await statusOf(server, "/readyz")).toBe(200);
   });
 
-  test("while the service starts is waited for", async () => {
+  test("while the service starts is waited for [DB-7]", async () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
     using other = new Database(databaseIn(folder));
@@ -74,7 +74,7 @@ describe("a database that another process holds", () => {
 });
 
 describe("a database whose file", () => {
-  test("was removed is not written on in the dark: 503, not ready, but alive", async () => {
+  test("was removed is not written on in the dark: 503, not ready, but alive [DB-8]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -91,7 +91,7 @@ describe("a database whose file", () => {
     ["its log was removed", (log: string) => rmSync(log)],
     ["its log was emptied", (log: string) => truncateSync(log)],
     ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1)],
-  ])("takes no writes when %s, and is whole after a kill", async (_, damage) => {
+  ])("takes no writes when %s, and is whole after a kill [DB-10]", async (_, damage) => {
     const folder = newFolder();
     const server = await start(folder);
     for (let number = 1; number <= 20; number += 1) {
@@ -139,7 +139,7 @@ describe("a database whose file", () => {
     expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
   });
 
-  test("was replaced is not written on in the dark either, and is served when it is back", async () => {
+  test("was replaced is not written on in the dark either, and is served when it is back [DB-9]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     const file = databaseIn(folder);
@@ -166,7 +166,7 @@ describe("a database whose file", () => {
   });
 
   test.skipIf(!canMakeImmutable)(
-    "cannot be written any more is answered 503 and read on; then all goes on",
+    "cannot be written any more is answered 503 and read on; then all goes on [DB-5]",
     async () => {
       const folder = newFolder();
       const server = await start(folder);
@@ -186,7 +186,7 @@ describe("a database whose file", () => {
     },
   );
 
-  test("is of a newer program: one clear line, and the end", async () => {
+  test("is of a newer program: one clear line, and the end [DB-12]", async () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
     const file = databaseIn(folder);

@@ -31,11 +31,12 @@ if (whyNoMount !== null) console.log(`skipped: a disk of our own cannot be mount
 if (whyNoLimit !== null) console.log(`skipped: files cannot be limited: ${whyNoLimit}`);
 
 describe("a full disk", () => {
-  test.skipIf(whyNoMount !== null)("is answered 503, and all goes on when there is room", () =>
-    fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
+  test.skipIf(whyNoMount !== null)(
+    "is answered 503, and all goes on when there is room [DB-1]",
+    () => fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
   );
 
-  test.skipIf(whyNoLimit !== null)("so is one that fails in another way", () =>
+  test.skipIf(whyNoLimit !== null)("so is one that fails in another way [DB-2]", () =>
     fillAndFree(limitedFiles(taken), "The disk fails or is full: free space there"),
   );
 
@@ -77,7 +78,7 @@ describe.skipIf(whyNoMount !== null)("a start", () => {
   const startOn = (folder: string) =>
     runSkyhook(["serve"], { cwd: folder, env: { DATA_DIR: join(folder, "data") } });
 
-  test("on a full disk: one clear line, and the end; with room it starts", async () => {
+  test("on a full disk: one clear line, and the end; with room it starts [DB-3]", async () => {
     const { folder, ...disk } = mountedDisk(taken);
     writeFileSync(join(folder, "ballast"), "");
     run(["sh", "-c", `dd if=/dev/zero of=${folder}/ballast 2>/dev/null || true`]);
@@ -89,7 +90,7 @@ describe.skipIf(whyNoMount !== null)("a start", () => {
     expect(await deliverTo(server, 1)).toBe(200);
   });
 
-  test("on a read-only disk: one clear line, and the end; writable again it starts", async () => {
+  test("on a read-only disk: one clear line, and the end; writable again it starts [DB-4]", async () => {
     const { folder } = mountedDisk(taken);
     const first = await taken.start(folder);
     expect(await deliverTo(first, 1)).toBe(200);

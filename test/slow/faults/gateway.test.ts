@@ -129,7 +129,7 @@ const faults: readonly (readonly [string, Answer, Told, number])[] = [
 
 describe("a gateway that", () => {
   test.each(faults)(
-    "%s is tried again, and gets it once it is well",
+    "%s is tried again, and gets it once it is well [GATEWAY-1]",
     async (name, fault, told, waitSeconds) => {
       const hungMs = name === "hangs" ? 10 * second : 0;
       const { url, ids } = await rawGateway(fault, send("204 No Content"));

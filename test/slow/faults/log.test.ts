@@ -124,7 +124,7 @@ describe("a log that cannot be written", () => {
     expect(await stop(server)).toBe(0);
   });
 
-  test.skipIf(whyNoMount !== null)("goes on when its disk has room again", async () => {
+  test.skipIf(whyNoMount !== null)("goes on when its disk has room again [LOG-1]", async () => {
     const { folder } = mountedDisk(taken);
     const log = join(folder, "log");
     const server = await startInto(log);
@@ -166,7 +166,7 @@ describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
     };
   }
 
-  test("holds up neither deliveries nor /livez, and goes on when it is read", async () => {
+  test("holds up neither deliveries nor /livez, and goes on when it is read [LOG-2]", async () => {
     const { file, read, close } = pipe();
     const server = await startInto(file);
     await deliverUntilDropped(server);
@@ -182,7 +182,7 @@ describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
     close();
   });
 
-  test("and whose reader has ended does not end the server", async () => {
+  test("and whose reader has ended does not end the server [LOG-3]", async () => {
     const { file, close } = pipe();
     const server = await startInto(file);
     close();

@@ -55,7 +55,7 @@ describe("units of work", () => {
     expect(other.query("select count(*) from events").values()).toEqual([[0]]);
   });
 
-  test("are refused at once when 20,000 wait, and those are all committed", async () => {
+  test("are refused at once when 20,000 wait, and those are all committed [DB-17]", async () => {
     const file = newFile();
     const storage = await openStorage(`sqlite:${file}`);
     using other = new Database(file);

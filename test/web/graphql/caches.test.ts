@@ -60,7 +60,7 @@ describe("the memory of the service", () => {
     return megabytes() - before;
   };
 
-  test("has a bound when strangers send many different queries a few times", async () => {
+  test("has a bound when strangers send many different queries a few times [API4-13]", async () => {
     expect(await growth(800, 4, 3)).toBeLessThan(64);
   });
 

@@ -111,7 +111,7 @@ describe("GraphQL over HTTP", () => {
       "BAD_USER_INPUT",
     ],
   ];
-  test.each(refusals)("refuses %s by its status", async (_, body, byNew, byOld, code) => {
+  test.each(refusals)("refuses %s by its status [API4-18]", async (_, body, byNew, byOld, code) => {
     for (const [type, status] of [
       [newType, byNew],
       [oldType, byOld],
@@ -161,14 +161,17 @@ describe("GraphQL over HTTP", () => {
     ["application/graphql", "{ __typename }"],
     ["application/json; charset=iso-8859-1", '{"query":"{ __typename }"}'],
     ["", '{"query":"{ __typename }"}'],
-  ])("refuses a body of type %j with 415, as other sites' forms send it", async (type, body) => {
-    const response = await sendBody(body, newType, type);
-    expect(response.status).toBe(415);
-    expect(response.headers.get("accept")).toBe("application/json");
-    expect(await json(response)).toMatchObject({
-      errors: [{ extensions: { code: "unsupported-media-type", status: 415 } }],
-    });
-  });
+  ])(
+    "refuses a body of type %j with 415, as other sites' forms send it [API8-7]",
+    async (type, body) => {
+      const response = await sendBody(body, newType, type);
+      expect(response.status).toBe(415);
+      expect(response.headers.get("accept")).toBe("application/json");
+      expect(await json(response)).toMatchObject({
+        errors: [{ extensions: { code: "unsupported-media-type", status: 415 } }],
+      });
+    },
+  );
 
   test("refuses more than 100 KiB with 413, announced or not, and what is no UTF-8", async () => {
     const body = JSON.stringify({ query: "{ __typename }", variables: { x: "x".repeat(102_400) } });
@@ -203,7 +206,7 @@ describe("GraphQL over HTTP", () => {
     expect(response.status).toBe(400);
   });
 
-  test("GET is for queries only", async () => {
+  test("GET is for queries only [API8-6]", async () => {
     const ok = await get({
       query: "query ($id: Int!) { flight(flightId: $id) { id } }",
       variables: '{"id":1}',

@@ -47,7 +47,7 @@ describe("limits", () => {
     expect(errors).toBeUndefined();
   };
 
-  test("depth is 10, however it is spread over fragments", async () => {
+  test("depth is 10, however it is spread over fragments [API4-8]", async () => {
     await taken(`{ events(first: 0) { nodes { ${nested(8)} } } }`);
     await refusedBy("depth", `{ events(first: 0) { nodes { ${nested(9)} } } }`);
     await refusedBy(
@@ -57,7 +57,7 @@ describe("limits", () => {
     );
   });
 
-  test("aliases are 15, fragments written out", async () => {
+  test("aliases are 15, fragments written out [API4-9]", async () => {
     await taken(`{ ${repeat(15, (n) => `a${n}: __typename`)} }`);
     await taken(`{ ${repeat(15, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
     await refusedBy("aliases", `{ ${repeat(16, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
@@ -72,13 +72,13 @@ describe("limits", () => {
     await refusedBy("depth", `{ ${"node { ".repeat(600)} id ${"}".repeat(601)}`);
   });
 
-  test("directives are 20", async () => {
+  test("directives are 20 [API4-10]", async () => {
     await taken(`{ ${repeat(20, () => "__typename @include(if: true)")} }`);
     await refusedBy("directives", `{ ${repeat(21, () => "__typename @include(if: true)")} }`);
     await refusedBy("directives", `{ __typename ${"@skip(if: false) ".repeat(200)} }`);
   });
 
-  test("complexity counts fields by the size of pages, given directly, by variable or by default", async () => {
+  test("complexity counts fields by the size of pages, given directly, by variable or by default [API4-15]", async () => {
     const inner =
       "nodes { title notifications { title event { title notifications { title text } } } }";
     await taken(`{ events(first: 20) { ${inner} } }`);
@@ -112,7 +112,7 @@ describe("limits", () => {
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`);
   });
 
-  test("the same field with fields below it is taken 50 times", async () => {
+  test("the same field with fields below it is taken 50 times [API4-11]", async () => {
     await taken(`{ ${repeat(50, () => "flights(first: 0) { nodes { id } }")} }`);
     await refusedBy("repeats", `{ ${repeat(51, () => "flights(first: 0) { nodes { id } }")} }`);
   });
@@ -125,7 +125,7 @@ describe("limits", () => {
     ],
     ["an unknown fragment", "{ ...A }"],
     ["a fragment on nothing", "{ ...A } fragment A on Nothing { x }"],
-  ])("%s is a fault of the query", async (_, query) => {
+  ])("%s is a fault of the query [API4-14]", async (_, query) => {
     const { errors } = await ask(app, null, query);
     expect(errors?.[0]?.extensions).toMatchObject({
       code: "GRAPHQL_VALIDATION_FAILED",
@@ -133,7 +133,7 @@ describe("limits", () => {
     });
   });
 
-  test("introspection passes, and not without end", async () => {
+  test("introspection passes, and not without end [API4-16]", async () => {
     const full = getIntrospectionQuery({
       inputValueDeprecation: true,
       schemaDescription: true,
@@ -146,7 +146,7 @@ describe("limits", () => {
     expect(errors?.[0]?.extensions["code"]).toBe("GRAPHQL_VALIDATION_FAILED");
   });
 
-  test("in production the schema is not told, nor guessed", async () => {
+  test("in production the schema is not told, nor guessed [API8-8]", async () => {
     for (const env of [{ NODE_ENV: "production" }, { GRAPHIQL: "off" }]) {
       await app.stop();
       app = await startApp(env);

@@ -20,7 +20,7 @@ describe("schema.graphql", () => {
     expect(changesThatBreak(committed, printedSchema())).toEqual([]);
   });
 
-  test("is what the code says: `bun run schema` writes it", () => {
+  test("is what the code says: `bun run schema` writes it [API9-2]", () => {
     expect(committed).toBe(printedSchema());
   });
 

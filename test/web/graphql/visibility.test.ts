@@ -37,7 +37,7 @@ describe("what strangers see", () => {
     ],
   ];
 
-  test.each(queries)("no booking of others through %s", async (_, query) => {
+  test.each(queries)("no booking of others through %s [API1-3]", async (_, query) => {
     const variables = { id: bookingId, node: globalId("Booking", bookingId) };
     const used = Object.fromEntries(
       Object.entries(variables).filter(([name]) => query.includes(`$${name}`)),
@@ -58,7 +58,7 @@ describe("what strangers see", () => {
     expect(errors).toMatchObject([{ extensions: { code: "authentication-required" } }]);
   });
 
-  test("events are for operators, by list, node and subscription", async () => {
+  test("events are for operators, by list, node and subscription [API5-2]", async () => {
     const event = at(
       await dataOf(app, operator, "{ events { nodes { id eventId } } }"),
       "events",

@@ -153,7 +153,7 @@ describe("an answer", () => {
     await broken.stop();
   });
 
-  test("has no field that its schema has not", async () => {
+  test("has no field that its schema has not [API3-4]", async () => {
     const other = await startApp();
     const user = { id: crypto.randomUUID(), name: "Ada", email: "a@b.co", createdAt: new Date(0) };
     Object.assign(other.services.users, { read: async () => ({ ...user, passwordHash: "x" }) });

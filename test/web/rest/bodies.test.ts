@@ -45,7 +45,7 @@ describe("a Content-Length that is no plain number", () => {
     "5\r\nTransfer-Encoding: chunked",
   ];
 
-  test("is 400 on every route that reads a body", async () => {
+  test("is 400 on every route that reads a body [API4-2]", async () => {
     const server = await start();
     const type = "Content-Type: application/json";
     const bearer = `Authorization: ${await authorization("user")}`;
@@ -96,7 +96,7 @@ async function holdBody(server: RunningServer, bytes: number, from?: string): Pr
 }
 
 describe("bodies that are being received", () => {
-  test("count by what has arrived: 50 that only announce keep nobody out", async () => {
+  test("count by what has arrived: 50 that only announce keep nobody out [API4-3]", async () => {
     const server = await start();
     for (let count = 0; count < 50; count += 1) {
       const [path, size] =
@@ -107,7 +107,7 @@ describe("bodies that are being received", () => {
     expect(await deliverTo(server, 1, mebibyte)).toBe(200);
   });
 
-  test("of one client have a share, and leave the rest to others", async () => {
+  test("of one client have a share, and leave the rest to others [API4-4]", async () => {
     const server = await start();
     const answers = [];
     for (let count = 0; count < 4; count += 1) {
@@ -139,7 +139,7 @@ describe("bodies that are being received", () => {
     expect(await last.answer()).toMatch(/ 401 /);
   });
 
-  test("end when nothing more comes for 10 s", async () => {
+  test("end when nothing more comes for 10 s [CLIENT-4]", async () => {
     const server = await start();
     const announced = await connectTo(server);
     announced.write(`${head("/webhooks/code_host", announcing(mebibyte))}x`);
@@ -188,7 +188,7 @@ describe("a chunked body", () => {
     expect(await client.answer()).toMatch(/ 413 [\s\S]*"body-too-large"/);
   });
 
-  test("of single bytes takes the memory of its bytes, and lets others be answered", async () => {
+  test("of single bytes takes the memory of its bytes, and lets others be answered [API4-5]", async () => {
     const server = await start();
     const client = await connectTo(server);
     client.write(head("/webhooks/code_host", "Transfer-Encoding: chunked"));
@@ -208,7 +208,7 @@ describe("a chunked body", () => {
     expect(peakMebibytes(server) - before).toBeLessThan(100);
   });
 
-  test("that no route reads takes no memory", async () => {
+  test("that no route reads takes no memory [API4-6]", async () => {
     const server = await start();
     const before = peakMebibytes(server);
     const framings = [announcing(64 * mebibyte), "Transfer-Encoding: chunked"];

@@ -23,7 +23,7 @@ const preflight = (origin: string, path = "/v1/api/bookings") =>
   });
 
 describe("by default", () => {
-  test("no other origin is allowed anything, and OPTIONS is a method like others", async () => {
+  test("no other origin is allowed anything, and OPTIONS is a method like others [API8-4]", async () => {
     const closed = await startApp();
     const headers = { origin: ours, "access-control-request-method": "GET" };
     const answers = [
@@ -101,7 +101,7 @@ describe("any other origin", () => {
     "null",
     "*",
     "",
-  ])("%j is told nothing", async (origin) => {
+  ])("%j is told nothing [API8-5]", async (origin) => {
     for (const response of [
       await preflight(origin),
       await app.fetch("/", { headers: { origin } }),

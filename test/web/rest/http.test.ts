@@ -166,7 +166,7 @@ describe("problems", () => {
     expect(await response.text()).toBe("");
   });
 
-  test("of ours tell nothing", async () => {
+  test("of ours tell nothing [API8-9]", async () => {
     const broken = await startApp();
     await broken.services.storage.close();
     const response = await broken.as("operator", "/v1/events");

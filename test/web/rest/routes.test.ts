@@ -59,7 +59,7 @@ describe("routes", () => {
   });
 
   test.each(guarded)(
-    "$name is 401 without a token and with a bad one",
+    "$name is 401 without a token and with a bad one [API2-10]",
     async ({ method, path }) => {
       const body = method === "GET" ? {} : { body: "{}" };
       const asked = [undefined, "Bearer nonsense", "Basic YTpi", "Bearer"].map((authorization) =>
@@ -81,7 +81,7 @@ describe("routes", () => {
   );
 
   test.each(routes.filter(({ path, method }) => path.startsWith("/v1/") && method !== "ALL"))(
-    "$name is in the API documents, with what it needs",
+    "$name is in the API documents, with what it needs [API9-1]",
     async ({ method, path, name }) => {
       const { paths } = await json(await app.fetch("/openapi.json"));
       const at = path.replaceAll(/:([^/]+)/g, "{$1}");
