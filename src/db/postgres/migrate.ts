@@ -2,6 +2,7 @@ import type { SQL } from "bun";
 
 import { dueMigrations, type Migration } from "../applied.ts";
 
+import bookingEventOwners from "./migrations/0003_booking_event_owners.sql" with { type: "text" };
 import initial from "./migrations/0001_initial.sql" with { type: "text" };
 import statistics from "./migrations/0002_statistics.sql" with { type: "text" };
 
@@ -9,6 +10,7 @@ import statistics from "./migrations/0002_statistics.sql" with { type: "text" };
 export const migrations: readonly Migration[] = [
   { name: "0001_initial", sql: initial },
   { name: "0002_statistics", sql: statistics },
+  { name: "0003_booking_event_owners", sql: bookingEventOwners },
 ];
 
 /** Finds the table of applied steps, if it is there. */

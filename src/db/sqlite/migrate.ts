@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import { dueMigrations, type Migration } from "../applied.ts";
 
 import bookings from "./migrations/0002_bookings.sql" with { type: "text" };
+import bookingEventOwners from "./migrations/0004_booking_event_owners.sql" with { type: "text" };
 import initial from "./migrations/0001_initial.sql" with { type: "text" };
 import statistics from "./migrations/0003_statistics.sql" with { type: "text" };
 
@@ -11,6 +12,7 @@ export const migrations: readonly Migration[] = [
   { name: "0001_initial", sql: initial },
   { name: "0002_bookings", sql: bookings },
   { name: "0003_statistics", sql: statistics },
+  { name: "0004_booking_event_owners", sql: bookingEventOwners },
 ];
 
 /**
