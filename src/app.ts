@@ -91,6 +91,7 @@ export function createApp(services: Services) {
         clock,
         logFailure,
         playground: config.graphiql === "on",
+        trustedProxyHops: config.trustedProxyHops,
       }),
     )
     .use(consoleRest())

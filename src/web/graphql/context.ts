@@ -30,11 +30,14 @@ export interface GraphqlParts {
   readonly logFailure: FailureLog;
   /** Whether the playground is served and the schema told. */
   readonly playground: boolean;
+  readonly trustedProxyHops: number;
 }
 
 /** What the route hands over with a request. */
 export interface Incoming {
   readonly requestId: string;
+  /** The client's address, which bounds the memory of its large bodies. */
+  readonly address: string;
 }
 
 /** What every resolver is told about the request it serves. */

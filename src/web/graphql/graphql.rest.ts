@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
+import { clientAddress, type SocketAddresses } from "../rest/client-address.ts";
 import type { Exchange } from "../rest/serve.ts";
 import { requestIdOf } from "../rest/request-id.ts";
 import { lazy } from "../../base/lazy.ts";
@@ -14,12 +15,13 @@ export const graphqlRest = (parts: GraphqlParts) => {
   const handler = lazy(async () => (await import("./server.ts")).createHandler(parts));
   const playground = lazy(async () => (await import("./playground.ts")).playground());
 
-  async function answer({ request, set }: Exchange): Promise<Response> {
+  async function answer({ request, server, set }: GraphqlExchange): Promise<Response> {
     if (parts.playground && isForPeople(request)) return (await playground()).page(request);
     set.headers["cache-control"] = "no-store";
     // Proxies hand on a subscription's messages as they come.
     set.headers["x-accel-buffering"] = "no";
-    return (await handler())(request, requestIdOf(set.headers));
+    const address = clientAddress(request, server, parts.trustedProxyHops);
+    return (await handler())(request, { requestId: requestIdOf(set.headers), address });
   }
 
   return new Elysia({ name: "graphql" })
@@ -34,6 +36,10 @@ export const graphqlRest = (parts: GraphqlParts) => {
       { detail: { hide: true } },
     );
 };
+
+interface GraphqlExchange extends Exchange {
+  readonly server: SocketAddresses | null;
+}
 
 /** A browser's address bar asks for a page; programs ask for JSON. */
 function isForPeople({ method, headers }: Request): boolean {

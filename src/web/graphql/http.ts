@@ -26,13 +26,14 @@ import { logged } from "./refusals.ts";
 export function useHttp(logFailure: FailureLog): Plugin<GraphqlContext, Incoming> {
   const stream = getSSEProcessor();
   return {
-    onRequestParse({ request, serverContext: { requestId }, setRequestParser, endResponse }) {
+    onRequestParse({ request, serverContext, setRequestParser, endResponse }) {
       const accepted = acceptedTypes(request.headers.get("accept"));
       if (!accepted.some(isAnswerType)) return endResponse(refusedType());
       // Other methods are refused by yoga.
       if (request.method === "GET") setRequestParser(readAddress);
       if (request.method === "POST") {
-        setRequestParser((post) => logged(readBody(post), requestId, logFailure));
+        const { requestId, address } = serverContext;
+        setRequestParser((post) => logged(readBody(post, address), requestId, logFailure));
       }
     },
     onSubscribe({ args: { contextValue } }) {
@@ -73,7 +74,7 @@ function readAddress(request: Request): GraphQLParams {
  * A POST must say that it is JSON: no form of another site's page can, so a browser asks us first, and
  * we say no (cross-site request forgery).
  */
-async function readBody(request: Request): Promise<GraphQLParams> {
+async function readBody(request: Request, address: string): Promise<GraphQLParams> {
   const { headers } = request;
   const [type = "", ...parameters] = (headers.get("content-type") ?? "").toLowerCase().split(";");
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith("charset="));
@@ -83,7 +84,7 @@ async function readBody(request: Request): Promise<GraphQLParams> {
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
   requireNoCoding(headers);
-  const body = jsonOf(await readBytes(request, limits.maxBodyBytes));
+  const body = jsonOf(await readBytes(request, limits.maxBodyBytes, address));
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new AppError("bad-request", "Send one object with a query");
   }

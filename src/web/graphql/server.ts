@@ -13,7 +13,7 @@ import { logged, masked, useRefusals } from "./refusals.ts";
 import { schema } from "../../graphql-schema.ts";
 
 /** Answers what comes to /graphql, but for the playground. */
-export type Handler = (request: Request, requestId: string) => Promise<Response> | Response;
+export type Handler = (request: Request, incoming: Incoming) => Promise<Response> | Response;
 
 /**
  * GraphQL by graphql-yoga. The class is what `createYoga` wraps in an adapter for other servers, which
@@ -45,7 +45,7 @@ export function createHandler(parts: GraphqlParts): Handler {
     // Errors are logged by us, with the request's id.
     logging: false,
   });
-  return (request, requestId) => server.handle(request, { requestId, waitUntil });
+  return (request, incoming) => server.handle(request, { ...incoming, waitUntil });
 }
 
 /** Nothing of ours goes on after its answer. */

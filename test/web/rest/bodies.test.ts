@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { reservation } from "../../../src/web/rest/body-budget.ts";
 import { readBytes } from "../../../src/web/rest/body.ts";
 import { systemClock } from "../../../src/base/clock.ts";
-import { signed, testSecret } from "../../support/app.ts";
+import { signed, startApp, testSecret } from "../../support/app.ts";
 import { authorization, deliverTo } from "../../support/load.ts";
 import type { RunningServer } from "../../support/program.ts";
 import { RawClient } from "../../support/raw-client.ts";
@@ -261,6 +261,33 @@ describe("the budget of bodies", () => {
     for (const each of all) each.release();
     neighbour?.grow(40 * mebibyte);
     neighbour?.release();
+  });
+
+  test("counts bodies of GraphQL by the client behind the trusted proxy", async () => {
+    const app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    const post = async (address: string, bytes: number) => {
+      const body = JSON.stringify({
+        query: "{ __typename }",
+        extensions: { x: "x".repeat(bytes) },
+      });
+      const headers = {
+        "content-type": "application/json",
+        "content-length": String(body.length),
+        "x-forwarded-for": address,
+      };
+      return (await app.fetch("/graphql", { method: "POST", body, headers })).status;
+    };
+    const memory = reservation("192.0.2.1");
+    memory.grow(64 * mebibyte);
+    try {
+      expect(await post("192.0.2.1", 70 * 1024)).toBe(503);
+      expect(await post("192.0.2.2", 70 * 1024)).toBe(200);
+      // Small bodies take nothing of the budget.
+      expect(await post("192.0.2.1", 1)).toBe(200);
+    } finally {
+      memory.release();
+      await app.stop();
+    }
   });
 
   test("is whole again after bodies that were refused", async () => {
