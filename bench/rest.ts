@@ -6,7 +6,9 @@ import type { ItemId } from "../src/base/page.ts";
 import type { Source } from "../src/db/paginate.ts";
 import { eventPages } from "../src/gateway/events/events.sql.ts";
 import { flightPages } from "../src/booking/flights/flights.sql.ts";
-import { openStorage, type Storage } from "../src/db/storage.ts";
+import { openStorage } from "../src/db/open.ts";
+import { schema } from "../src/schema/schema.ts";
+import type { Storage } from "../src/db/storage.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
@@ -108,7 +110,7 @@ async function read<Id extends ItemId>(
   froms: BySpot<From<Id>[]>,
   { rounds, seconds }: Options,
 ): Promise<Reading> {
-  const storage = await openStorage(`sqlite:${file}`);
+  const storage = await openStorage(schema, `sqlite:${file}`);
   const source = list(storage, {});
   const pages = 50;
 

@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 
 import type { ItemId } from "../src/base/page.ts";
 import { migrate } from "../src/db/sqlite/migrate.ts";
+import { schema } from "../src/schema/schema.ts";
 
 /** The `number`-th row of a table that `fill` made, counted from 1, oldest first. */
 export interface Row<Id extends ItemId> {
@@ -62,7 +63,7 @@ export function fill(
 ): Cost {
   const started = performance.now();
   const database = new Database(file, { create: true, strict: true });
-  migrate(database, false);
+  migrate(database, schema, false);
   // A crash would only cost us the file.
   for (const pragma of ["journal_mode = off", "synchronous = off", "cache_size = -500000"]) {
     database.run(`pragma ${pragma}`);

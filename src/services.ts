@@ -31,7 +31,9 @@ import { latency } from "./gateway/statistics/latency.ts";
 import { type Statistics, statistics } from "./gateway/statistics/statistics.ts";
 import { tally } from "./gateway/statistics/tally.ts";
 import { undelivered } from "./gateway/notifications/notifications.sql.ts";
-import { databaseFile, openStorage, type Storage } from "./db/storage.ts";
+import { databaseFile, openStorage } from "./db/open.ts";
+import { schema } from "./schema/schema.ts";
+import type { Storage } from "./db/storage.ts";
 import { storageMetrics } from "./db/storage-metrics.ts";
 import { logMetrics } from "./telemetry/log-metrics.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
@@ -128,7 +130,7 @@ export async function createServices(
     now,
     count: spanCounter(metrics),
   });
-  const storage = await openStorage(config.databaseUrl, config.databaseLimits, {
+  const storage = await openStorage(schema, config.databaseUrl, config.databaseLimits, {
     odd: (line) => log.warn(line),
     migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
     unitWaits: () => (tracer === null ? null : commitSpan(tracer)),

@@ -19,7 +19,7 @@ const database = new Database(DATABASE);
 database.pragma("journal_mode = wal");
 database.pragma("synchronous = full");
 database.pragma("mmap_size = 1073741824");
-const migrations = new URL("../../src/db/sqlite/migrations/", import.meta.url);
+const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
 const isNew = database.prepare("select count(*) from sqlite_schema").pluck().get() === 0;
 for (const file of isNew ? readdirSync(migrations).toSorted() : []) {
   database.exec(readFileSync(new URL(file, migrations), "utf8"));

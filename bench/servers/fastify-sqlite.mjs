@@ -15,7 +15,7 @@ const { PORT, DATABASE, SECRET } = process.env;
 const database = new Database(DATABASE);
 database.pragma("journal_mode = wal");
 database.pragma("synchronous = full");
-const migrations = new URL("../../src/db/sqlite/migrations/", import.meta.url);
+const migrations = new URL("../../src/schema/sqlite/", import.meta.url);
 for (const file of readdirSync(migrations).toSorted()) {
   database.exec(readFileSync(new URL(file, migrations), "utf8"));
 }

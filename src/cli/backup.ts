@@ -2,7 +2,7 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { type Config, readConfig } from "../config/config.ts";
-import { databaseFile } from "../db/storage.ts";
+import { databaseFile } from "../db/open.ts";
 
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";

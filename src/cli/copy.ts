@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 
 import { type Config, readConfig } from "../config/config.ts";
-import { UnfitDatabase } from "../db/applied.ts";
+import { UnfitDatabase } from "../db/schema.ts";
 import { beginCopy, copyDatabase, type CopiedTable } from "./copy/copy.ts";
 import { inspectServer, isServed } from "../db/postgres/inspect.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/faults.ts";
 import { pendingMigrations } from "../db/sqlite/inspect.ts";
 import { withoutPassword } from "../db/without-password.ts";
-import { databaseFile, openCopyTarget, type Storage } from "../db/storage.ts";
+import { databaseFile, openCopyTarget } from "../db/open.ts";
+import { schema } from "../schema/schema.ts";
+import type { Storage } from "../db/storage.ts";
 
 import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
@@ -43,7 +45,7 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
   const from = await named(source, () => openDatabase(source));
   try {
     const to = await named(target, () =>
-      withDatabase(target, () => openCopyTarget(target.databaseUrl, target.databaseLimits)),
+      withDatabase(target, () => openCopyTarget(schema, target.databaseUrl, target.databaseLimits)),
     );
     try {
       await beginCopy(to, nameOf(target));
@@ -102,7 +104,9 @@ async function copyShown(from: Storage, to: Storage): Promise<readonly CopiedTab
 async function requireUnused(config: Config): Promise<void> {
   const { databaseUrl, databaseLimits } = config;
   const file = databaseFile(databaseUrl);
-  if (await (file === null ? isServed(databaseUrl, databaseLimits) : isOpened(file, config))) {
+  if (
+    await (file === null ? isServed(schema, databaseUrl, databaseLimits) : isOpened(file, config))
+  ) {
     throw new Error(`${nameOf(config)} is in use: stop the servers, then copy`);
   }
 }
@@ -132,8 +136,8 @@ async function requireSource(config: Config): Promise<void> {
   }
   const pending =
     file === null
-      ? (await inspectServer(config.databaseUrl, config.databaseLimits)).pending
-      : pendingMigrations(file);
+      ? (await inspectServer(schema, config.databaseUrl, config.databaseLimits)).pending
+      : pendingMigrations(schema, file);
   if (pending.length === 0) return;
   throw new Error(
     `${name} lacks ${pending.join(", ")}: check --from, or start this skyhook on it once, which brings it up to date`,

@@ -1,7 +1,9 @@
 import type { Config } from "../config/config.ts";
 import { isLocked } from "../db/sqlite/faults.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
-import { databaseFile, openStorage, type Storage } from "../db/storage.ts";
+import { databaseFile, openStorage } from "../db/open.ts";
+import { schema } from "../schema/schema.ts";
+import type { Storage } from "../db/storage.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 
@@ -19,7 +21,7 @@ export function openDatabase(config: Config): Promise<Storage> {
   const file = databaseFile(config.databaseUrl);
   return withDatabase(config, () => {
     if (file !== null) requireServedFiles(file);
-    return openStorage(config.databaseUrl, config.databaseLimits);
+    return openStorage(schema, config.databaseUrl, config.databaseLimits);
   });
 }
 

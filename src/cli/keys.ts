@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 
 import type { Config } from "../config/config.ts";
 import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../config/secrets.ts";
-import { databaseFile } from "../db/storage.ts";
+import { databaseFile } from "../db/open.ts";
 
 import { isInMemory } from "./database.ts";
 

@@ -12,7 +12,8 @@ import {
   sealedSamples,
   unknownMigrations,
 } from "../db/sqlite/inspect.ts";
-import { databaseFile } from "../db/storage.ts";
+import { databaseFile } from "../db/open.ts";
+import { schema } from "../schema/schema.ts";
 
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";
@@ -57,7 +58,7 @@ export async function restore(
   const next = lost.length === 0 ? "now start skyhook" : "do not start skyhook yet";
   console.log(`${draft.size} restored to ${database} and checked; ${next}`);
   if (aside !== null) console.log(`What was there is ${aside}: remove it when all is well`);
-  if (pendingMigrations(database).length > 0) {
+  if (pendingMigrations(schema, database).length > 0) {
     console.log("It is of an older skyhook: the start brings it up to date");
   }
   if (lost.length === 0) return;
@@ -78,7 +79,7 @@ function requirePlace(config: Config): string {
 }
 
 function requireKnown(draft: string, file: string): void {
-  const [unknown] = unknownMigrations(draft);
+  const [unknown] = unknownMigrations(schema, draft);
   if (unknown === undefined) return;
   throw new Error(
     `${file} is newer than this program (it has "${unknown}"): run the newer skyhook`,
@@ -124,7 +125,7 @@ function linkOrRename(from: string, to: string): void {
 
 /** The ids of the keys that the restored database needs and that are none of `keys`. */
 function lostKeys(database: string, keys: readonly Uint8Array[]): readonly string[] {
-  if (pendingMigrations(database).includes("0002_bookings")) return [];
+  if (pendingMigrations(schema, database).includes("0002_bookings")) return [];
   const opener = personalDataOpener(keys);
   return sealedSamples(database).flatMap((sample) => {
     try {

@@ -7,7 +7,7 @@ import { createLog, type Log } from "../telemetry/log.ts";
 import { requireSecrets, secretStore } from "../config/secrets.ts";
 import { createServices, type Services, type Surroundings } from "../services.ts";
 import { lockFolder } from "../db/sqlite/server-lock.ts";
-import { databaseFile } from "../db/storage.ts";
+import { databaseFile } from "../db/open.ts";
 import { withoutPassword } from "../db/without-password.ts";
 
 import { withDatabase } from "./database.ts";

@@ -2,7 +2,7 @@ import { type Column, Placeholder, type SQL, sql, type Table } from "drizzle-orm
 
 import type { AppError } from "../base/errors.ts";
 
-import type { Definitions, RowOf, TablesOf } from "./table.ts";
+import type { Definition, Definitions, RowOf, TablesOf } from "./table.ts";
 
 /**
  * What Drizzle's builders for SQLite and PostgreSQL have in common, as narrow as our queries need.
@@ -78,6 +78,12 @@ export interface Dialect {
   amongUnlocked(column: Column, query: SQL): SQL;
 }
 
+/** A row by its number. */
+interface ContendedRow {
+  readonly table: Definition;
+  readonly id: number;
+}
+
 /** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
 export interface Statement<Values, Row> {
   /** The tables it names. */
@@ -92,7 +98,7 @@ export interface Statement<Values, Row> {
    * The row that many transactions want at once, where there is one. A database with many writers locks
    * those of a group beforehand and in one order, so that no two groups wait for each other.
    */
-  contended?(values: Values): number;
+  contended?(values: Values): ContendedRow;
 }
 
 /**
@@ -142,6 +148,12 @@ export interface Step<Row> {
   readonly statement: Statement<never, Row>;
   readonly values: object;
   readonly ifNone: AppError | "stop" | undefined;
+}
+
+/** What a step did: the rows it returned, and how many it returned or changed. */
+export interface StepResult<Row> {
+  readonly rows: readonly Row[];
+  readonly touched: number;
 }
 
 /**

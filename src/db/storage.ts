@@ -1,13 +1,5 @@
-import { AppError } from "../base/errors.ts";
+import type { Statement, Step, StepResult } from "./statement.ts";
 
-import { openSqlite } from "./sqlite/open.ts";
-import type { Statement, Step } from "./statement.ts";
-
-/** What a step did: the rows it returned, and how many it returned or changed. */
-export interface StepResult<Row> {
-  readonly rows: readonly Row[];
-  readonly touched: number;
-}
 type ResultsOf<Steps extends readonly Step<unknown>[]> = {
   [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? StepResult<Row> : never;
 };
@@ -72,13 +64,6 @@ export interface ServerLimits {
   readonly retryMs: number;
 }
 
-const defaultLimits: ServerLimits = {
-  poolSize: 10,
-  connectTimeoutMs: 5_000,
-  statementTimeoutMs: 10_000,
-  retryMs: 2_000,
-};
-
 /** Watches a database; called on the way of every commit, so it must be quick and never throw. */
 export interface StorageObserver {
   /** On opening, these steps brought an older schema up to date. */
@@ -89,53 +74,4 @@ export interface StorageObserver {
   unitWaits(): ((units: number, error: unknown) => void) | null;
   /** A group of units was committed, or failed as a whole. */
   groupCommitted(seconds: number, units: number): void;
-}
-
-const nobody: StorageObserver = {
-  migrated() {},
-  odd() {},
-  unitWaits: () => null,
-  groupCommitted() {},
-};
-
-const sqliteUrl = /^sqlite:(.+)$/;
-
-/** The file of a database; null when it lives in memory or is a server. */
-export function databaseFile(url: string): string | null {
-  const [, file = ":memory:"] = sqliteUrl.exec(url) ?? [];
-  return file === ":memory:" ? null : file;
-}
-
-/**
- * Opens the database that `url` names and brings it to this program's schema. Throws an `Error` with
- * one clear line when the URL is of no known kind, the server cannot be used, the database is newer
- * than the program, or a copy into it was not finished.
- */
-export function openStorage(
-  url: string,
-  limits: ServerLimits = defaultLimits,
-  observer: StorageObserver = nobody,
-): Promise<Storage> {
-  return open(url, limits, observer, false);
-}
-
-/** As `openStorage`, to copy into it: also when a copy before was not finished. */
-export function openCopyTarget(url: string, limits: ServerLimits): Promise<Storage> {
-  return open(url, limits, nobody, true);
-}
-
-async function open(
-  url: string,
-  limits: ServerLimits,
-  observer: StorageObserver,
-  isForCopy: boolean,
-): Promise<Storage> {
-  const [, file] = sqliteUrl.exec(url) ?? [];
-  if (file !== undefined) return openSqlite(file, observer, isForCopy);
-  if (/^postgres(ql)?:/.test(url)) {
-    // Loaded only where it is used: a tenth of the time of a start.
-    const { openPostgres } = await import("./postgres/open.ts");
-    return openPostgres(url, limits, observer, isForCopy);
-  }
-  throw new AppError("internal", 'DATABASE_URL must start with "sqlite:" or "postgres:"');
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../base/errors.ts";
 
-import type { Step } from "./statement.ts";
-import type { StorageObserver, StepResult } from "./storage.ts";
+import type { Step, StepResult } from "./statement.ts";
+import type { StorageObserver } from "./storage.ts";
 
 /** A unit of work that waits for its commit. */
 export interface Unit {

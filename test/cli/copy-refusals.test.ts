@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { insertEvent } from "../../src/gateway/events/events.sql.ts";
 import { insertNotification } from "../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../src/db/statement.ts";
-import { openCopyTarget, openStorage } from "../../src/db/storage.ts";
+import { openCopyTarget, openStorage } from "../../src/db/open.ts";
+import { schema } from "../../src/schema/schema.ts";
 
 import { testSecret, until } from "../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
@@ -32,7 +33,7 @@ async function sourceOf(
   rows: number,
   url = `sqlite:${join(taken.newFolder(), "source.db")}`,
 ): Promise<string> {
-  const storage = await openStorage(url);
+  const storage = await openStorage(schema, url);
   for (let first = 0; first < rows; first += 500) {
     const numbers = Array.from({ length: Math.min(500, rows - first) }, (_, n) => first + n);
     await storage.atomically(
@@ -122,7 +123,7 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
   test("stays so when the comparison fails", async () => {
     const source = await sourceOf(10);
     const { url } = await newTarget(kind);
-    const storage = await openCopyTarget(url, limits);
+    const storage = await openCopyTarget(schema, url, limits);
     await storage.setHalfCopied(true);
     await storage.atomically(step(insertEvent, eventRow(3, { title: "Another" })));
     await storage.close();
@@ -133,7 +134,7 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
 
 test("a file that was copied into by half is no backup, and makes none", async () => {
   const { url } = await newTarget("SQLite");
-  const storage = await openCopyTarget(url, limits);
+  const storage = await openCopyTarget(schema, url, limits);
   await storage.setHalfCopied(true);
   await storage.close();
   const file = url.slice("sqlite:".length);

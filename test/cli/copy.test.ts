@@ -10,7 +10,9 @@ import {
   insertNotification,
 } from "../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../src/db/statement.ts";
-import { openStorage, type Storage } from "../../src/db/storage.ts";
+import { openStorage } from "../../src/db/open.ts";
+import { schema } from "../../src/schema/schema.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { json, startApp } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { postgresDatabase, type TestDatabase, testPoolSize } from "../support/databases.ts";
@@ -43,7 +45,7 @@ async function withStorages(
   act: (...storages: Storage[]) => Promise<void>,
 ): Promise<void> {
   await server.renew();
-  const storages = await Promise.all(urls.map((url) => openStorage(url, limits)));
+  const storages = await Promise.all(urls.map((url) => openStorage(schema, url, limits)));
   try {
     await act(...storages);
   } finally {

@@ -10,10 +10,9 @@ import { eventById } from "../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../src/gateway/events/events.sql.ts";
 import { step } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
-import { migrations } from "../../src/db/sqlite/migrate.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
-import { tables } from "../../src/db/tables.ts";
-import { openStorage } from "../../src/db/storage.ts";
+import { schema, tables } from "../../src/schema/schema.ts";
+import { openStorage } from "../../src/db/open.ts";
 import { storageSuite } from "../suites/storage.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow } from "../support/rows.ts";
@@ -23,13 +22,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newFile = () => join(folder, `${++files}.db`);
 
-storageSuite("sqlite in memory", () => openStorage("sqlite::memory:"));
-storageSuite("sqlite on disk", () => openStorage(`sqlite:${newFile()}`));
+storageSuite("sqlite in memory", () => openStorage(schema, "sqlite::memory:"));
+storageSuite("sqlite on disk", () => openStorage(schema, `sqlite:${newFile()}`));
 
 describe("sqlite: the file", () => {
   test("is the owner's alone, in WAL mode, synced on every commit", async () => {
     const file = newFile();
-    const storage = await openStorage(`sqlite:${file}`);
+    const storage = await openStorage(schema, `sqlite:${file}`);
     await storage.atomically(step(insertEvent, eventRow(1)));
     expect(statSync(file).mode & 0o077).toBe(0);
     using other = new Database(file, { readonly: true });
@@ -39,10 +38,10 @@ describe("sqlite: the file", () => {
 
   test("keeps what was acknowledged when it is opened again", async () => {
     const file = newFile();
-    const first = await openStorage(`sqlite:${file}`);
+    const first = await openStorage(schema, `sqlite:${file}`);
     await first.atomically(step(insertEvent, eventRow(1)));
     await first.close();
-    const second = await openStorage(`sqlite:${file}`);
+    const second = await openStorage(schema, `sqlite:${file}`);
     expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
     await second.close();
   });
@@ -57,23 +56,23 @@ describe("sqlite: the file", () => {
       groupCommitted() {},
     };
     const older = new Database(file, { create: true });
-    const [first, ...later] = migrations;
+    const [first, ...later] = schema.migrations.sqlite;
     older.run(first?.sql ?? "");
     older.run("create table migrations (name text not null primary key) strict");
     older.run("insert into migrations (name) values (?)", [first?.name ?? ""]);
     older.close();
     for (const database of [file, file, newFile()]) {
-      await (await openStorage(`sqlite:${database}`, undefined, observer)).close();
+      await (await openStorage(schema, `sqlite:${database}`, undefined, observer)).close();
     }
     expect(said).toEqual([later.map(({ name }) => name)]);
   });
 
   test("of a newer program is refused with one clear line", async () => {
     const file = newFile();
-    await (await openStorage(`sqlite:${file}`)).close();
+    await (await openStorage(schema, `sqlite:${file}`)).close();
     using other = new Database(file);
     other.run("insert into migrations (name) values ('9999_from_the_future')");
-    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({
+    expect(await failure(openStorage(schema, `sqlite:${file}`))).toMatchObject({
       message: expect.stringContaining(
         'The database is newer than this program (it has "9999_from_the_future")',
       ),
@@ -83,14 +82,16 @@ describe("sqlite: the file", () => {
   test("that is no database is refused", async () => {
     const file = newFile();
     await Bun.write(file, "This is not a database. ".repeat(100));
-    expect(await failure(openStorage(`sqlite:${file}`))).toMatchObject({ code: "SQLITE_NOTADB" });
+    expect(await failure(openStorage(schema, `sqlite:${file}`))).toMatchObject({
+      code: "SQLITE_NOTADB",
+    });
   });
 });
 
 describe("sqlite: faults", () => {
   test("a lock held for a moment is waited for; held on and on it is `unavailable`, then all is well", async () => {
     const file = newFile();
-    const storage = await openStorage(`sqlite:${file}`);
+    const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const patient = storage.atomically(step(insertEvent, eventRow(1)));
@@ -108,7 +109,7 @@ describe("sqlite: faults", () => {
 
 test("sqlite: what was closed is no more in use, whatever was asked of it", async () => {
   const file = newFile();
-  const storage = await openStorage(`sqlite:${file}`);
+  const storage = await openStorage(schema, `sqlite:${file}`);
   await storage.atomically(step(insertEvent, eventRow(1)));
   await storage.all(eventById, { id: eventRow(1).id });
   expect(() => foldLog(file)).toThrow("locked");
@@ -118,11 +119,11 @@ test("sqlite: what was closed is no more in use, whatever was asked of it", asyn
 
 test("sqlite: what could not be opened is not in use", async () => {
   const file = newFile();
-  await (await openStorage(`sqlite:${file}`)).close();
+  await (await openStorage(schema, `sqlite:${file}`)).close();
   const other = new Database(file);
   for (const lock of ["begin immediate", "begin exclusive"]) {
     other.run(lock);
-    const refused = await failure(openStorage(`sqlite:${file}`));
+    const refused = await failure(openStorage(schema, `sqlite:${file}`));
     expect(refused).toMatchObject({ code: expect.stringContaining("SQLITE_BUSY") });
     other.run("rollback");
   }
@@ -131,7 +132,7 @@ test("sqlite: what could not be opened is not in use", async () => {
 });
 
 describe("sqlite: schema", () => {
-  const folder = join(import.meta.dir, "../../src/db/sqlite/migrations");
+  const folder = join(import.meta.dir, "../../src/schema/sqlite");
   const database = new Database(":memory:");
   afterAll(() => database.close());
   for (const file of readdirSync(folder).toSorted()) {

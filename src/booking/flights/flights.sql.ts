@@ -179,7 +179,7 @@ export const takeSeats = statement<{ id: number; seats: number; closesAfter: Dat
           gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
         ),
       ),
-  { contended: ({ id }) => id },
+  { contended: ({ id }) => ({ table: flightsTable, id }) },
 );
 
 export const giveSeatsBack = statement<{ id: number; seats: number }>()(
@@ -188,5 +188,5 @@ export const giveSeatsBack = statement<{ id: number; seats: number }>()(
       .update(flights)
       .set({ seatsAvailable: sql`${flights.seatsAvailable} + ${p.seats}` })
       .where(eq(flights.id, p.id)),
-  { contended: ({ id }) => id },
+  { contended: ({ id }) => ({ table: flightsTable, id }) },
 );

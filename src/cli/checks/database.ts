@@ -6,7 +6,9 @@ import { countDuplicate, lastEventOf } from "../../gateway/events/events.sql.ts"
 import { step } from "../../db/statement.ts";
 import { inspectServer } from "../../db/postgres/inspect.ts";
 import { pendingMigrations } from "../../db/sqlite/inspect.ts";
-import { databaseFile, type Storage } from "../../db/storage.ts";
+import { databaseFile } from "../../db/open.ts";
+import { schema } from "../../schema/schema.ts";
+import type { Storage } from "../../db/storage.ts";
 import { insertUser } from "../../identity/users/users.sql.ts";
 import { withoutPassword } from "../../db/without-password.ts";
 import { databaseFault, isInMemory, openDatabase } from "../database.ts";
@@ -36,8 +38,8 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
     }
     const { pending, oddities } =
       file === null
-        ? await inspectServer(config.databaseUrl, config.databaseLimits)
-        : { pending: pendingMigrations(file), oddities: [] };
+        ? await inspectServer(schema, config.databaseUrl, config.databaseLimits)
+        : { pending: pendingMigrations(schema, file), oddities: [] };
     if (pending.length > 0) {
       const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
       return [odd(about, detail), clock([])];

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 
 import type { Config } from "../../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
-import { databaseFile } from "../../db/storage.ts";
+import { databaseFile } from "../../db/open.ts";
 import { isInMemory } from "../database.ts";
 import { codeOf, messageOf } from "../failures.ts";
 import { ownKeys } from "../keys.ts";

@@ -10,7 +10,7 @@ import {
   step,
 } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { tables } from "../../db/tables.ts";
+import { tables } from "../../schema/schema.ts";
 
 type Row = Record<string, unknown>;
 

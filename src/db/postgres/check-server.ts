@@ -1,7 +1,8 @@
 import type { ReservedSQL, SQL } from "bun";
 
+import { migrationsTable, type Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
-import { tables } from "../tables.ts";
+import { columnsOf } from "../table.ts";
 
 import { timeouts } from "./connect.ts";
 import { answered, sqlStateOf } from "./faults.ts";
@@ -30,21 +31,21 @@ export interface ServerFound {
  * Throws when the server is too old, takes no writes, has no schema for us, would say that it has
  * committed what a crash can still undo, or is behind a pooler that lends sessions.
  */
-export function checkServer(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
+export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
   // A pooler that is full lets us connect, and then wait without a word.
-  return answered(check(pool, limits), limits.connectTimeoutMs + silenceOf(limits));
+  return answered(check(pool, schema, limits), limits.connectTimeoutMs + silenceOf(limits));
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
   current_setting('synchronous_commit'), current_setting('fsync'),
   pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
-async function check(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
+async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
   const [row]: [string, string | null, string, string, boolean][] = await pool
     .unsafe(settingsText)
     .values();
   if (row === undefined) throw new Error("it does not answer as PostgreSQL does");
-  const [number, schema, synchronousCommit, fsync, isReadOnly] = row;
+  const [number, current, synchronousCommit, fsync, isReadOnly] = row;
   const version = Math.floor(Number(number) / 10_000);
   if (version < leastVersion) {
     throw new Error(`it is PostgreSQL ${version}: take ${leastVersion} or newer`);
@@ -55,15 +56,15 @@ async function check(pool: SQL, limits: ServerLimits): Promise<ServerFound> {
       "its synchronous_commit is off, so a crash would lose what was acknowledged: turn it on for this database",
     );
   }
-  if (schema === null) throw new Error("search_path names no schema that is there: make it first");
+  if (current === null) throw new Error("search_path names no schema that is there: make it first");
   if (limits.poolSize > 1) await requireOwnSessions(pool);
-  const oddities = [...(await oddTimeouts(pool, limits)), ...(await missingRights(pool))];
+  const oddities = [...(await oddTimeouts(pool, limits)), ...(await missingRights(pool, schema))];
   if (fsync === "off") {
     oddities.push(
       "fsync of the PostgreSQL server is off, so a power failure can lose what was acknowledged: turn it on",
     );
   }
-  return { schema, oddities };
+  return { schema: current, oddities };
 }
 
 /** It takes no writes, and says so before any is tried. */
@@ -124,16 +125,17 @@ async function oddTimeouts(pool: SQL, { statementTimeoutMs }: ServerLimits): Pro
   ];
 }
 
-/** Others may have theirs in the same schema. */
-const ours = [
-  ...Object.values(tables).map(({ name }) => name),
-  "migrations",
-  "notifications_seq",
-  "flights_id",
-];
+/** Other programs may have tables in the same schema. A sequence is named `<table>_<column>`. */
+function namesOf({ tables }: Schema): readonly string[] {
+  return [migrationsTable, ...tables].flatMap((table) => [
+    table.name,
+    ...columnsOf(table).map(({ name }) => `${table.name}_${name}`),
+  ]);
+}
+
 const rightsText = `select relname as name from pg_class
   where relnamespace = current_schema()::regnamespace
-  and relname in (${ours.map((name) => `'${name}'`).join()}) and case relkind
+  and relname = any($1) and case relkind
     when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
       and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
     when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage'))
@@ -141,11 +143,11 @@ const rightsText = `select relname as name from pg_class
   order by relname`;
 
 /** What is there, and not for a role that is not its owner. */
-async function missingRights(pool: SQL): Promise<string[]> {
-  const rows: { name: string }[] = await pool.unsafe(rightsText);
+async function missingRights(pool: SQL, schema: Schema): Promise<string[]> {
+  const rows: { name: string }[] = await pool.unsafe(rightsText, [namesOf(schema)]);
   if (rows.length === 0) return [];
-  const names = rows.map(({ name }) => name).join(", ");
+  const lacking = rows.map(({ name }) => name).join(", ");
   return [
-    `The role in DATABASE_URL may not do all it needs with ${names}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
+    `The role in DATABASE_URL may not do all it needs with ${lacking}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
   ];
 }

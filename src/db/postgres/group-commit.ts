@@ -1,11 +1,11 @@
 import type { ReservedSQL, SQL } from "bun";
 
-import type { Step } from "../statement.ts";
-import type { StorageObserver, StepResult, Storage } from "../storage.ts";
+import type { Step, StepResult } from "../statement.ts";
+import type { Storage, StorageObserver } from "../storage.ts";
 import { maxUnitsPerCommit, refusal, type Unit } from "../transaction.ts";
 
 import { answered, isOfRows, Silence, unavailable } from "./faults.ts";
-import type { Compile } from "./open.ts";
+import type { Compile } from "./compile.ts";
 import { whilePassing } from "./retry.ts";
 import { maxStepsPerWave, type Progress, Refused, runGroup } from "./transaction.ts";
 

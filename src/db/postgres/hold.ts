@@ -1,8 +1,7 @@
 import type { ReservedSQL, SQL } from "bun";
 
-import { UnfitDatabase } from "../applied.ts";
+import { migrationsTable, type Schema, UnfitDatabase } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
-import { tables } from "../tables.ts";
 
 import { silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
@@ -23,13 +22,13 @@ export interface Hold {
  * Has whoever writes to the database at `url` wait, and be refused when that takes too long. On a
  * connection of its own, since the lock lasts as long as its transaction does.
  */
-export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
+export async function hold(schema: Schema, url: string, limits: ServerLimits): Promise<Hold> {
   const pool = connect(url, { ...limits, poolSize: 1 });
   const release = () => pool.close({ timeout: 0 });
   try {
     // A pooler that is full lets us connect, and then wait without a word.
     const patienceMs = limits.connectTimeoutMs + silenceOf(limits);
-    const connection = await answered(lockedIn(pool, limits), patienceMs);
+    const connection = await answered(lockedIn(pool, schema, limits), patienceMs);
     return {
       async requireHeld() {
         // Refused outside of a transaction, so on a new connection too.
@@ -45,13 +44,17 @@ export async function hold(url: string, limits: ServerLimits): Promise<Hold> {
   }
 }
 
-async function lockedIn(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<ReservedSQL> {
+async function lockedIn(
+  pool: SQL,
+  { tables }: Schema,
+  { statementTimeoutMs }: ServerLimits,
+): Promise<ReservedSQL> {
   const connection = await pool.reserve();
   await connection.unsafe("begin");
   // Set anew: a pooler may have kept it from the session.
   await connection.unsafe(`set local statement_timeout = ${statementTimeoutMs}`);
   await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
-  const names = Object.values(tables).map(({ name }) => `"${name}"`);
+  const names = [migrationsTable, ...tables].map(({ name }) => `"${name}"`);
   await connection.unsafe(`lock table ${names.join()} in share row exclusive mode`);
   return connection;
 }

@@ -1,10 +1,11 @@
 import type { SQL } from "bun";
 
+import type { Schema } from "../schema.ts";
 import type { ServerLimits } from "../storage.ts";
 
 import { checkServer, type ServerFound } from "./check-server.ts";
 import { connect } from "./connect.ts";
-import { migrations, migrationsTable } from "./migrate.ts";
+import { hasMigrations } from "./migrate.ts";
 import { listeningInstances } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
 
@@ -19,21 +20,27 @@ export interface Inspected {
  * Looks at the database at `url`. Reads only. Throws an `Error` that says in one line what to do when it
  * cannot be used.
  */
-export function inspectServer(url: string, limits: ServerLimits): Promise<Inspected> {
-  return inspected(url, limits, async (pool, { oddities }) => {
-    const table: unknown[] = await pool.unsafe(migrationsTable);
+export function inspectServer(
+  schema: Schema,
+  url: string,
+  limits: ServerLimits,
+): Promise<Inspected> {
+  return inspected(schema, url, limits, async (pool, { oddities }) => {
+    const table: unknown[] = await pool.unsafe(hasMigrations);
     const rows: { name: string }[] =
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
     const applied = rows.map(({ name }) => name);
-    const pending = migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+    const pending = schema.migrations.postgres
+      .map(({ name }) => name)
+      .filter((name) => !applied.includes(name));
     if (pending.length > 0) await requireRightToMake(pool);
     return { pending, oddities };
   });
 }
 
 /** Whether an instance serves the database at `url` now. Throws as `inspectServer` does. */
-export function isServed(url: string, limits: ServerLimits): Promise<boolean> {
-  return inspected(url, limits, async (pool) => {
+export function isServed(schema: Schema, url: string, limits: ServerLimits): Promise<boolean> {
+  return inspected(schema, url, limits, async (pool) => {
     const instances: unknown[] = await pool.unsafe(listeningInstances);
     return instances.length > 0;
   });
@@ -50,6 +57,7 @@ async function requireRightToMake(pool: SQL): Promise<void> {
 }
 
 async function inspected<Found>(
+  schema: Schema,
   url: string,
   limits: ServerLimits,
   look: (pool: SQL, found: ServerFound) => Promise<Found>,
@@ -58,7 +66,7 @@ async function inspected<Found>(
   const few = { ...limits, poolSize: Math.min(2, limits.poolSize) };
   const pool = connect(url, few);
   try {
-    return await look(pool, await checkServer(pool, few));
+    return await look(pool, await checkServer(pool, schema, few));
   } catch (error) {
     throw startFault(error, url);
   } finally {

@@ -1,26 +1,18 @@
-import type { SQL } from "bun";
-import { drizzle } from "drizzle-orm/bun-sql";
-
-import { unfinishedCopy } from "../applied.ts";
-import { compiler, rowsOf } from "../compiler.ts";
-import type { Sql, Statement } from "../statement.ts";
-import type { StorageObserver, ServerLimits, Storage } from "../storage.ts";
+import { rowsOf } from "../compiler.ts";
+import { type Schema, unfinishedCopy } from "../schema.ts";
+import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 
 import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
+import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
-import { dialect } from "./dialect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { type Hold, hold } from "./hold.ts";
 import { migrate } from "./migrate.ts";
-import { type PostgresBuilder, prepared, type Run } from "./prepared.ts";
 import { renewedPool, sharedPool } from "./renewed-pool.ts";
 import { whilePassing } from "./retry.ts";
 import { signals } from "./signals.ts";
 import { startFault } from "./start-fault.ts";
-import { tableOf } from "./tables.ts";
-
-export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
@@ -30,6 +22,7 @@ const writersOfTen = 4;
  * as parameters, as `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
  */
 export async function openPostgres(
+  schema: Schema,
   url: string,
   limits: ServerLimits,
   observer: StorageObserver,
@@ -39,8 +32,8 @@ export async function openPostgres(
   const writing = connect(url, { ...limits, poolSize: writers });
   let found: ServerFound;
   try {
-    found = await checkServer(writing, { ...limits, poolSize: writers });
-    const steps = await migrate(writing, isForCopy);
+    found = await checkServer(writing, schema, { ...limits, poolSize: writers });
+    const steps = await migrate(writing, schema, isForCopy);
     if (steps.length > 0) observer.migrated(steps);
     for (const oddity of found.oddities) observer.odd(oddity);
   } catch (error) {
@@ -112,7 +105,7 @@ export async function openPostgres(
       );
     },
     async holdStill() {
-      const holding = await hold(url, limits);
+      const holding = await hold(schema, url, limits);
       held = holding;
       return () => holding.requireHeld();
     },
@@ -124,16 +117,4 @@ export async function openPostgres(
       await Promise.all([reading.close(), writing.close()]);
     },
   };
-}
-
-function compilerOf(pool: SQL): Compile {
-  return compiler({
-    // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
-    // the storage suite runs every statement of the program through it.
-    builders: drizzle(pool) as unknown as Sql,
-    tableOf,
-    dialect,
-    // Guarantee: what those builders made is one of them.
-    prepare: (query) => prepared(query as PostgresBuilder),
-  });
 }

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 
-import { UnfitDatabase } from "../applied.ts";
+import { UnfitDatabase } from "../schema.ts";
 
 import { LentSession, ReadOnlyServer } from "./check-server.ts";
 import { timeouts } from "./connect.ts";

@@ -1,12 +1,12 @@
 import type { ReservedSQL } from "bun";
 
 import { AppError } from "../../base/errors.ts";
-import type { Step } from "../statement.ts";
-import type { StepResult } from "../storage.ts";
+import { migrationsTable } from "../schema.ts";
+import type { Step, StepResult } from "../statement.ts";
 import { leftOut, type Unit } from "../transaction.ts";
 
 import { isOfUnit, isStorageFault, sqlStateOf } from "./faults.ts";
-import type { Compile } from "./open.ts";
+import type { Compile } from "./compile.ts";
 
 /** How far a unit has come in one try. */
 export interface Progress {
@@ -36,7 +36,7 @@ export const maxStepsPerWave = 500;
  * wait for one). An empty transaction is not.
  */
 const probeTexts = [
-  "delete from idempotency where false",
+  `delete from ${migrationsTable.name} where false`,
   "select pg_logical_emit_message(true, 'skyhook', '')",
 ];
 
@@ -94,20 +94,25 @@ function handled<Value>(promise: Promise<Value>): Promise<Value> {
 }
 
 const lockText =
-  "select pg_advisory_xact_lock('flights'::regclass::oid::int4, id) from unnest($1::int4[]) as id";
+  "select pg_advisory_xact_lock($1::regclass::oid::int4, id) from unnest($2::int4[]) as id";
 
 /** Takes the locks of what many want, in the order that all instances keep. */
 function lockContended(connection: ReservedSQL, group: readonly Unit[]): Sent[] {
-  const wanted = new Set<number>();
+  const wanted = new Map<string, Set<number>>();
   for (const { steps } of group) {
     for (const { statement, values } of steps) {
       // Guarantee: a step is made of a statement and its own values.
       const row = statement.contended?.(values as never);
-      if (row !== undefined) wanted.add(row);
+      if (row === undefined) continue;
+      const ids = wanted.get(row.table.name) ?? new Set();
+      wanted.set(row.table.name, ids.add(row.id));
     }
   }
-  if (wanted.size === 0) return [];
-  return [send(connection, lockText, [[...wanted].toSorted((one, other) => one - other)])];
+  return [...wanted]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([table, ids]) =>
+      send(connection, lockText, [table, [...ids].toSorted((one, other) => one - other)]),
+    );
 }
 
 /**

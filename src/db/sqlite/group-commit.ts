@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
 
-import type { Step } from "../statement.ts";
-import type { StorageObserver, StepResult, Storage } from "../storage.ts";
+import type { Step, StepResult } from "../statement.ts";
+import type { Storage, StorageObserver } from "../storage.ts";
 import { leftOut, maxUnitsPerCommit, refusal, type Unit } from "../transaction.ts";
 
 import { isLocked, isStorageFault, unavailable } from "./faults.ts";
-import type { Compile } from "./open.ts";
+import type { Compile } from "./compile.ts";
 
 /** What a unit came to: what each step did, or the error that undid it. */
 type Outcome = { readonly results: StepResult<unknown>[] } | { readonly error: unknown };

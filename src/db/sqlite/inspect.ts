@@ -1,24 +1,22 @@
 import { Database, SQLiteError } from "bun:sqlite";
 
 import type { Passenger } from "../../booking/booking.ts";
-import { unfinishedCopy } from "../applied.ts";
-
-import { migrations } from "./migrate.ts";
+import { type Schema, unfinishedCopy } from "../schema.ts";
 
 /**
  * The steps that a start would apply to the database in `file`; none when its schema is current. Reads
  * only, so that looking changes nothing. Throws when the file is missing or no database.
  */
-export function pendingMigrations(file: string): readonly string[] {
+export function pendingMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
   const applied = appliedTo(client);
-  return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
+  return migrations.sqlite.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
 /** The steps that the database in `file` has and this program does not know: a newer one made them. */
-export function unknownMigrations(file: string): readonly string[] {
+export function unknownMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
-  const known = migrations.map(({ name }) => name);
+  const known = migrations.sqlite.map(({ name }) => name);
   return appliedTo(client).filter((name) => !known.includes(name));
 }
 

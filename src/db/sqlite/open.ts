@@ -2,22 +2,15 @@ import { Database, type Statement as Prepared } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { drizzle } from "drizzle-orm/bun-sqlite";
+import { rowsOf } from "../compiler.ts";
+import { type Schema, unfinishedCopy } from "../schema.ts";
+import type { Storage, StorageObserver } from "../storage.ts";
 
-import { unfinishedCopy } from "../applied.ts";
-import { compiler, rowsOf } from "../compiler.ts";
-import type { Sql, Statement } from "../statement.ts";
-import type { StorageObserver, Storage } from "../storage.ts";
-
-import { dialect } from "./dialect.ts";
+import { compilerOf } from "./compile.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
-import { prepared, type Run, type SqliteBuilder } from "./prepared.ts";
-import { tableOf } from "./tables.ts";
-
-export type Compile = (statement: Statement<never, unknown>) => Run;
 
 /** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
 const busyTimeoutMs = 25;
@@ -26,8 +19,13 @@ const busyTimeoutMs = 25;
 const leftOpen: Database[] = [];
 
 /** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
-export function openSqlite(file: string, observer: StorageObserver, isForCopy: boolean): Storage {
-  const { client, close, steps } = openCurrent(file, isForCopy);
+export function openSqlite(
+  schema: Schema,
+  file: string,
+  observer: StorageObserver,
+  isForCopy: boolean,
+): Storage {
+  const { client, close, steps } = openCurrent(schema, file, isForCopy);
   if (steps.length > 0) observer.migrated(steps);
   const compile = compilerOf(client);
   const place = inPlace(file, client);
@@ -87,7 +85,7 @@ export function openSqlite(file: string, observer: StorageObserver, isForCopy: b
 }
 
 /** Leaves nothing open when it throws: whoever waits for a lock tries again and again. */
-function openCurrent(file: string, isForCopy: boolean) {
+function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   const inMemory = file === ":memory:";
   if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const client = new Database(file, { create: true, strict: true });
@@ -95,7 +93,7 @@ function openCurrent(file: string, isForCopy: boolean) {
   try {
     if (!inMemory) chmodSync(file, 0o600);
     configure(client);
-    return { client, close, steps: migrate(client, isForCopy) };
+    return { client, close, steps: migrate(client, schema, isForCopy) };
   } catch (error) {
     close();
     throw error;
@@ -127,16 +125,4 @@ function configure(client: Database): void {
   // FULL syncs the log on every commit: what we acknowledged survives a power cut.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
-}
-
-function compilerOf(client: Database): Compile {
-  return compiler({
-    // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
-    // the storage suite runs every statement of the program through it.
-    builders: drizzle(client) as unknown as Sql,
-    tableOf,
-    dialect,
-    // Guarantee: what those builders made is one of them.
-    prepare: (query) => prepared(client, query as SqliteBuilder),
-  });
 }

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import type { Booking } from "../../../src/booking/booking.ts";
 import { bookingEventKey } from "../../../src/booking/bookings/booking-event.ts";
 import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
-import { migrations as postgresMigrations } from "../../../src/db/postgres/migrate.ts";
-import { migrations as sqliteMigrations } from "../../../src/db/sqlite/migrate.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { eventsByKeys, insertEvent } from "../../../src/gateway/events/events.sql.ts";
 
 import { postgresDatabase, testPoolSize } from "../../support/databases.ts";
@@ -34,7 +33,7 @@ async function sqlite(): Promise<Migrated> {
   const file = join(folder, "skyhook.db");
   return {
     url: `sqlite:${file}`,
-    migrations: sqliteMigrations,
+    migrations: schema.migrations.sqlite,
     async run(sql) {
       using database = new Database(file);
       database.run(sql);
@@ -48,7 +47,7 @@ async function postgres(): Promise<Migrated> {
   const database = await postgresDatabase();
   return {
     url: database.url,
-    migrations: postgresMigrations,
+    migrations: schema.migrations.postgres,
     run: (sql) => database.run(sql),
     renew: () => database.renew(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
@@ -86,7 +85,7 @@ test.each([
   ["PostgreSQL", postgres],
 ])("on %s, the migration removes owners from stored booking events alone", async (_, make) => {
   await using database = await make();
-  const open = () => openStorage(database.url, limits);
+  const open = () => openStorage(schema, database.url, limits);
   const older = await open();
   const ofBooking = { provider: "bookings", subject: "booking/bk_1" };
   await older.atomically(

@@ -17,7 +17,9 @@ import { personalDataSeal } from "../../../src/booking/personal-data/personal-da
 import { makeId } from "../../../src/base/ids.ts";
 import { insertPassenger } from "../../../src/booking/bookings/bookings.sql.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage, type Storage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import type { Storage } from "../../../src/db/storage.ts";
 
 import { until } from "../../support/app.ts";
 import { book, bookingOn, flightsIn } from "../../support/booked.ts";
@@ -172,7 +174,7 @@ describe("the key for personal data", () => {
   });
 
   test("that is missing is found among many bookings, by a look at few of them", async () => {
-    const storage = await openStorage("sqlite::memory:");
+    const storage = await openStorage(schema, "sqlite::memory:");
     const keys = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
     const [old = Buffer.alloc(0), middle = old, current = old] = keys;
     const data = { dateOfBirth: "1990-04-12", passportNumber: "X1234567" };

@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 
 import { claimDue } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { book, cancel } from "../../slow/crash/requests.ts";
 import { addFlights } from "../../slow/crash/service.ts";
 import { until } from "../../support/app.ts";
@@ -118,13 +119,13 @@ test.skipIf(noOwnPostgres !== null)(
       statementTimeoutMs: 300,
       retryMs: 0,
     };
-    await (await openStorage(primary.url, limits)).close();
+    await (await openStorage(schema, primary.url, limits)).close();
     await using sql = new Bun.SQL(primary.url, { max: 1 });
     await sql.unsafe("alter system set synchronous_standby_names = 'nobody'");
     await primary.crash();
     await primary.start();
 
-    const storage = await openStorage(primary.url, limits);
+    const storage = await openStorage(schema, primary.url, limits);
     const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
     const claim = () => storage.atomically(step(claimDue, lease));
     // Nothing is due, so it writes nothing, and its commit waits for nobody.

@@ -6,7 +6,8 @@ import { eventById } from "../../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { inspectServer } from "../../../src/db/postgres/inspect.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
@@ -37,23 +38,23 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     return { url: between.url, direct: database.url };
   };
   const refused = async (url: string) => {
-    const error = await failure(openStorage(url, limits));
+    const error = await failure(openStorage(schema, url, limits));
     return error instanceof Error ? error.message : "";
   };
 
   test("in session mode all works, signals too, and timeouts that it keeps back are told of", async () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
     const said: string[] = [];
-    const storage = await openStorage(url, limits, {
+    const storage = await openStorage(schema, url, limits, {
       migrated() {},
       odd: (line) => void said.push(line),
       unitWaits: () => null,
       groupCommitted() {},
     });
     expect(said.join()).toContain("alter role current_user set statement_timeout = 10000");
-    expect((await inspectServer(url, limits)).oddities).toEqual(said);
-    expect((await inspectServer(direct, limits)).oddities).toEqual([]);
-    const other = await openStorage(url, limits);
+    expect((await inspectServer(schema, url, limits)).oddities).toEqual(said);
+    expect((await inspectServer(schema, direct, limits)).oddities).toEqual([]);
+    const other = await openStorage(schema, url, limits);
     const stored = eventRow(1);
     await storage.atomically(step(insertEvent, stored));
     expect(await other.all(eventById, { id: stored.id })).toHaveLength(1);
@@ -74,7 +75,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
   test("in transaction mode it is refused: sessions are lent [PG-11]", async () => {
     const { url } = await start("pool_mode = transaction", ignoring);
     expect(await refused(url)).toContain("a pooler that lends sessions");
-    expect(await failure(inspectServer(url, limits))).toMatchObject({
+    expect(await failure(inspectServer(schema, url, limits))).toMatchObject({
       message: expect.stringContaining("take session mode for this database"),
     });
   }, 60_000);
@@ -85,7 +86,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     await others.unsafe("select 1");
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     for (const ask of [openStorage, inspectServer]) {
-      expect(await failure(ask(url, brief))).toMatchObject({
+      expect(await failure(ask(schema, url, brief))).toMatchObject({
         message: expect.stringContaining("raise its pool size"),
       });
     }
@@ -93,7 +94,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
 
   test("a copy does not wait for ever for who writes, though no timeout is passed on", async () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
-    const storage = await openStorage(url, { ...limits, statementTimeoutMs: 100 });
+    const storage = await openStorage(schema, url, { ...limits, statementTimeoutMs: 100 });
     await using others = new SQL(direct, { max: 1 });
     await others.begin(async (writer) => {
       await writer.unsafe("lock table events in row exclusive mode");
@@ -107,7 +108,7 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
   test("a copy does not wait for ever for a connection to hold its source by", async () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
-    const storage = await openStorage(url, brief);
+    const storage = await openStorage(schema, url, brief);
     expect(await failure(storage.holdStill())).toMatchObject({
       message: expect.stringContaining("raise its pool size"),
     });

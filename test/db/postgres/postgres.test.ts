@@ -17,10 +17,10 @@ import {
   newestSeq,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { tableOf } from "../../../src/db/postgres/tables.ts";
-import { tables } from "../../../src/db/tables.ts";
+import { schema, tables } from "../../../src/schema/schema.ts";
 import { step } from "../../../src/db/statement.ts";
-import { migrations } from "../../../src/db/postgres/migrate.ts";
-import { openCopyTarget, openStorage, type Storage } from "../../../src/db/storage.ts";
+import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
+import type { Storage } from "../../../src/db/storage.ts";
 import { usersByIds } from "../../../src/identity/users/users.sql.ts";
 import { storageSuite } from "../../suites/storage.ts";
 import {
@@ -47,7 +47,7 @@ afterAll(() => shared[Symbol.asyncDispose]());
 
 async function openEmpty(): Promise<Storage> {
   await shared.empty();
-  return openStorage(shared.url, limits);
+  return openStorage(schema, shared.url, limits);
 }
 
 storageSuite("postgres", openEmpty, 5);
@@ -103,7 +103,7 @@ describe("postgres: schema", () => {
 
 describe("postgres: a start that cannot be says why in one line, without the password", () => {
   const open = async (url: string) => {
-    const error = await failure(openStorage(url, { ...limits, connectTimeoutMs: 1_000 }));
+    const error = await failure(openStorage(schema, url, { ...limits, connectTimeoutMs: 1_000 }));
     const { message } = error instanceof Error ? error : new Error("Not an error");
     expect(message).not.toContain("hunter2");
     expect(message).not.toContain("\n");
@@ -141,7 +141,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
   test("when a copy into it was not finished; a copy opens it", async () => {
     await (await openEmpty()).close();
     await shared.renew();
-    const begun = await openCopyTarget(shared.url, limits);
+    const begun = await openCopyTarget(schema, shared.url, limits);
     await begun.setHalfCopied(true);
     await begun.close();
     await shared.empty();
@@ -149,7 +149,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
       "A copy into this database was not finished: run `skyhook copy` again, or empty it",
     );
     await shared.renew();
-    const ended = await openCopyTarget(shared.url, limits);
+    const ended = await openCopyTarget(schema, shared.url, limits);
     expect(await ended.isHalfCopied()).toBe(true);
     await ended.setHalfCopied(false);
     await ended.close();
@@ -172,7 +172,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
 if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
 describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
   async function openTwo() {
-    const storages = [await openEmpty(), await openStorage(shared.url, limits)] as const;
+    const storages = [await openEmpty(), await openStorage(schema, shared.url, limits)] as const;
     return {
       storages,
       async [Symbol.asyncDispose]() {
@@ -184,9 +184,13 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
   test("instances that start together on an empty database make its schema once", async () => {
     await using database = await postgresDatabase();
     const storages = await Promise.all(
-      Array.from({ length: 4 }, () => openStorage(database.url, { ...limits, poolSize: 2 })),
+      Array.from({ length: 4 }, () =>
+        openStorage(schema, database.url, { ...limits, poolSize: 2 }),
+      ),
     );
-    expect(await database.run("select name from migrations")).toHaveLength(migrations.length);
+    expect(await database.run("select name from migrations")).toHaveLength(
+      schema.migrations.postgres.length,
+    );
     await Promise.all(storages.map((storage) => storage.close()));
   });
 
@@ -346,7 +350,7 @@ describe.skipIf(noManyConnections !== null)("postgres: a database that takes nob
       const url = new URL(shared.url);
       url.pathname = `/${name}`;
       url.searchParams.delete("search_path");
-      const storage = await openStorage(url.href, { ...limits, retryMs: 0 });
+      const storage = await openStorage(schema, url.href, { ...limits, retryMs: 0 });
       await storage.atomically(step(insertEvent, eventRow(1)));
       await shared.run(`alter database ${name} allow_connections false`);
       const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
@@ -374,7 +378,7 @@ describe("postgres: a server that falls silent", () => {
   async function openAndSilence() {
     await shared.empty();
     const proxy = silencer(shared.url);
-    const storage = await openStorage(proxy.url, {
+    const storage = await openStorage(schema, proxy.url, {
       ...limits,
       statementTimeoutMs: 100,
       retryMs: 0,
@@ -400,7 +404,7 @@ describe("postgres: a server that falls silent", () => {
     // Longer than the silence after such statements.
     const proxy = silencer(shared.url, 2_500);
     const brief = { ...limits, connectTimeoutMs: 10_000, statementTimeoutMs: 300 };
-    await (await openStorage(proxy.url, brief)).close();
+    await (await openStorage(schema, proxy.url, brief)).close();
     proxy.stop(true);
   }, 30_000);
 

@@ -6,7 +6,8 @@ import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { inspectServer } from "../../../src/db/postgres/inspect.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
@@ -49,7 +50,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     };
     return { urlOf, run };
   }
-  const opened = async (url: string) => openStorage(url, limits);
+  const opened = async (url: string) => openStorage(schema, url, limits);
   const whyNot = async (asked: Promise<unknown>) => {
     const error = await failure(asked);
     return error instanceof Error ? error.message : "";
@@ -59,12 +60,12 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     const { urlOf, run } = await start();
     await run(ownerText);
     expect(await whyNot(opened(urlOf("server")))).toContain("usage and create on its schema");
-    expect(await whyNot(inspectServer(urlOf("server"), limits))).toContain("owner start");
+    expect(await whyNot(inspectServer(schema, urlOf("server"), limits))).toContain("owner start");
     await (await opened(urlOf("keeper"))).close();
 
     expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
     await run(grantTables);
-    const [odd = ""] = (await inspectServer(urlOf("server"), limits)).oddities;
+    const [odd = ""] = (await inspectServer(schema, urlOf("server"), limits)).oddities;
     expect(odd).toContain("flights_id, notifications_seq");
     expect(odd).toContain("grant it select, insert, update and delete on all tables");
     const storage = await opened(urlOf("server"));
@@ -81,7 +82,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     await insert();
     await storage.atomically();
     expect(await storage.lastSeq()).toBe(1);
-    expect((await inspectServer(urlOf("server"), limits)).oddities).toEqual([]);
+    expect((await inspectServer(schema, urlOf("server"), limits)).oddities).toEqual([]);
     await storage.close();
   }, 60_000);
 
@@ -103,7 +104,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
       storage.atomically(step(insertEvent, eventRow(2))),
     ]);
     expect(refused).toMatchObject({ code: "unavailable" });
-    await run("revoke delete on skyhook.idempotency from server");
+    await run("revoke delete on skyhook.migrations from server");
     const [unready] = await Promise.all([
       failure(storage.atomically()),
       storage.atomically(step(insertEvent, eventRow(3))),

@@ -4,7 +4,8 @@ import { chmodSync, renameSync } from "node:fs";
 import { eventById } from "../../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { authority, certificateFor, noCertificates } from "../../support/certificates.ts";
 import { failure } from "../../support/failure.ts";
@@ -31,7 +32,7 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
       url.hostname = host;
       url.search = parameters;
       try {
-        await (await openStorage(url.href, limits)).close();
+        await (await openStorage(schema, url.href, limits)).close();
         return "opened";
       } catch (error) {
         return error instanceof Error ? error.message : "";
@@ -58,7 +59,7 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
     const url = new URL(database.url);
     url.hostname = "localhost";
     url.search = `sslmode=verify-full&sslrootcert=${ca.certificate}`;
-    const storage = await openStorage(url.href, limits);
+    const storage = await openStorage(schema, url.href, limits);
     const stored = eventRow(1);
     await storage.atomically(step(insertEvent, stored));
 

@@ -7,7 +7,8 @@ import { secretMark } from "../../../src/gateway/secret-use.ts";
 import { silence } from "../../../src/gateway/statistics/silence.ts";
 
 import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { listed } from "../../support/operator.ts";
@@ -241,7 +242,7 @@ describe("skyhook doctor", () => {
   test("tells when the previous secret was last used, and that it can go", async () => {
     const cwd = temporaryFolder();
     const [current, previous] = ["a secret of sixteen or more", "the one of before, as long"];
-    const storage = await openStorage(`sqlite:${cwd}/data/skyhook.db`);
+    const storage = await openStorage(schema, `sqlite:${cwd}/data/skyhook.db`);
     for (const [secret, hours] of [
       [current, 1],
       [previous, 26],

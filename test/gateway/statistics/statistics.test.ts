@@ -8,7 +8,9 @@ import { countSteps, type MinuteCount, tally } from "../../../src/gateway/statis
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../../src/db/statement.ts";
 import { activeHours, deliveriesBySteps } from "../../../src/gateway/statistics/statistics.sql.ts";
-import { openStorage, type Storage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import type { Storage } from "../../../src/db/storage.ts";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -145,7 +147,7 @@ describe("the tally", () => {
   test("of several instances adds up, and none is lost at a stop", async () => {
     const folder = temporaryFolder();
     const url = `sqlite:${join(folder, "skyhook.db")}`;
-    const [one, other] = [await openStorage(url), await openStorage(url)];
+    const [one, other] = [await openStorage(schema, url), await openStorage(schema, url)];
     const clock = manualClock();
     const tallies = [tally(one, clock, silent), tally(other, clock, silent)];
     for (const each of tallies) for (let n = 0; n < 5; n += 1) each.received("a", "accepted");
@@ -173,7 +175,7 @@ describe("the tally", () => {
   });
 
   test("keeps what the database did not take, and adds it later", async () => {
-    const storage = await openStorage("sqlite::memory:");
+    const storage = await openStorage(schema, "sqlite::memory:");
     const clock = manualClock();
     let failures = 1;
     const flaky: Storage = {

@@ -2,8 +2,7 @@ import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { migrations as postgresMigrations } from "../../../src/db/postgres/migrate.ts";
-import { migrations } from "../../../src/db/sqlite/migrate.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -53,7 +52,7 @@ const sqlite: CrashDatabases = {
   name: "SQLite",
   preload: join(import.meta.dir, "sqlite-preload.ts"),
   commitsElsewhere: false,
-  migrations: migrations.map(({ name }) => name),
+  migrations: schema.migrations.sqlite.map(({ name }) => name),
   async make(folder, older) {
     const file = join(folder, "skyhook.db");
     if (older !== undefined) makeOlder(file, older);
@@ -71,7 +70,7 @@ function makeOlder(file: string, older: OlderRelease): void {
   using client = new Database(file);
   client.run("pragma journal_mode = wal");
   client.run("create table migrations (name text not null primary key) strict");
-  for (const { name, sql } of migrations.slice(0, older.migrations)) {
+  for (const { name, sql } of schema.migrations.sqlite.slice(0, older.migrations)) {
     client.run(sql);
     client.run("insert into migrations (name) values (?)", [name]);
   }
@@ -82,7 +81,7 @@ const postgres: CrashDatabases = {
   name: "PostgreSQL",
   preload: join(import.meta.dir, "postgres-preload.ts"),
   commitsElsewhere: true,
-  migrations: postgresMigrations.map(({ name }) => name),
+  migrations: schema.migrations.postgres.map(({ name }) => name),
   async make(_, older) {
     const database = await postgresDatabase();
     if (older !== undefined) await makeOlderSchema(database, older);
@@ -102,7 +101,7 @@ const postgres: CrashDatabases = {
 
 async function makeOlderSchema(database: TestDatabase, older: OlderRelease): Promise<void> {
   await database.run('create table migrations (name text collate "C" not null primary key)');
-  for (const { name, sql } of postgresMigrations.slice(0, older.migrations)) {
+  for (const { name, sql } of schema.migrations.postgres.slice(0, older.migrations)) {
     await database.run(sql);
     await database.run(`insert into migrations (name) values ('${name}')`);
   }

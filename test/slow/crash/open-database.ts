@@ -1,4 +1,5 @@
 // A process that does what every command does first, and no more: brings the database to our schema.
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 
-await (await openStorage(process.argv[2] ?? "")).close();
+await (await openStorage(schema, process.argv[2] ?? "")).close();

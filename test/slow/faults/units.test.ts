@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { step } from "../../../src/db/statement.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
-import { openStorage } from "../../../src/db/storage.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { resources } from "../../support/resources.ts";
@@ -22,7 +23,7 @@ describe("units of work", () => {
 
   test("that wait for a lock are committed by close, in their order, and later ones refused", async () => {
     const file = newFile();
-    const storage = await openStorage(`sqlite:${file}`);
+    const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
@@ -39,7 +40,7 @@ describe("units of work", () => {
 
   test("that wait for a lock that stays are all refused, and close does not wait on", async () => {
     const file = newFile();
-    const storage = await openStorage(`sqlite:${file}`);
+    const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) =>
@@ -57,7 +58,7 @@ describe("units of work", () => {
 
   test("are refused at once when 20,000 wait, and those are all committed [DB-17]", async () => {
     const file = newFile();
-    const storage = await openStorage(`sqlite:${file}`);
+    const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = Array.from({ length: 20_000 }, (_, index) =>

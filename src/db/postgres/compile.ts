@@ -1,11 +1,16 @@
 import type { SQL as Client } from "bun";
 import { Column, is } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sql";
 
 import { binder } from "../binder.ts";
-import type { StepResult } from "../storage.ts";
+import { compiler } from "../compiler.ts";
+import type { Sql, Statement, StepResult } from "../statement.ts";
+
+import { dialect } from "./dialect.ts";
+import { tableOf } from "./tables.ts";
 
 /** What the builders of Drizzle's PostgreSQL driver are when a query is finished. */
-export interface PostgresBuilder {
+interface PostgresBuilder {
   prepare(name: string): { readonly fields?: readonly Field[] };
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
 }
@@ -22,7 +27,20 @@ interface Field {
  * A compiled statement: run on a connection, or on any of a pool's. A value that cannot be bound throws
  * at once, before anything is sent.
  */
-export type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<StepResult<unknown>>;
+type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<StepResult<unknown>>;
+export type Compile = (statement: Statement<never, unknown>) => Run;
+
+export function compilerOf(pool: Client): Compile {
+  return compiler({
+    // Guarantee: Sql lists only methods that Drizzle's PostgreSQL builders have, with the same meaning;
+    // the storage suite runs every statement of the program through it.
+    builders: drizzle(pool) as unknown as Sql,
+    tableOf,
+    dialect,
+    // Guarantee: what those builders made is one of them.
+    prepare: (query) => prepared(query as PostgresBuilder),
+  });
+}
 
 const noRows: readonly unknown[] = [];
 
@@ -30,7 +48,7 @@ const noRows: readonly unknown[] = [];
  * Compiles a query to text, bound and read by ourselves: Drizzle asks of every parameter and every value
  * anew what it is. The driver prepares the text on each connection that it is first sent on.
  */
-export function prepared(query: PostgresBuilder): Run {
+function prepared(query: PostgresBuilder): Run {
   const { sql, params } = query.toSQL();
   const { fields } = query.prepare("");
   const bind = binder(params, bindable);

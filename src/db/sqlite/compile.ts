@@ -1,10 +1,16 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 
+import { drizzle } from "drizzle-orm/bun-sqlite";
+
 import { binder } from "../binder.ts";
-import type { StepResult } from "../storage.ts";
+import { compiler } from "../compiler.ts";
+import type { Sql, Statement, StepResult } from "../statement.ts";
+
+import { dialect } from "./dialect.ts";
+import { tableOf } from "./tables.ts";
 
 /** What the builders of Drizzle's synchronous SQLite driver are when a query is finished. */
-export interface SqliteBuilder {
+interface SqliteBuilder {
   prepare(): {
     execute(values: object): { sync(): unknown[] | { changes: number } };
   };
@@ -12,7 +18,20 @@ export interface SqliteBuilder {
 }
 
 /** A compiled statement. */
-export type Run = (values: object) => StepResult<unknown>;
+type Run = (values: object) => StepResult<unknown>;
+export type Compile = (statement: Statement<never, unknown>) => Run;
+
+export function compilerOf(client: Database): Compile {
+  return compiler({
+    // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
+    // the storage suite runs every statement of the program through it.
+    builders: drizzle(client) as unknown as Sql,
+    tableOf,
+    dialect,
+    // Guarantee: what those builders made is one of them.
+    prepare: (query) => prepared(client, query as SqliteBuilder),
+  });
+}
 
 const noRows: readonly unknown[] = [];
 
@@ -20,7 +39,7 @@ const noRows: readonly unknown[] = [];
  * Prepares a query. One that returns rows is Drizzle's to run, which maps them. One that only writes is
  * bound by ourselves.
  */
-export function prepared(client: Database, query: SqliteBuilder): Run {
+function prepared(client: Database, query: SqliteBuilder): Run {
   const { sql, params } = query.toSQL();
   const statement = client.prepare(sql);
   if (statement.reader) {
