@@ -107,11 +107,17 @@ export async function answered<Answer>(
   }
 }
 
-/** A storage fault as the `unavailable` that clients may retry; any other error as it is. */
+/**
+ * A storage fault as the `unavailable` that clients may retry; any other error as it is. Its cause is for
+ * logs and commands: what the server said alone does not tell a reader what it was about.
+ */
 export function unavailable(error: unknown): unknown {
   if (!isStorageFault(error)) return error;
+  const why = error instanceof Error ? error.message : String(error);
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {
     retryAfterSeconds,
-    cause: error,
+    cause: new Error(`The PostgreSQL server cannot be used at the moment; try again (${why})`, {
+      cause: error,
+    }),
   });
 }
