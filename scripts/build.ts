@@ -1,6 +1,10 @@
-import { join } from "node:path";
+import { isBuiltin } from "node:module";
+import { dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 
+import type { BunPlugin } from "bun";
+
+import { installedPackages } from "../src/cli/packages.ts";
 import { sourceCommit } from "../src/cli/version.ts";
 
 /** What `--target` takes: where the program is to run. Without one: here. */
@@ -43,13 +47,43 @@ export async function compile(
     format: "esm",
     bytecode: true,
     minify: true,
-    define: { SKYHOOK_COMMIT: JSON.stringify(builtCommit()) },
+    define: {
+      SKYHOOK_COMMIT: JSON.stringify(builtCommit()),
+      SKYHOOK_PACKAGES: JSON.stringify(installedPackages(root)),
+    },
+    plugins: [sameEverywhere],
   });
   return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
 }
 
+const root = join(import.meta.dir, "..");
+
+/** Has the program depend on the source and the packages it needs, and on nothing else of this machine. */
+export const sameEverywhere: BunPlugin = {
+  name: "same everywhere",
+  setup(build) {
+    // Bun puts the folder of a package's file in for its `__dirname`, and the program would hold where it was
+    // built. The packages use it for worker threads, which we do not start.
+    build.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => {
+      const code = await Bun.file(path).text();
+      if (!/\b__(?:dir|file)name\b/.test(code)) return undefined;
+      const place = relative(root, path);
+      const contents = code
+        .replaceAll(/\b__dirname\b/g, JSON.stringify(dirname(place)))
+        .replaceAll(/\b__filename\b/g, JSON.stringify(place));
+      return { contents, loader: "js" };
+    });
+    // A package may try whether another is there, as `debug` does, and find one that only our tools need.
+    const needed = new Set(installedPackages(root).map(({ name }) => name));
+    build.onResolve({ filter: /^(?:@[\w.-]+\/)?[\w.-]+$/ }, ({ path, importer }) => {
+      const isTried = importer.includes("node_modules") && !needed.has(path) && !isBuiltin(path);
+      return isTried ? { path, external: true } : undefined;
+    });
+  },
+};
+
 /** Where the source comes without its git, as into an image, whoever builds says of which commit it is. */
-function builtCommit(): string {
+export function builtCommit(): string {
   const said = process.env["SKYHOOK_COMMIT"] ?? "";
   // Empty where its `git describe` failed.
   return said === "" || said === "unknown" ? sourceCommit() : said;

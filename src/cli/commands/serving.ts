@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
 import type { DemoOptions } from "../demo.ts";
+import { fullVersion } from "../version.ts";
 
 import { example } from "./declare.ts";
 
@@ -47,5 +48,23 @@ export function declareServing(program: Command, env: NodeJS.ProcessEnv): void {
   ).action(async () => {
     const { doctor } = await import("../doctor.ts");
     await doctor(env);
+  });
+
+  example(
+    program
+      .command("version")
+      .description("print the version, or all that this program is made of")
+      .option(
+        "--sbom",
+        "print a CycloneDX 1.6 list of its packages: versions, licenses, addresses",
+      ),
+    "skyhook version --sbom",
+  ).action(async ({ sbom: isSbom }: { readonly sbom?: true }) => {
+    if (isSbom === undefined) {
+      console.log(fullVersion());
+      return;
+    }
+    const { sbom } = await import("../sbom.ts");
+    console.log(JSON.stringify(sbom(), null, 2));
   });
 }

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { compile } from "../../../scripts/build.ts";
+import { builtCommit, compile } from "../../../scripts/build.ts";
 
 const root = join(import.meta.dir, "../../..");
 
@@ -23,6 +23,7 @@ const files = [
   "test/slow/faults/damage.test.ts",
   "test/slow/faults/database.test.ts",
   "test/slow/faults/disk.test.ts",
+  "test/slow/faults/log.test.ts",
   "test/security/attacks.test.ts",
   "test/security/files.test.ts",
 ];
@@ -81,12 +82,48 @@ function whyNot(command: readonly string[]): string | null {
   }
 }
 
+/** Compiles here and from a copy in another folder. Throws when the two programs differ. */
+async function compileTwice(program: string): Promise<void> {
+  const [first] = await compile(join(root, "src/main.ts"), program);
+  // On the disk of the packages, which are linked rather than copied where that can be.
+  const elsewhere = join(root, "dist", `copy-${crypto.randomUUID().slice(0, 8)}`);
+  mkdirSync(elsewhere, { recursive: true });
+  try {
+    const parts = [
+      "src",
+      "scripts",
+      "node_modules",
+      "package.json",
+      "tsconfig.json",
+      "bunfig.toml",
+    ];
+    const paths = parts.map((part) => join(root, part));
+    const { success } = Bun.spawnSync(["cp", "-al", ...paths, elsewhere], { stderr: "ignore" });
+    if (!success) Bun.spawnSync(["cp", "-R", ...paths, elsewhere]);
+    const copy = join(elsewhere, "dist/skyhook");
+    const { exitCode, stderr } = Bun.spawnSync(
+      [process.execPath, "scripts/build.ts", "--outfile", copy],
+      { cwd: elsewhere, env: { ...process.env, SKYHOOK_COMMIT: builtCommit() } },
+    );
+    if (exitCode !== 0) throw new Error(`The copy was not built: ${stderr.toString()}`);
+    const [one, other] = await Promise.all([first ?? program, copy].map(digestOf));
+    if (one !== other) throw new Error("Built in two folders, the program has other bytes");
+    console.log(`Built in two folders, the program is the same: sha256 ${one}`);
+  } finally {
+    rmSync(elsewhere, { recursive: true, force: true });
+  }
+}
+
+async function digestOf(file: string): Promise<string> {
+  return new Bun.CryptoHasher("sha256").update(await Bun.file(file).bytes()).digest("hex");
+}
+
 const folder = mkdtempSync(join(tmpdir(), "skyhook-binary-"));
 try {
   chmodSync(folder, 0o755);
   const program = join(folder, "skyhook");
   const [given] = process.argv.slice(2);
-  if (given === undefined) await compile(join(root, "src/main.ts"), program);
+  if (given === undefined) await compileTwice(program);
   else copyFileSync(resolve(given), program);
   chmodSync(program, 0o755);
   const own = join(folder, "tmp");
