@@ -12,9 +12,9 @@ const root = join(import.meta.dir, "../../..");
 /** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
 const files = [
   "test/embedded.test.ts",
-  "test/docs/readme.test.ts",
+  "test/slow/docs/readme.test.ts",
   "test/cli/",
-  "test/cli/backup.test.ts",
+  "test/slow/cli/",
   "test/slow/rivals.test.ts",
   "test/slow/shutdown.test.ts",
   "test/slow/crash/load.test.ts",

@@ -2,14 +2,14 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at } from "../../src/gateway/providers/payload.ts";
-import { until } from "../support/app.ts";
-import { bookingBody, post } from "../support/flights.ts";
-import { asOperator, authorization, deliverTo } from "../support/load.ts";
-import { type RunningServer, runSkyhook } from "../support/program.ts";
-import { resources } from "../support/resources.ts";
+import { at } from "../../../src/gateway/providers/payload.ts";
+import { until } from "../../support/app.ts";
+import { bookingBody, post } from "../../support/flights.ts";
+import { asOperator, authorization, deliverTo } from "../../support/load.ts";
+import { type RunningServer, runSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
-import { commandBlocks, pages, root } from "./markdown.ts";
+import { commandBlocks, pages, root } from "../../docs/markdown.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
 setDefaultTimeout(30_000);

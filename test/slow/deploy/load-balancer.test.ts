@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 
-import { systemClock } from "../../src/base/clock.ts";
-import { maxFailures } from "../../src/identity/limiter.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { maxFailures } from "../../../src/identity/limiter.ts";
 
-import { signed, testSecret, until } from "../support/app.ts";
-import { noManyConnections, postgresDatabase, type TestDatabase } from "../support/databases.ts";
-import { readFeed } from "../support/feed.ts";
-import { authorization, delivery, startIn } from "../support/load.ts";
-import { type LoadBalancer, loadBalancer, noLoadBalancer } from "../support/load-balancer.ts";
-import { removeFolder, type RunningServer, temporaryFolder } from "../support/program.ts";
+import { signed, testSecret, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
+import { readFeed } from "../../support/feed.ts";
+import { authorization, delivery, startIn } from "../../support/load.ts";
+import { type LoadBalancer, loadBalancer, noLoadBalancer } from "../../support/load-balancer.ts";
+import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 
 setDefaultTimeout(30_000);
 

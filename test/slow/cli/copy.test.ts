@@ -3,23 +3,23 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { copyDatabase } from "../../src/cli/copy/copy.ts";
-import { insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { copyDatabase } from "../../../src/cli/copy/copy.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import {
   insertAttempt,
   insertNotification,
-} from "../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../src/db/statement.ts";
-import { openStorage } from "../../src/db/open.ts";
-import { schema } from "../../src/schema/schema.ts";
-import type { Storage } from "../../src/db/storage.ts";
-import { json, startApp } from "../support/app.ts";
-import { manualClock } from "../support/clock.ts";
-import { postgresDatabase, type TestDatabase, testPoolSize } from "../support/databases.ts";
-import { failure } from "../support/failure.ts";
-import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { removeFolder, runSkyhook, temporaryFolder } from "../support/program.ts";
-import { eventRow, notificationRow } from "../support/rows.ts";
+} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import type { Storage } from "../../../src/db/storage.ts";
+import { json, startApp } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { postgresDatabase, type TestDatabase, testPoolSize } from "../../support/databases.ts";
+import { failure } from "../../support/failure.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { removeFolder, runSkyhook, temporaryFolder } from "../../support/program.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
 
 const limits = {
   poolSize: testPoolSize,

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
-import { json, until } from "../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
-import { addFlight, bookingBody, post } from "../support/flights.ts";
+import { json, until } from "../../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
 
 const rows = "document.querySelectorAll('[data-row]').length";
 const isFocused = (selector: string) =>

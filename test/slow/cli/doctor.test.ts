@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 
-import { allSecrets, besideServer, everything } from "../support/cli.ts";
+import { allSecrets, besideServer, everything } from "../../support/cli.ts";
 
 const { beside, skyhook, newFolder } = besideServer();
 

@@ -1,17 +1,17 @@
 import { expect, test } from "bun:test";
 
-import { claimDue } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { book, cancel } from "../../slow/crash/requests.ts";
-import { addFlights } from "../../slow/crash/service.ts";
-import { until } from "../../support/app.ts";
-import { failure } from "../../support/failure.ts";
-import { deliverTo, keyOf } from "../../support/load.ts";
-import { movableAddress } from "../../support/movable-address.ts";
-import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
-import { resources } from "../../support/resources.ts";
+import { claimDue } from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { book, cancel } from "../../crash/requests.ts";
+import { addFlights } from "../../crash/service.ts";
+import { until } from "../../../support/app.ts";
+import { failure } from "../../../support/failure.ts";
+import { deliverTo, keyOf } from "../../../support/load.ts";
+import { movableAddress } from "../../../support/movable-address.ts";
+import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { resources } from "../../../support/resources.ts";
 
 const taken = resources();
 

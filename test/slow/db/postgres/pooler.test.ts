@@ -2,18 +2,18 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventById } from "../../../src/gateway/event.sql.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { inspectServer } from "../../../src/db/postgres/inspect.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { until } from "../../support/app.ts";
-import { failure } from "../../support/failure.ts";
-import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
-import { noPooler, pooler } from "../../support/pooler.ts";
-import { resources } from "../../support/resources.ts";
-import { eventRow } from "../../support/rows.ts";
+import { eventById } from "../../../../src/gateway/event.sql.ts";
+import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { until } from "../../../support/app.ts";
+import { failure } from "../../../support/failure.ts";
+import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { noPooler, pooler } from "../../../support/pooler.ts";
+import { resources } from "../../../support/resources.ts";
+import { eventRow } from "../../../support/rows.ts";
 
 const taken = resources();
 const missing = noOwnPostgres ?? noPooler;

@@ -2,15 +2,15 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { settings } from "../../src/config/settings.ts";
+import { settings } from "../../../src/config/settings.ts";
 
-import { testSecret, until } from "../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../support/databases.ts";
-import { failure } from "../support/failure.ts";
-import { deliverTo } from "../support/load.ts";
-import { resources } from "../support/resources.ts";
+import { testSecret, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { failure } from "../../support/failure.ts";
+import { deliverTo } from "../../support/load.ts";
+import { resources } from "../../support/resources.ts";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/scaling.md"), "utf8");
 const taken = resources();
 

@@ -12,21 +12,21 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { sealedKeys } from "../../../src/booking/personal-data/sealed-keys.ts";
-import { personalDataSeal } from "../../../src/booking/personal-data/personal-data.ts";
-import { makeId } from "../../../src/base/ids.ts";
-import { insertPassenger } from "../../../src/booking/bookings/bookings.sql.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import type { Storage } from "../../../src/db/storage.ts";
+import { sealedKeys } from "../../../../src/booking/personal-data/sealed-keys.ts";
+import { personalDataSeal } from "../../../../src/booking/personal-data/personal-data.ts";
+import { makeId } from "../../../../src/base/ids.ts";
+import { insertPassenger } from "../../../../src/booking/bookings/bookings.sql.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import type { Storage } from "../../../../src/db/storage.ts";
 
-import { until } from "../../support/app.ts";
-import { book, bookingOn, flightsIn } from "../../support/booked.ts";
-import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
-import { authorization, databaseIn } from "../../support/load.ts";
-import { type RunningServer, runSkyhook } from "../../support/program.ts";
-import { resources } from "../../support/resources.ts";
+import { until } from "../../../support/app.ts";
+import { book, bookingOn, flightsIn } from "../../../support/booked.ts";
+import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";
+import { authorization, databaseIn } from "../../../support/load.ts";
+import { type RunningServer, runSkyhook } from "../../../support/program.ts";
+import { resources } from "../../../support/resources.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(60_000);

@@ -5,10 +5,10 @@ import { join } from "node:path";
 
 import { treaty } from "@elysiajs/eden";
 
-import { startApp, type TestApp } from "../support/app.ts";
-import { addFlight, seatsLeft } from "../support/flights.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, seatsLeft } from "../../support/flights.ts";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const page = await Bun.file(join(root, "docs/clients.md")).text();
 
 /** The code of the document under a marker, as it stands there. */

@@ -3,10 +3,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { commandsOf } from "../docs/markdown.ts";
-import { plainEnvironment } from "../support/program.ts";
+import { commandsOf } from "../../docs/markdown.ts";
+import { plainEnvironment } from "../../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/adding-a-provider.md"), "utf8");
 const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
 

@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { itemsAt, textAt } from "../../src/gateway/providers/payload.ts";
-import { sign } from "../../src/gateway/signatures/signature.ts";
+import { itemsAt, textAt } from "../../../src/gateway/providers/payload.ts";
+import { sign } from "../../../src/gateway/signatures/signature.ts";
 
-import { providerOf, until } from "../support/app.ts";
-import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../support/cli.ts";
-import { gatewaySecret, testGateway } from "../support/gateway.ts";
+import { providerOf, until } from "../../support/app.ts";
+import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
 
 const { beside, get, operatorToken, running, skyhook, serve } = besideServer();
 

@@ -2,18 +2,18 @@ import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 
-import { insertEvent } from "../../src/gateway/events/events.sql.ts";
-import { insertNotification } from "../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../src/db/statement.ts";
-import { openCopyTarget, openStorage } from "../../src/db/open.ts";
-import { schema } from "../../src/schema/schema.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
+import { schema } from "../../../src/schema/schema.ts";
 
-import { testSecret, until } from "../support/app.ts";
-import { noManyConnections, postgresDatabase } from "../support/databases.ts";
-import { databaseIn, deliverTo } from "../support/load.ts";
-import { runSkyhook, spawnSkyhook } from "../support/program.ts";
-import { resources } from "../support/resources.ts";
-import { eventRow, notificationRow } from "../support/rows.ts";
+import { testSecret, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { databaseIn, deliverTo } from "../../support/load.ts";
+import { runSkyhook, spawnSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);

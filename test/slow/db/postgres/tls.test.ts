@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync } from "node:fs";
 
-import { eventById } from "../../../src/gateway/event.sql.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { until } from "../../support/app.ts";
-import { authority, certificateFor, noCertificates } from "../../support/certificates.ts";
-import { failure } from "../../support/failure.ts";
-import { noOwnPostgres, type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
-import { resources } from "../../support/resources.ts";
-import { eventRow } from "../../support/rows.ts";
+import { eventById } from "../../../../src/gateway/event.sql.ts";
+import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { until } from "../../../support/app.ts";
+import { authority, certificateFor, noCertificates } from "../../../support/certificates.ts";
+import { failure } from "../../../support/failure.ts";
+import { noOwnPostgres, type OwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { resources } from "../../../support/resources.ts";
+import { eventRow } from "../../../support/rows.ts";
 
 const taken = resources();
 const missing = noOwnPostgres ?? noCertificates;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { eventsByKeys, renormaliseEvent } from "../../src/gateway/events/events.sql.ts";
-import { step } from "../../src/db/statement.ts";
-import { json, sample } from "../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
-import { addFlight, bookingBody, passenger, post } from "../support/flights.ts";
-import { itemsOf } from "../support/operator.ts";
+import { eventsByKeys, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
+import { step } from "../../../src/db/statement.ts";
+import { json, sample } from "../../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
+import { itemsOf } from "../../support/operator.ts";
 
 const markup = [
   `<img src=x onerror="window.hacked='img'">`,

@@ -3,10 +3,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { until } from "../support/app.ts";
-import { compiledProgram } from "../support/program.ts";
+import { until } from "../../support/app.ts";
+import { compiledProgram } from "../../support/program.ts";
 
-const root = join(import.meta.dir, "../..");
+const root = join(import.meta.dir, "../../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "skyhook-readme-"));
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
-import { at, itemsAt } from "../../src/gateway/providers/payload.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { at, itemsAt } from "../../../src/gateway/providers/payload.ts";
+import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
 
-import { allSecrets, answerIn, besideServer, secretOf } from "../support/cli.ts";
-import { complete } from "../support/complete.ts";
+import { allSecrets, answerIn, besideServer, secretOf } from "../../support/cli.ts";
+import { complete } from "../../support/complete.ts";
 
 const { beside, get, operatorToken, running, skyhook } = besideServer();
 

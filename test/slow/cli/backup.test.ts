@@ -12,13 +12,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { copyDatabase } from "../../src/db/sqlite/backup.ts";
+import { copyDatabase } from "../../../src/db/sqlite/backup.ts";
 
-import { until } from "../support/app.ts";
-import { book, flightsIn } from "../support/booked.ts";
-import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../support/load.ts";
-import { type RunningServer, runSkyhook, spawnSkyhook } from "../support/program.ts";
-import { resources } from "../support/resources.ts";
+import { until } from "../../support/app.ts";
+import { book, flightsIn } from "../../support/booked.ts";
+import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";
+import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
+import { resources } from "../../support/resources.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);

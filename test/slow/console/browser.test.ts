@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { mintConsoleCode } from "../../src/identity/auth/console-codes.ts";
-import { json, sample, signed } from "../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
-import { choosyGateway, fillWithHistory, withGateway } from "../support/history.ts";
-import { itemsOf } from "../support/operator.ts";
+import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
+import { json, sample, signed } from "../../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { choosyGateway, fillWithHistory, withGateway } from "../../support/history.ts";
+import { itemsOf } from "../../support/operator.ts";
 
 /** The aim is a second; a machine that is busy with other things may need more. */
 const patienceMs = 5_000;

@@ -3,17 +3,17 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at, itemsAt } from "../../src/gateway/providers/payload.ts";
+import { at, itemsAt } from "../../../src/gateway/providers/payload.ts";
 
-import { until } from "../support/app.ts";
-import { bookingBody, post } from "../support/flights.ts";
+import { until } from "../../support/app.ts";
+import { bookingBody, post } from "../../support/flights.ts";
 import {
   removeFolder,
   runSkyhook,
   spawnSkyhook,
   startServer,
   temporaryFolder,
-} from "../support/program.ts";
+} from "../../support/program.ts";
 
 const folders: string[] = [];
 let cwd = "";

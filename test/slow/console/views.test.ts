@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { json } from "../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../support/browser.ts";
-import { type ConsoleServer, pastClock, signIn, startConsole } from "../support/console.ts";
-import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { choosyGateway, withGateway } from "../support/history.ts";
+import { json } from "../../support/app.ts";
+import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { choosyGateway, withGateway } from "../../support/history.ts";
 
 const rows = "document.querySelectorAll('[data-row]').length";
 const minuteMs = 60_000;

@@ -2,17 +2,17 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { inspectServer } from "../../../src/db/postgres/inspect.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { until } from "../../support/app.ts";
-import { failure } from "../../support/failure.ts";
-import { noOwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
-import { resources } from "../../support/resources.ts";
-import { eventRow, notificationRow } from "../../support/rows.ts";
+import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { insertNotification } from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { until } from "../../../support/app.ts";
+import { failure } from "../../../support/failure.ts";
+import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
+import { resources } from "../../../support/resources.ts";
+import { eventRow, notificationRow } from "../../../support/rows.ts";
 
 const taken = resources();
 const limits = {
