@@ -12,7 +12,7 @@ const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
 
 /** What the program, its tests and the pages they read are made of. */
 const entries =
-  "src test docs deploy bench schema.graphql package.json bun.lock tsconfig.json bunfig.toml README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md".split(
+  "src test docs deploy bench scripts schema.graphql package.json bun.lock tsconfig.json bunfig.toml README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md".split(
     " ",
   );
 
