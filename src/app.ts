@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia, ValidationError } from "elysia";
 import { authRest } from "./identity/auth/auth.rest.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
-import { AppError, isOurs } from "./base/errors.ts";
+import { AppError, isServerError } from "./base/errors.ts";
 import { eventsRest } from "./gateway/events/events.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
@@ -50,7 +50,7 @@ export function createApp(services: Services) {
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);
-      if (isOurs(failure)) logFailure(failure, requestId);
+      if (isServerError(failure)) logFailure(failure, requestId);
       return problemResponse(failure, requestId);
     })
     .use(

@@ -1,7 +1,7 @@
-/** Stops a timer that has not fired yet. Safe to call at any time. */
+/** Cancels a timer. Does nothing after the timer has fired. */
 export type Cancel = () => void;
 
-/** The program's only source of time, so that tests can hold it still and move it by hand. */
+/** The program's only source of time, so that tests can replace it with a clock they control. */
 export interface Clock {
   /** Milliseconds since the epoch, a whole number. */
   now(): number;

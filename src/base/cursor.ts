@@ -4,22 +4,22 @@ import type { ItemId, Position } from "./page.ts";
 
 const maxCursorLength = 512;
 
-/** The opaque text for a position: base64url (RFC 4648 section 5, no padding) of a JSON object. */
+/** An item's position as an opaque cursor: base64url (RFC 4648 section 5, no padding) of a JSON object. */
 export function encodeCursor(item: { readonly createdAt: Date; readonly id: ItemId }): string {
   const position = JSON.stringify({ createdAt: item.createdAt.toISOString(), id: item.id });
   return Buffer.from(position).toString("base64url");
 }
 
 /**
- * The position that a cursor names. Strict in alphabet, length, keys, types and the way a time is
- * written, else `invalid-cursor`; a client that makes its own may space and order the JSON as it likes,
- * and leave out `id`. `idPrefix` is that of the list's ids: a cursor of another list is refused too.
+ * Decodes a cursor. The alphabet, length, keys, types and time format are checked strictly. Clients may build
+ * their own cursors: white space and key order in the JSON do not matter, and `id` is optional.
+ * `idPrefix` is the prefix of the list's ids. Throws `invalid-cursor`, also for a cursor from another list.
  */
 export function decodeCursor(text: string, idPrefix: string): Position {
   return decode(text, (id): id is string => typeof id === "string" && id.startsWith(idPrefix));
 }
 
-/** The same for a list whose ids are positive whole numbers. */
+/** Like `decodeCursor`, for a list whose ids are positive integers. */
 export function decodeNumberCursor(text: string): Position<number> {
   return decode(
     text,
@@ -30,9 +30,10 @@ export function decodeNumberCursor(text: string): Position<number> {
 function decode<Id extends ItemId>(text: string, isId: (id: unknown) => id is Id): Position<Id> {
   const position = text.length <= maxCursorLength ? parse(text, isId) : null;
   if (position === null) {
-    throw new AppError("invalid-cursor", "The cursor is not one that this list returned", {
+    const detail = "The cursor does not come from this list. Omit it to start from the first page.";
+    throw new AppError("invalid-cursor", detail, {
       errors: [
-        { parameter: "cursor", code: "invalid-cursor", detail: "Leave it out to start over" },
+        { parameter: "cursor", code: "invalid-cursor", detail: "Not a cursor of this list" },
       ],
     });
   }
@@ -57,7 +58,8 @@ function parse<Id extends ItemId>(
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    // JSON does not begin with a byte order mark (RFC 8259 section 8.1), so it must stay to be refused.
+    // JSON must not begin with a byte order mark (RFC 8259 section 8.1). The decoder keeps the mark, so that
+    // `JSON.parse` rejects it.
     return JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
   } catch {
     return null;

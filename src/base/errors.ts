@@ -1,6 +1,6 @@
 /**
- * Every failure the program names. A code says what went wrong, never how a door shows it: the HTTP
- * status of each code stands in one table, `http/errors.ts`.
+ * The codes of all expected errors. A code names the cause and no transport: `web/rest/errors.ts` maps each
+ * code to its HTTP status.
  */
 export type ErrorCode =
   | "bad-request"
@@ -30,43 +30,43 @@ export type ErrorCode =
   | "internal"
   | "unavailable";
 
-/** One field or parameter at fault. `pointer` is a JSON Pointer (RFC 6901) into the body. */
+/** One invalid field or parameter. `pointer` is a JSON Pointer (RFC 6901) into the body. */
 export type FieldError = { readonly code: string; readonly detail: string } & (
   { readonly parameter: string } | { readonly pointer: string }
 );
 
 interface ErrorExtras {
-  /** The fields or parameters at fault. */
+  /** The invalid fields or parameters. */
   readonly errors?: readonly FieldError[];
-  /** How many seats are left; for `no-seats`. */
+  /** Seats left, for `no-seats`. */
   readonly seatsAvailable?: number;
-  /** Whole seconds after which trying again makes sense. */
+  /** Whole seconds to wait before a retry. */
   readonly retryAfterSeconds?: number;
-  /** Methods the path does answer; for `method-not-allowed`. */
+  /** The methods that the path supports, for `method-not-allowed`. */
   readonly allow?: readonly string[];
-  /** Media types that would be taken; for `unsupported-media-type`. */
+  /** The supported media types, for `unsupported-media-type`. */
   readonly accept?: string;
-  /** Codings that would be taken, where it is the coding that is not (RFC 9110 section 12.5.3). */
+  /** The supported content codings, where the coding is unsupported (RFC 9110 section 12.5.3). */
   readonly acceptCoding?: string;
-  /** The error's name in OAuth 2.0 (RFC 6749 section 5.2), for its libraries. */
+  /** The error code of OAuth 2.0 (RFC 6749 section 5.2), for OAuth client libraries. */
   readonly oauthError?: "invalid_client" | "invalid_request" | "unsupported_grant_type";
-  /** The quota that was used up; for `too-many-auth-failures`. */
+  /** The exceeded quota, for `too-many-auth-failures`. */
   readonly quota?: {
     readonly name: string;
     readonly limit: number;
     readonly windowSeconds: number;
   };
-  /** For operators and the log only; a client is never told. */
+  /** For the log. Never sent to a client. */
   readonly cause?: unknown;
 }
 
-/** An expected failure. Anything thrown that is not an `AppError` is a fault of ours: `internal`. */
+/** An expected error. Clients receive any other thrown value as `internal`. */
 export class AppError extends Error {
   override readonly name = "AppError";
 
   constructor(
     readonly code: ErrorCode,
-    /** Told to the client: says what to do, never a cause that helps an attacker. */
+    /** Sent to the client: what happened and what to do, but no cause that helps an attacker. */
     readonly detail: string,
     readonly extras: ErrorExtras = {},
   ) {
@@ -74,7 +74,7 @@ export class AppError extends Error {
   }
 }
 
-/** Whether it is no fault of the client's. */
-export function isOurs({ code }: AppError): boolean {
+/** Whether the server caused the error, not the client. */
+export function isServerError({ code }: AppError): boolean {
   return code === "internal" || code === "unavailable";
 }

@@ -1,6 +1,6 @@
 /**
- * Makes ids that sort by time of making: a prefix that names the kind, then a UUIDv7 (RFC 9562
- * section 5.7) as 32 lower-case hex digits. Ids made in one process rise strictly, also inside one
+ * Makes ids that sort by creation time: a prefix that names the kind, then a UUIDv7 (RFC 9562
+ * section 5.7) as 32 lower-case hex digits. Ids from one process strictly increase, even within one
  * millisecond. `nowMs`: milliseconds since the epoch.
  */
 export type MakeId = <Prefix extends string>(

@@ -1,5 +1,5 @@
-/** Makes a thing when it is first asked for, and keeps it: a start does not wait for what it may never need. */
-export function lazy<Thing>(make: () => Thing): () => Thing {
-  let made: { readonly thing: Thing } | undefined;
-  return () => (made ??= { thing: make() }).thing;
+/** Makes a value on first use and keeps it, so that startup does not wait for values it may never need. */
+export function lazy<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

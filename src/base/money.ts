@@ -1,21 +1,21 @@
 import { AppError } from "./errors.ts";
 
-/** An amount as the world sees it: a JSON number in major units, and an ISO 4217 code. */
+/** An amount as the API shows it: a JSON number in major units, and an ISO 4217 code. */
 export interface Money {
   readonly amount: number;
   readonly currency: string;
 }
 
 /**
- * The most that one price may be, in minor units. Nine of them still have 13 digits, and every
- * decimal of up to 15 digits survives the way through a JSON number.
+ * The highest price of one seat, in minor units. Nine seats at this price still have 13 digits, and a double
+ * keeps every decimal of up to 15 digits exactly.
  */
 export const maxMinor = 999_999_999_999;
 
 /**
- * Decimals of every currency of ISO 4217, list one, as it stood in 2026. Units that nobody pays in
- * are left out: metals, test codes, bond market units and funds, but for CLF and UYW, which prices
- * are written in. A code that retires stays: flights may be stored in it.
+ * The decimals of each currency in ISO 4217, list one, as of 2026. Excluded are units that are no means of
+ * payment: metals, test codes, bond market units and funds. CLF and UYW are included, because prices are
+ * quoted in them. Keep codes that ISO withdraws: stored flights may use them.
  */
 const codesByDecimals: readonly (readonly [number, string])[] = [
   [0, "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF"],
@@ -38,32 +38,32 @@ const decimalsByCode: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-/** Whether `code`, in upper case, is a currency. */
+/** Whether `code` is a currency. Codes are upper case. */
 export function isCurrency(code: string): boolean {
   return decimalsByCode.has(code);
 }
 
 /**
- * Minor units (cents, yen, fils) as the world sees them: 12345 USD is 123.45. One correctly rounded
- * division gives the double nearest to the decimal, and that is printed as the decimal itself.
+ * Converts minor units (cents, yen, fils) to major units: 12345 USD is 123.45. A single, correctly rounded
+ * division returns the double nearest to the decimal, which JSON prints as that decimal.
  */
 export function moneyOf(minor: number, currency: string): Money {
   const decimals = decimalsByCode.get(currency);
-  // Only checked currencies are stored, so this is a fault of ours and no `AppError`.
-  if (decimals === undefined) throw new RangeError(`No such currency: ${currency}`);
+  // Currencies are checked before they are stored, so this is a bug and no `AppError`.
+  if (decimals === undefined) throw new RangeError(`Unknown currency: ${currency}`);
   return { amount: minor / 10 ** decimals, currency };
 }
 
-/** An amount for people to read, with all of its currency's decimals: `USD 1,498.50`. */
+/** Formats an amount for people, with all decimals of its currency: `USD 1,498.50`. */
 export function moneyText({ amount, currency }: Money): string {
   const digits = decimalsByCode.get(currency);
-  if (digits === undefined) throw new RangeError(`No such currency: ${currency}`);
+  if (digits === undefined) throw new RangeError(`Unknown currency: ${currency}`);
   return `${currency} ${formatOf(digits).format(amount)}`;
 }
 
 const formats = new Map<number, Intl.NumberFormat>();
 
-/** Made once for each number of decimals: making one costs more than a booking should wait for. */
+/** Cached by number of decimals: `Intl.NumberFormat` is too slow to construct for each booking. */
 function formatOf(digits: number): Intl.NumberFormat {
   const known = formats.get(digits);
   if (known !== undefined) return known;
@@ -74,25 +74,26 @@ function formatOf(digits: number): Intl.NumberFormat {
 }
 
 /**
- * A decimal in major units as minor units: "123.45" USD is 12345. Exact, since it never becomes a
- * fraction. Throws `bad-request` for anything but digits with one optional point, for more decimals
- * than the currency has, above `maxMinor`, and for a code that is no currency.
+ * Parses a decimal in major units into minor units: "123.45" USD is 12345. The result is exact, because no
+ * step uses fractions. Throws `bad-request` for anything but digits with one optional point, for more
+ * decimals than the currency has, for amounts above `maxMinor`, and for an unknown currency.
  */
 export function parseMinor(text: string, currency: string): number {
   const decimals = decimalsByCode.get(currency);
-  if (decimals === undefined) throw refusal("must be in a currency of ISO 4217, as USD");
+  if (decimals === undefined) throw badRequest("must be in an ISO 4217 currency such as USD");
   const [, whole, fraction = ""] = /^(\d{1,15})(?:\.(\d{1,15}))?$/.exec(text) ?? [];
-  if (whole === undefined) throw refusal("must be a decimal number of 0 or more, as 123.45");
+  if (whole === undefined)
+    throw badRequest("must be a decimal number of 0 or more, such as 123.45");
   if (fraction.length > decimals) {
     const allowed = decimals === 0 ? "no decimals" : `at most ${decimals} decimals`;
-    throw refusal(`may have ${allowed} in ${currency}`);
+    throw badRequest(`may have ${allowed} in ${currency}`);
   }
-  // At most 19 digits: what a double cannot hold exactly is far above the bound in any case.
+  // At most 19 digits. Numbers too large for a double to hold exactly are far above the limit.
   const minor = Number(whole + fraction.padEnd(decimals, "0"));
-  if (minor > maxMinor) throw refusal(`must not be more than ${maxMinor} minor units`);
+  if (minor > maxMinor) throw badRequest(`must not be more than ${maxMinor} minor units`);
   return minor;
 }
 
-function refusal(detail: string): AppError {
+function badRequest(detail: string): AppError {
   return new AppError("bad-request", detail);
 }

@@ -1,6 +1,5 @@
 /**
- * The word of `known` that takes the fewest edits from `word`, in any letter case; null where none is known, or
- * none with `maxEdits` or fewer.
+ * The word in `known` with the fewest edits from `word`, ignoring case; null if none is within `maxEdits`.
  */
 export function nearest(
   word: string,
@@ -8,7 +7,7 @@ export function nearest(
   maxEdits = Number.POSITIVE_INFINITY,
 ): string | null {
   const [first] = known
-    // Each letter more or less is an edit.
+    // A difference in length needs at least that many edits.
     .filter((name) => Math.abs(name.length - word.length) <= maxEdits)
     .map((name) => ({ name, edits: edits(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ edits }) => edits <= maxEdits)
@@ -16,7 +15,7 @@ export function nearest(
   return first?.name ?? null;
 }
 
-/** Letters to insert, delete or replace (Levenshtein distance). */
+/** The Levenshtein distance: letters to insert, delete or replace. */
 function edits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (const [index, letter] of from.split("").entries()) {

@@ -1,4 +1,4 @@
 import { lazy } from "./lazy.ts";
 
-/** `node:crypto`, loaded when it is first needed: that takes half as long as a bare server's whole start. */
+/** `node:crypto`, loaded on first use: loading takes half as long as the whole startup of a bare server. */
 export const nodeCrypto = lazy(() => process.getBuiltinModule("node:crypto"));

@@ -1,14 +1,14 @@
-/** What the items of a list are told apart by: most by a text, flights by a whole number. */
+/** The id of a list item: a string; an integer for flights. */
 export type ItemId = string | number;
 
-/** A place in a list: that of one item, by the list's order. */
+/** The position of an item in its list. */
 export interface Position<Id extends ItemId = string> {
   readonly createdAt: Date;
-  /** Null in the simplified cursor that carries only a time. */
+  /** Null in a simplified cursor, which holds only a time. */
   readonly id: Id | null;
 }
 
-/** Which page is asked for. `limit` is 0 to 100; 0 asks only whether there is more. */
+/** The requested page. `limit` is 0 to 100; 0 returns no items, only whether more exist. */
 export type PageRequest<Id extends ItemId = string> = {
   readonly limit: number;
   /** Whether to count the whole list. */
@@ -18,7 +18,7 @@ export type PageRequest<Id extends ItemId = string> = {
   | { readonly page: number }
 );
 
-/** One page. `hasMore` speaks of the direction of travel. */
+/** One page. `hasMore`: whether more items follow in the requested direction. */
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly pagination: {
@@ -31,5 +31,5 @@ export interface Page<Item> {
 
 export const defaultLimit = 20;
 export const maxLimit = 100;
-/** Offset pages read and skip every row before them: beyond this, cursors must be used. */
+/** Offset pagination reads and skips all rows before the page. Beyond this many, use cursors. */
 export const maxOffsetRows = 10_000;

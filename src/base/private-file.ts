@@ -11,59 +11,60 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 
-/** Writes whole or not at all, readable by the owner only. On disk when this returns. */
+/** Writes a file atomically, readable by its owner only, and returns when it is on disk. */
 export function writePrivately(file: string, content: string): void {
-  const draft = draftOf(file, content);
+  const temporary = writeTemporary(file, content);
   try {
-    renameSync(draft, file);
+    renameSync(temporary, file);
   } finally {
-    // Of drafts that got no name there would be one more each time, with a secret in it.
-    rmSync(draft, { force: true });
+    // If the rename failed, the temporary file remains, with a secret in it.
+    rmSync(temporary, { force: true });
   }
   syncNames(dirname(file));
 }
 
 /**
- * The same, but leaves a file alone that another process made in this moment: `skyhook serve` and
- * `skyhook token` started together must end up with one key.
+ * Like `writePrivately`, but keeps the file if another process has created it meanwhile: `skyhook serve` and
+ * `skyhook token`, started together, must use the same key.
  */
 export function makePrivately(file: string, content: string): void {
-  const draft = draftOf(file, content);
+  const temporary = writeTemporary(file, content);
   try {
-    linkSync(draft, file);
+    linkSync(temporary, file);
   } catch {
-    // It is there by now, or the file system has no links and a rename must do.
-    if (!existsSync(file)) renameSync(draft, file);
+    // The file exists by now, or the file system does not support links: then rename.
+    if (!existsSync(file)) renameSync(temporary, file);
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
   }
   syncNames(dirname(file));
 }
 
-function draftOf(file: string, content: string): string {
-  // Not by the process id: those of two containers that share the folder are often the same.
-  const draft = `${file}.${crypto.randomUUID()}.tmp`;
-  const descriptor = openSync(draft, "wx", 0o600);
+/** Writes `content` to a temporary file beside `file`, synced to disk, and returns its path. */
+function writeTemporary(file: string, content: string): string {
+  // No process id in the name: containers that share the folder often have the same process ids.
+  const temporary = `${file}.${crypto.randomUUID()}.tmp`;
+  const descriptor = openSync(temporary, "wx", 0o600);
   try {
-    chmodSync(draft, 0o600);
+    chmodSync(temporary, 0o600);
     writeFileSync(descriptor, content);
-    // What is sealed with a key is on disk when it is acknowledged, and lost where the key is not.
+    // The key must be on disk before any data that is encrypted with it.
     fsyncSync(descriptor);
   } catch (error) {
-    rmSync(draft, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   } finally {
     closeSync(descriptor);
   }
-  return draft;
+  return temporary;
 }
 
-/** Waits until the names in a folder are on disk. Windows opens no folders, and keeps names in its journal. */
+/** Syncs a folder's entries to disk. Not needed on Windows: it cannot open folders, and journals their entries. */
 export function syncNames(folder: string): void {
   if (process.platform !== "win32") syncToDisk(folder);
 }
 
-/** Waits until a file, or the names in a folder, are on disk. */
+/** Syncs a file, or a folder's entries, to disk. */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   try {

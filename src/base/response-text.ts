@@ -1,6 +1,6 @@
 /**
- * The body of an answer as text. Throws when it has more than `maxBytes`, counted after decompression as
- * they arrive; the rest is not read.
+ * Reads a response's body as text. Throws as soon as more than `maxBytes` arrive, counted after
+ * decompression.
  */
 export async function responseText(response: Response, maxBytes: number): Promise<string> {
   const decoder = new TextDecoder();
@@ -8,7 +8,7 @@ export async function responseText(response: Response, maxBytes: number): Promis
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw new Error(`it answers more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`the response is larger than ${maxBytes} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

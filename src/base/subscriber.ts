@@ -1,6 +1,6 @@
-/** The address itself, or for IPv6 its /64: what one subscriber commonly holds. */
+/** The key by which an address is limited: IPv4 as is, IPv6 by its /64, the usual size of one subscriber. */
 export function subscriber(address: string): string {
-  // It is a socket's address, or was parsed as one: only IPv6 addresses contain a colon.
+  // The address is valid: it comes from a socket or was parsed. Only IPv6 addresses contain a colon.
   if (!address.includes(":")) return address;
   const mapped = ipv4Of(address);
   if (mapped !== null) return mapped;
@@ -12,7 +12,7 @@ export function subscriber(address: string): string {
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }
 
-/** The IPv4 address that an IPv6 address stands for (RFC 4291 section 2.5.5.2), or null. */
+/** The IPv4 address in an IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), or null. */
 function ipv4Of(address: string): string | null {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted !== undefined) return dotted;

@@ -4,65 +4,67 @@ import { TypeCompiler, type ValueError, ValueErrorType } from "@sinclair/typebox
 import { AppError, type FieldError } from "./errors.ts";
 import { lazy } from "./lazy.ts";
 
-/** A fault of one field of a body. `kind`: its JSON type is wrong, or a rule is broken. */
-export interface Fault {
+/** An error in one field of a body. `kind`: the JSON type is wrong, or a rule is broken. */
+export interface BodyError {
   readonly pointer: string;
   readonly kind: "type" | "rule";
   readonly detail: string;
 }
 
-/** More are not told: a body of a thousand faults is not worth a thousand lines. */
-const maxFaults = 20;
+/** The most errors that one response lists. */
+const maxErrors = 20;
 
 /**
- * A reader of bodies of one schema, the one that the API documents show. `rules` finds what a schema cannot
- * say, in any body: all faults come in one error. One wrongly typed field makes it `invalid-body`;
- * broken rules alone make it `ruleCode`.
+ * Makes a reader that checks bodies against `schema`, which the API documents show too. `rules` checks what a
+ * schema cannot express, and must accept any value as the body. The reader throws one `AppError` that lists
+ * all errors: `invalid-body` if any JSON type is wrong, otherwise `ruleCode`.
  */
-export function bodyReader<Schema extends TSchema, Facts extends readonly unknown[] = []>(
+export function bodyReader<Schema extends TSchema, Args extends readonly unknown[] = []>(
   schema: Schema,
   ruleCode: "validation-failed" | "invalid-body",
-  rules: (body: unknown, ...facts: Facts) => readonly Fault[] = () => [],
-): (body: unknown, ...facts: Facts) => Static<Schema> {
+  rules: (body: unknown, ...args: Args) => readonly BodyError[] = () => [],
+): (body: unknown, ...args: Args) => Static<Schema> {
   const check = lazy(() => TypeCompiler.Compile(schema));
-  return (body, ...facts) => {
+  return (body, ...args) => {
     const compiled = check();
-    const isOfSchema = compiled.Check(body);
-    const faults = isOfSchema ? [] : schemaFaults(compiled.Errors(body));
-    const places = new Set(faults.map(({ pointer }) => pointer));
-    const broken = rules(body, ...facts).filter(({ pointer }) => !places.has(pointer));
-    const error = faultsError([...faults, ...broken], ruleCode);
+    const matches = compiled.Check(body);
+    const errors = matches ? [] : schemaErrors(compiled.Errors(body));
+    const invalid = new Set(errors.map(({ pointer }) => pointer));
+    const broken = rules(body, ...args).filter(({ pointer }) => !invalid.has(pointer));
+    const error = appErrorOf([...errors, ...broken], ruleCode);
     if (error !== null) throw error;
-    if (!isOfSchema) throw new Error("A body that breaks its schema has no fault");
+    if (!matches) throw new Error("The schema rejects the body without an error");
     return body;
   };
 }
 
-function faultsError(
-  faults: readonly Fault[],
+function appErrorOf(
+  errors: readonly BodyError[],
   ruleCode: "validation-failed" | "invalid-body",
 ): AppError | null {
-  const [first] = faults;
+  const [first] = errors;
   if (first === undefined) return null;
-  const code = faults.some(({ kind }) => kind === "type") ? "invalid-body" : ruleCode;
-  const errors: FieldError[] = faults.slice(0, maxFaults).map(({ pointer, kind, detail }) => ({
+  const code = errors.some(({ kind }) => kind === "type") ? "invalid-body" : ruleCode;
+  const shown: FieldError[] = errors.slice(0, maxErrors).map(({ pointer, kind, detail }) => ({
     pointer,
     code: kind === "type" ? "wrong-type" : "rule-broken",
     detail,
   }));
-  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : "";
-  return new AppError(code, `${first.pointer || "The body"}: ${first.detail}${more}`, { errors });
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return new AppError(code, `${first.pointer || "The body"}: ${first.detail}${more}`, {
+    errors: shown,
+  });
 }
 
-/** The faults that a schema's check found, one a place. */
-function schemaFaults(errors: Iterable<ValueError>): readonly Fault[] {
-  const faults = new Map<string, Fault>();
+/** The errors that the schema check found, at most one for each field. */
+function schemaErrors(errors: Iterable<ValueError>): readonly BodyError[] {
+  const byField = new Map<string, BodyError>();
   for (const error of errors) {
-    // The first fault of a place says it best; those that follow from it only repeat it.
-    if (!faults.has(error.path)) faults.set(error.path, faultOf(error));
-    if (faults.size > maxFaults) break;
+    // The first error of a field is the most precise; the others follow from it.
+    if (!byField.has(error.path)) byField.set(error.path, bodyErrorOf(error));
+    if (byField.size > maxErrors) break;
   }
-  return [...faults.values()];
+  return [...byField.values()];
 }
 
 const typeErrors: ReadonlySet<ValueErrorType> = new Set([
@@ -74,11 +76,11 @@ const typeErrors: ReadonlySet<ValueErrorType> = new Set([
   ValueErrorType.String,
 ]);
 
-function faultOf({ type, path, value, schema, message }: ValueError): Fault {
+function bodyErrorOf({ type, path, value, schema, message }: ValueError): BodyError {
   if (type === ValueErrorType.ObjectRequiredProperty) {
     return { pointer: path, kind: "rule", detail: "Required" };
   }
-  // Literals and unions are words here: another word breaks a rule, anything else is a wrong type.
+  // Literals and unions are strings here: another string breaks a rule, any other type is a wrong type.
   const isWord = type === ValueErrorType.Union || type === ValueErrorType.Literal;
   const isWrongType = typeErrors.has(type) || (isWord && typeof value !== "string");
   const own: unknown = schema["errorMessage"];

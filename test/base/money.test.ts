@@ -9,7 +9,7 @@ const decimals = { JPY: 0, CLP: 0, USD: 2, EUR: 2, MRU: 2, KWD: 3, TND: 3, CLF: 
 const currency = fc.constantFrom(...Object.entries(decimals));
 const minor = fc.integer({ min: 0, max: maxMinor });
 
-/** The decimal that `value` minor units are, made of digits alone. */
+/** `value` minor units as a decimal, built from digits without arithmetic. */
 function decimalOf(value: number, places: number): string {
   const digits = String(value).padStart(places + 1, "0");
   return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
@@ -23,11 +23,11 @@ describe("an amount", () => {
     [1, "CLF", 0.0001],
     [0, "EUR", 0],
     [maxMinor, "USD", 9_999_999_999.99],
-  ])("of %d minor units of %s is %d", (value, code, amount) => {
+  ])("of %d minor units of %s equals %d", (value, code, amount) => {
     expect(moneyOf(value, code)).toEqual({ amount, currency: code });
   });
 
-  test("leads back to its minor units as text", () => {
+  test("as text parses back to the same minor units", () => {
     fc.assert(
       fc.property(minor, currency, (value, [code, places]) => {
         expect(parseMinor(decimalOf(value, places), code)).toBe(value);
@@ -35,7 +35,7 @@ describe("an amount", () => {
     );
   });
 
-  test("is the same decimal as a JSON number, and leads back from it, nine seats included", () => {
+  test("keeps its exact decimal as a JSON number, even for nine seats", () => {
     fc.assert(
       fc.property(
         minor,
@@ -43,7 +43,7 @@ describe("an amount", () => {
         fc.integer({ min: 1, max: 9 }),
         (value, [code, places], seats) => {
           const json = JSON.stringify(moneyOf(value * seats, code).amount);
-          // Shortest form: without trailing zeros. Tiny amounts have an exponent in JSON.
+          // JSON omits trailing zeros, and writes tiny amounts with an exponent.
           const fixed = Number(json).toFixed(places);
           expect(fixed).toBe(decimalOf(value * seats, places));
           expect(Number(fixed)).toBe(Number(json));
@@ -58,11 +58,11 @@ describe("an amount", () => {
     [64_300, "JPY", "JPY 64,300"],
     [32_005, "KWD", "KWD 32.005"],
     [0, "EUR", "EUR 0.00"],
-  ])("of %d minor units of %s is read as %s", (value, code, read) => {
+  ])("of %d minor units of %s is printed as %s", (value, code, read) => {
     expect(moneyText(moneyOf(value, code))).toBe(read);
   });
 
-  test("of an unknown currency is a fault of ours", () => {
+  test("of an unknown currency throws a RangeError", () => {
     expect(() => moneyText({ amount: 1, currency: "XXX" })).toThrow(RangeError);
     expect(() => moneyOf(1, "XXX")).toThrow(RangeError);
   });
@@ -78,7 +78,7 @@ describe("a price as text", () => {
     ["1.005", "KWD", 1_005],
     ["89500", "JPY", 89_500],
     ["9999999999.99", "USD", maxMinor],
-  ])("%s %s is %d minor units", (text, code, expected) => {
+  ])("%s %s parses to %d minor units", (text, code, expected) => {
     expect(parseMinor(text, code)).toBe(expected);
   });
 
@@ -97,9 +97,9 @@ describe("a price as text", () => {
     ["NaN", "USD", "must be a decimal number"],
     ["10000000000", "USD", "must not be more than"],
     ["999999999999999", "CLF", "must not be more than"],
-    ["1", "usd", "must be in a currency"],
-    ["1", "XXX", "must be in a currency"],
-  ])("%j %s is refused", (text, code, reason) => {
+    ["1", "usd", "must be in an ISO 4217 currency"],
+    ["1", "XXX", "must be in an ISO 4217 currency"],
+  ])("%j %s is rejected", (text, code, reason) => {
     expect(() => parseMinor(text, code)).toThrow(AppError);
     expect(() => parseMinor(text, code)).toThrow(reason);
   });
@@ -110,7 +110,7 @@ describe("a currency", () => {
     expect(isCurrency(code)).toBe(true);
   });
 
-  test.each(["usd", "XXX", "XAU", "DEM", "US", "USDX", "", "toString"])("%j is not", (code) => {
+  test.each(["usd", "XXX", "XAU", "DEM", "US", "USDX", "", "toString"])("%j is unknown", (code) => {
     expect(isCurrency(code)).toBe(false);
   });
 });

@@ -9,21 +9,21 @@ import { resources } from "../support/resources.ts";
 
 const taken = resources();
 
-/** Why system calls cannot be seen here; null when they can. */
-function blindness(): string | null {
+/** The reason why strace does not work here; null if it works. */
+function straceError(): string | null {
   const strace = Bun.which("strace");
   if (strace === null) return "strace is not installed";
   const tried = Bun.spawnSync([strace, "-o", "/dev/null", "true"]);
-  return tried.success ? null : `strace may not trace here (${tried.stderr.toString().trim()})`;
+  return tried.success ? null : `strace does not work (${tried.stderr.toString().trim()})`;
 }
-const blind = blindness();
-if (blind !== null) console.log(`skipped: ${blind}`);
+const noStrace = straceError();
+if (noStrace !== null) console.log(`skipped: ${noStrace}`);
 
 const store = join(import.meta.dir, "../../src/config/secrets.ts");
 
-describe("a secret that is written", () => {
-  test.skipIf(blind !== null)(
-    "is on disk before it has its name, and its name before it is used",
+describe("writing a secret", () => {
+  test.skipIf(noStrace !== null)(
+    "syncs the file before it is renamed, and the folder before the secret is used",
     () => {
       const folder = taken.newFolder();
       const script = `const { secretStore } = await import(${JSON.stringify(store)});
@@ -43,15 +43,16 @@ describe("a secret that is written", () => {
         cwd: folder,
       });
       expect([run.stderr.toString(), run.exitCode]).toEqual(["", 0]);
-      const steps = [...readFileSync(calls, "utf8").matchAll(/\b(fsync|link|rename)\w*\(/g)];
-      // The draft is on disk, gets its name, and the name is on disk: a key that is made, and a secret.
-      expect(steps.map(([, call]) => call)).toEqual(
+      const made = [...readFileSync(calls, "utf8").matchAll(/\b(fsync|link|rename)\w*\(/g)];
+      // Sync the temporary file, name it, sync the folder: first for a new key (link), then for a stored
+      // secret (rename).
+      expect(made.map(([, call]) => call)).toEqual(
         ["link", "rename"].flatMap((naming) => ["fsync", naming, "fsync"]),
       );
     },
   );
 
-  test("meets no draft of another process, whatever its id, and leaves none", () => {
+  test("ignores temporary files of other processes, even with its own process id, and leaves none", () => {
     const folder = taken.newFolder();
     const key = join(folder, "personal_data_key");
     const foreign = `${key}.${process.pid}.tmp`;
@@ -66,7 +67,7 @@ describe("a secret that is written", () => {
     expect(existsSync(join(folder, "secrets"))).toBe(false);
   });
 
-  test("leaves no draft where it could not get its name", () => {
+  test("leaves no temporary file when the rename fails", () => {
     const folder = taken.newFolder();
     const file = join(folder, "secret");
     mkdirSync(file);

@@ -111,9 +111,9 @@ describe("spans", () => {
     };
     const attributes = { text: "a", whole: 7, part: 0.5, yes: true };
     const span = tracer.start("GET /x", { kind: "server", parent, attributes });
-    span.end({ type: "500", isOurs: true });
+    span.end({ type: "500", isServerError: true });
     span.end();
-    tracer.start("x", { parent: null }).end({ type: "401", isOurs: false });
+    tracer.start("x", { parent: null }).end({ type: "401", isServerError: false });
     await tracer.stop(5_000);
     const [posted] = collector.posts;
     expect(posted).toMatchObject({

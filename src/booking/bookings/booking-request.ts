@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { maxPassengers } from "../flight.ts";
 import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
-import { bodyReader, type Fault } from "../../base/validation.ts";
+import { bodyReader, type BodyError } from "../../base/validation.ts";
 
 import { paymentMethods } from "../booking.ts";
 
@@ -55,7 +55,7 @@ export type BookingRequest = Static<typeof bookingRequestSchema>;
 
 const oldestAgeYears = 120;
 
-const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleFaults);
+const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleErrors);
 
 /**
  * Checks a request and puts it in its one form: names trimmed and composed (NFC), passports in upper
@@ -83,9 +83,9 @@ function passportOf(text: string): string {
 }
 
 /** The rules that the schema cannot say, in as much of a body as is there. */
-function ruleFaults(body: unknown, now: Date): Fault[] {
+function ruleErrors(body: unknown, now: Date): BodyError[] {
   const texts = passengersOf(body).map(({ dateOfBirth, passportNumber }) => ({
-    birth: typeof dateOfBirth === "string" ? birthFault(dateOfBirth, now) : null,
+    birth: typeof dateOfBirth === "string" ? birthError(dateOfBirth, now) : null,
     passport: typeof passportNumber === "string" ? passportOf(passportNumber) : null,
   }));
   return texts.flatMap(({ birth, passport }, index) => {
@@ -93,13 +93,13 @@ function ruleFaults(body: unknown, now: Date): Fault[] {
     const repeated =
       passport !== null && first < index ? "Each passenger needs a passport of their own" : null;
     return [
-      ...faultAt(`/passengers/${index}/dateOfBirth`, birth),
-      ...faultAt(`/passengers/${index}/passportNumber`, repeated),
+      ...errorAt(`/passengers/${index}/dateOfBirth`, birth),
+      ...errorAt(`/passengers/${index}/passportNumber`, repeated),
     ];
   });
 }
 
-function faultAt(pointer: string, detail: string | null): Fault[] {
+function errorAt(pointer: string, detail: string | null): BodyError[] {
   return detail === null ? [] : [{ pointer, kind: "rule", detail }];
 }
 
@@ -118,7 +118,7 @@ function passengersOf(body: unknown): readonly AnyPassenger[] {
     .map((each: unknown) => (typeof each === "object" && each !== null ? each : {}));
 }
 
-function birthFault(text: string, now: Date): string | null {
+function birthError(text: string, now: Date): string | null {
   const birth = dateOf(text);
   if (birth === null) return "There is no such day";
   const today = dayInUtc(now);

@@ -223,7 +223,7 @@ async function sendTraced(
   const { delivered, responseStatus: status } = result;
   if (status !== null) span.set({ "http.response.status_code": status });
   // What our own stop cuts off is nobody's failure.
-  const error = { type: String(status ?? "no-answer"), isOurs: !signal.aborted };
+  const error = { type: String(status ?? "no-answer"), isServerError: !signal.aborted };
   span.end(delivered ? undefined : error);
   return result;
 }

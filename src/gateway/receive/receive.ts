@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { AppError, isOurs } from "../../base/errors.ts";
+import { AppError, isServerError } from "../../base/errors.ts";
 import type { Event, EventStatus, StoredEvent } from "../event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -269,7 +269,7 @@ function acknowledge(
 }
 
 function verdictOf(error: unknown): Verdict {
-  if (!(error instanceof AppError) || isOurs(error)) return "unavailable";
+  if (!(error instanceof AppError) || isServerError(error)) return "unavailable";
   if (error.code === "invalid-body") return "unreadable";
   return error.code === "too-many-auth-failures" ? "limited" : "refused";
 }

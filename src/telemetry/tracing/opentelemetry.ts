@@ -71,7 +71,7 @@ export function openTracer(settings: Settings, { now, ...parts }: TracingParts):
         end(error) {
           if (!span.isRecording()) return;
           if (error !== undefined) span.setAttribute("error.type", error.type);
-          if (error?.isOurs === true) span.setStatus({ code: SpanStatusCode.ERROR });
+          if (error?.isServerError === true) span.setStatus({ code: SpanStatusCode.ERROR });
           span.end(clockOffsetMs + performance.now());
         },
       };

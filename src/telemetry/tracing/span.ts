@@ -16,7 +16,7 @@ export interface Span {
   /** Adds attributes; has no effect once the span has ended. */
   set(attributes: Attributes): void;
   /** Ends the span; later calls have no effect. `error`: why it failed, as a code, never a message. */
-  end(error?: { readonly type: string; readonly isOurs: boolean }): void;
+  end(error?: { readonly type: string; readonly isServerError: boolean }): void;
 }
 
 const active = new AsyncLocalStorage<Span>();

@@ -1,4 +1,4 @@
-import { AppError, isOurs } from "../../base/errors.ts";
+import { AppError, isServerError } from "../../base/errors.ts";
 
 import { type Attributes, runInSpan, type Span, type SpanKind } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
@@ -40,6 +40,6 @@ async function inSpanOf<Result>(span: Span, work: () => Promise<Result>): Promis
 
 /** What a span records of an error: its code, and whether it is ours. */
 export function faultOf(error: unknown): NonNullable<Parameters<Span["end"]>[0]> {
-  if (!(error instanceof AppError)) return { type: "internal", isOurs: true };
-  return { type: error.code, isOurs: isOurs(error) };
+  if (!(error instanceof AppError)) return { type: "internal", isServerError: true };
+  return { type: error.code, isServerError: isServerError(error) };
 }

@@ -1,6 +1,6 @@
 import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 
-import { AppError, type ErrorCode, isOurs } from "../../base/errors.ts";
+import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
 import { problems } from "../rest/errors.ts";
 
 /** For a client that takes none of the media types that there are; before anything is carried out. */
@@ -41,7 +41,7 @@ export function extensionsOf({ code, extras }: AppError): GraphQLErrorExtensions
 export function shown(error: GraphQLError, report: (failure: AppError) => void): GraphQLError {
   const failure = failureOf(error);
   if (failure === null) return error;
-  if (isOurs(failure)) report(failure);
+  if (isServerError(failure)) report(failure);
   return new GraphQLError(failure.detail, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,

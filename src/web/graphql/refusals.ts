@@ -1,7 +1,7 @@
 import { GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 
-import { AppError, type ErrorCode, isOurs } from "../../base/errors.ts";
+import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
 import { headersOf, problems } from "../rest/errors.ts";
 import type { FailureLog } from "../rest/failure-log.ts";
 
@@ -17,7 +17,7 @@ export async function logged<Value>(
     return await work;
   } catch (error) {
     const failure = appErrorOf(error);
-    if (isOurs(failure)) logFailure(failure, requestId);
+    if (isServerError(failure)) logFailure(failure, requestId);
     throw failure;
   }
 }

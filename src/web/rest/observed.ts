@@ -90,5 +90,5 @@ function serverSpan(tracer: Tracer, request: Request, method: string, route: str
 function endServerSpan(span: Span, status: number): void {
   span.set({ "http.response.status_code": status });
   // What a client did wrong is no error of the server's.
-  span.end(status >= 500 ? { type: String(status), isOurs: true } : undefined);
+  span.end(status >= 500 ? { type: String(status), isServerError: true } : undefined);
 }
