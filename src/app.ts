@@ -12,7 +12,7 @@ import { apiPageRest } from "./web/rest/api-page.rest.ts";
 import { cors } from "./web/rest/cors.ts";
 import { authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
-import { failureLog } from "./web/rest/failure-log.ts";
+import { errorLog } from "./web/rest/error-log.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
 import { observed } from "./web/rest/observed.ts";
@@ -34,7 +34,7 @@ import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
-  const logFailure = failureLog(log, clock);
+  const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
   // Elysia finds the path behind names of four letters or more, unless told that there are shorter ones.
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
@@ -50,7 +50,7 @@ export function createApp(services: Services) {
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
       const failure = failureOf(code, error, request, app);
-      if (isServerError(failure)) logFailure(failure, requestId);
+      if (isServerError(failure)) logError(failure, requestId);
       return problemResponse(failure, requestId);
     })
     .use(
@@ -89,7 +89,7 @@ export function createApp(services: Services) {
         verbs: services,
         verify: services.verify,
         clock,
-        logFailure,
+        logError,
         playground: config.graphiql === "on",
         trustedProxyHops: config.trustedProxyHops,
       }),

@@ -4,7 +4,7 @@ import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/docu
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, textFilter } from "../../web/rest/query.ts";
 import { documented } from "../../web/rest/schema.ts";
 
@@ -45,7 +45,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         headers: idempotencyHeaders,
         response: {
           201: documentedHeaders(bookingCreatedSchema, madeHeaders),
-          ...failures(401, 404, 409, 413, 415, 422),
+          ...problemResponses(401, 404, 409, 413, 415, 422),
         },
         detail: {
           operationId: "createBooking",
@@ -69,7 +69,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         query: bookingListQuery,
         response: {
           200: documentedHeaders(bookingPageSchema, linkHeaders),
-          ...failures(401, 403),
+          ...problemResponses(401, 403),
         },
         detail: {
           operationId: "listBookings",
@@ -86,7 +86,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       async (exchange) => bookings.read(await authenticated(exchange), exchange.params.id),
       {
         params: bookingParams,
-        response: { 200: bookingDetailsSchema, ...failures(401, 404) },
+        response: { 200: bookingDetailsSchema, ...problemResponses(401, 404) },
         detail: {
           operationId: "getBooking",
           tags: ["Bookings"],
@@ -102,7 +102,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       async (exchange) => bookings.quote(await authenticated(exchange), exchange.params.id),
       {
         params: bookingParams,
-        response: { 200: cancellationQuoteSchema, ...failures(401, 404) },
+        response: { 200: cancellationQuoteSchema, ...problemResponses(401, 404) },
         detail: {
           operationId: "quoteCancellation",
           tags: ["Bookings"],
@@ -118,7 +118,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
       {
         parse: "none",
         params: bookingParams,
-        response: { 200: cancellationSchema, ...failures(401, 404) },
+        response: { 200: cancellationSchema, ...problemResponses(401, 404) },
         detail: {
           operationId: "cancelBooking",
           tags: ["Bookings"],

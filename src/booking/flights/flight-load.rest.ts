@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, wholeNumber } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
@@ -32,7 +32,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       },
       {
         query: flightLoadQuery,
-        response: { 200: flightLoadSchema, ...failures(401, 403) },
+        response: { 200: flightLoadSchema, ...problemResponses(401, 403) },
         detail: {
           operationId: "getFlightLoad",
           tags: ["Operators"],
@@ -50,7 +50,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       },
       {
         params: departureLoadsParams,
-        response: { 200: departureLoadsSchema, ...failures(401, 403) },
+        response: { 200: departureLoadsSchema, ...problemResponses(401, 403) },
         detail: {
           operationId: "getDepartureLoads",
           tags: ["Operators"],

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { withETag } from "../../web/rest/etag.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
@@ -38,7 +38,7 @@ export const flightsRest = (flights: Flights) =>
         query: flightSearchQuery,
         response: {
           200: documentedHeaders(flightSearchResultSchema, linkHeaders),
-          ...failures(),
+          ...problemResponses(),
         },
         detail: {
           operationId: "searchFlights",
@@ -61,7 +61,7 @@ export const flightsRest = (flights: Flights) =>
         mapResponse: withETag,
         response: {
           200: documentedHeaders(flightSchema, { ETag: "Changes as the flight does." }),
-          ...failures(404),
+          ...problemResponses(404),
         },
         detail: {
           operationId: "getFlight",

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { textFilter } from "../../web/rest/query.ts";
 import { servePage } from "../../web/rest/serve.ts";
 
@@ -29,7 +29,7 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
         query: rejectionListQuery,
         response: {
           200: documentedHeaders(rejectionPageSchema, linkHeaders),
-          ...failures(401, 403),
+          ...problemResponses(401, 403),
         },
         detail: {
           operationId: "listRejections",
@@ -45,7 +45,7 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
       async (exchange) => rejections.read(await authenticated(exchange), exchange.params.id),
       {
         params: rejectionParams,
-        response: { 200: explainedRejectionSchema, ...failures(401, 403, 404) },
+        response: { 200: explainedRejectionSchema, ...problemResponses(401, 403, 404) },
         detail: {
           operationId: "getRejection",
           tags: ["Operators"],

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
@@ -42,7 +42,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         query: eventListQuery,
         response: {
           200: documentedHeaders(eventPageSchema, linkHeaders),
-          ...failures(401, 403),
+          ...problemResponses(401, 403),
         },
         detail: {
           operationId: "listEvents",
@@ -58,7 +58,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
       async (exchange) => events.read(await authenticated(exchange), exchange.params.id),
       {
         params: eventParams,
-        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
         detail: {
           operationId: "getEvent",
           tags: ["Operators"],
@@ -82,7 +82,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         parse: "none",
         params: eventParams,
         query: replayQuery,
-        response: { 200: eventTimelineSchema, ...failures(401, 403, 404) },
+        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
         detail: {
           operationId: "replayEvent",
           tags: ["Operators"],

@@ -7,7 +7,7 @@ import { AppError } from "../../base/errors.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
-import { failureReferences, failures } from "../../web/rest/problem.schema.ts";
+import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice } from "../../web/rest/query.ts";
 import { eventStream, type ServerSentEvent } from "../../web/rest/sse.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -37,7 +37,7 @@ export const notificationsRest = (
         query: notificationListQuery,
         response: {
           200: documentedHeaders(notificationPageSchema, linkHeaders),
-          ...failures(401, 403),
+          ...problemResponses(401, 403),
         },
         detail: {
           operationId: "listNotifications",
@@ -83,7 +83,7 @@ export const notificationsRest = (
               description: "Messages named `notification`, with JSON as their data.",
               content: { "text/event-stream": { schema: { type: "string" } } },
             },
-            ...failureReferences(400, 401, 403),
+            ...problemReferences(400, 401, 403),
           },
         },
       },

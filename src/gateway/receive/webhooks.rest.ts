@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { readBytes } from "../../web/rest/body.ts";
 import { clientAddress, type SocketAddresses } from "../../web/rest/client-address.ts";
 import type { Exchange } from "../../web/rest/serve.ts";
-import { failureReferences } from "../../web/rest/problem.schema.ts";
+import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
 import { pathOf } from "../../web/rest/url.ts";
 
@@ -71,7 +71,7 @@ const deliveryDetail = {
         "application/json": { schema: { $ref: "#/components/schemas/Acknowledgement" } },
       },
     },
-    ...failureReferences(400, 401, 404, 413, 415, 429),
+    ...problemReferences(400, 401, 404, 413, 415, 429),
   },
 };
 

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 
 import { providerStatusesSchema } from "./provider-status.schema.ts";
 import type { Providers } from "./provider-status.ts";
@@ -12,7 +12,7 @@ export const providerStatusRest = (providers: Providers, authenticated: Authenti
     "/v1/providers",
     async (exchange) => providers.list(await authenticated(exchange)),
     {
-      response: { 200: providerStatusesSchema, ...failures(401, 403) },
+      response: { 200: providerStatusesSchema, ...problemResponses(401, 403) },
       detail: {
         operationId: "listProviders",
         tags: ["Operators"],

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, wholeNumber } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
@@ -29,7 +29,7 @@ export const statisticsRest = (
       },
       {
         query: deliveryStatisticsQuery,
-        response: { 200: deliveryStatisticsSchema, ...failures(401, 403) },
+        response: { 200: deliveryStatisticsSchema, ...problemResponses(401, 403) },
         detail: {
           operationId: "getDeliveryStatistics",
           tags: ["Operators"],
@@ -40,7 +40,7 @@ export const statisticsRest = (
       },
     )
     .get("/health", async (exchange) => statistics.health(await authenticated(exchange)), {
-      response: { 200: healthStatisticsSchema, ...failures(401, 403) },
+      response: { 200: healthStatisticsSchema, ...problemResponses(401, 403) },
       detail: {
         operationId: "getHealthStatistics",
         tags: ["Operators"],

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../base/errors.ts";
 import { readBytes } from "../../web/rest/body.ts";
 import { clientAddress } from "../../web/rest/client-address.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 
 import { accessTokenSchema, consoleCodeSchema, tokenRequestSchema } from "./access-token.schema.ts";
@@ -36,7 +36,7 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
       {
         parse: "none",
         body: consoleCodeSchema,
-        response: { 200: accessTokenSchema, ...failures(401, 413) },
+        response: { 200: accessTokenSchema, ...problemResponses(401, 413) },
         detail: {
           operationId: "signInToConsole",
           tags: ["Authentication"],
@@ -68,7 +68,7 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
       {
         parse: "none",
         body: tokenRequestSchema,
-        response: { 200: accessTokenSchema, ...failures(401, 413, 415, 429) },
+        response: { 200: accessTokenSchema, ...problemResponses(401, 413, 415, 429) },
         detail: {
           operationId: "issueToken",
           tags: ["Authentication"],

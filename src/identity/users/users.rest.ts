@@ -10,7 +10,7 @@ import {
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
-import { failures } from "../../web/rest/problem.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { pageQuery } from "../../web/rest/page.schema.ts";
 
 import { userParams, userSchema, usersSchema } from "./user.schema.ts";
@@ -35,7 +35,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
         query: pageQuery,
         response: {
           200: documentedHeaders(usersSchema, { ...linkHeaders, ...totalHeaders }),
-          ...failures(401, 403),
+          ...problemResponses(401, 403),
         },
         detail: {
           operationId: "listUsers",
@@ -52,7 +52,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
       async (exchange) => users.read(await authenticated(exchange), exchange.params.id),
       {
         params: userParams,
-        response: { 200: userSchema, ...failures(401, 403, 404) },
+        response: { 200: userSchema, ...problemResponses(401, 403, 404) },
         detail: {
           operationId: "getUser",
           tags: ["Users"],
@@ -77,7 +77,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
         headers: idempotencyHeaders,
         response: {
           201: documentedHeaders(userSchema, madeHeaders),
-          ...failures(401, 403, 409, 413, 415, 422),
+          ...problemResponses(401, 403, 409, 413, 415, 422),
         },
         detail: {
           operationId: "createUser",

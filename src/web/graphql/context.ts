@@ -4,7 +4,7 @@ import type { Context, Verify } from "../../base/context.ts";
 import type { Events } from "../../gateway/events/events.ts";
 import type { Flights } from "../../booking/flights/flights.ts";
 import type { Seats } from "../../booking/flights/seats.ts";
-import type { FailureLog } from "../rest/failure-log.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
 import type { Feed } from "../../gateway/notifications/channels/feed.ts";
 import type { Notifications } from "../../gateway/notifications/notifications.ts";
 import type { Users } from "../../identity/users/users.ts";
@@ -27,7 +27,7 @@ export interface GraphqlParts {
   readonly verbs: Verbs;
   readonly verify: Verify;
   readonly clock: Clock;
-  readonly logFailure: FailureLog;
+  readonly logError: ErrorLog;
   /** Whether the playground is served and the schema told. */
   readonly playground: boolean;
   readonly trustedProxyHops: number;

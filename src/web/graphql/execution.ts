@@ -9,7 +9,7 @@ import {
 } from "graphql";
 import { isAsyncIterable, mapAsyncIterator, type Plugin } from "graphql-yoga";
 
-import type { FailureLog } from "../rest/failure-log.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
 
 import { compiledQueries } from "./compiled.ts";
 import type { GraphqlContext } from "./context.ts";
@@ -20,7 +20,7 @@ import { schema } from "../../graphql-schema.ts";
 import { withoutValues } from "./without-values.ts";
 
 /** Executes operations that do not cost too much. Errors are as the client may see them. */
-export function useExecution(logFailure: FailureLog): Plugin<GraphqlContext> {
+export function useExecution(logError: ErrorLog): Plugin<GraphqlContext> {
   const compiled = compiledQueries();
   const costs = new WeakMap<OperationDefinitionNode, Cost>();
 
@@ -42,7 +42,7 @@ export function useExecution(logFailure: FailureLog): Plugin<GraphqlContext> {
         const refusal = check(operation, args);
         if (refusal !== null) return refusal;
         const result = await compiled(operation, args);
-        return result ?? clean(await execute(args), contextValue, logFailure);
+        return result ?? clean(await execute(args), contextValue, logError);
       });
     },
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
@@ -51,8 +51,8 @@ export function useExecution(logFailure: FailureLog): Plugin<GraphqlContext> {
         if (refusal !== null) return refusal;
         const result = await subscribe(args);
         return isAsyncIterable(result)
-          ? mapAsyncIterator(result, (item) => clean(item, contextValue, logFailure))
-          : clean(result, contextValue, logFailure);
+          ? mapAsyncIterator(result, (item) => clean(item, contextValue, logError))
+          : clean(result, contextValue, logError);
       });
     },
   };
@@ -69,11 +69,11 @@ function operationOf({ document, operationName }: ExecutionArgs): OperationDefin
 function clean(
   result: ExecutionResult,
   { requestId }: GraphqlContext,
-  logFailure: FailureLog,
+  logError: ErrorLog,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
   const errors = result.errors.map((error) =>
-    shown(error, (failure) => logFailure(failure, requestId)),
+    shown(error, (failure) => logError(failure, requestId)),
   );
   // Without data nothing was begun: the request itself is at fault, in its variables mostly.
   return "data" in result

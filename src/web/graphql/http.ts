@@ -8,7 +8,7 @@ import {
 
 import { AppError } from "../../base/errors.ts";
 import { readBytes, requireNoCoding } from "../rest/body.ts";
-import type { FailureLog } from "../rest/failure-log.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
 import { jsonOf } from "../rest/json-body.ts";
 import { urlOf } from "../rest/url.ts";
 
@@ -23,7 +23,7 @@ import { logged } from "./refusals.ts";
  * a POST says that it is JSON, sizes are bounded, `q` in Accept counts, and what could not be answered
  * is not carried out.
  */
-export function useHttp(logFailure: FailureLog): Plugin<GraphqlContext, Incoming> {
+export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, Incoming> {
   const stream = getSSEProcessor();
   return {
     onRequestParse({ request, serverContext, setRequestParser, endResponse }) {
@@ -33,7 +33,7 @@ export function useHttp(logFailure: FailureLog): Plugin<GraphqlContext, Incoming
       if (request.method === "GET") setRequestParser(readAddress);
       if (request.method === "POST") {
         const { requestId, address } = serverContext;
-        setRequestParser((post) => logged(readBody(post, address), requestId, logFailure));
+        setRequestParser((post) => logged(readBody(post, address), requestId, logError));
       }
     },
     onSubscribe({ args: { contextValue } }) {

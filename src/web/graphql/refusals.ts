@@ -3,7 +3,7 @@ import type { Plugin } from "graphql-yoga";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
 import { headersOf, problems } from "../rest/errors.ts";
-import type { FailureLog } from "../rest/failure-log.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
 
 import { appErrorOf, extensionsOf, shown } from "./errors.ts";
 
@@ -11,27 +11,27 @@ import { appErrorOf, extensionsOf, shown } from "./errors.ts";
 export async function logged<Value>(
   work: Promise<Value> | Value,
   requestId: string,
-  logFailure: FailureLog,
+  logError: ErrorLog,
 ): Promise<Value> {
   try {
     return await work;
   } catch (error) {
     const failure = appErrorOf(error);
-    if (isServerError(failure)) logFailure(failure, requestId);
+    if (isServerError(failure)) logError(failure, requestId);
     throw failure;
   }
 }
 
 /** An error of a request that was not carried out, as its client may see it. */
-export function masked(error: unknown, logFailure: FailureLog): GraphQLError {
+export function masked(error: unknown, logError: ErrorLog): GraphQLError {
   if (error instanceof GraphQLError) {
-    const cleaned = shown(error, (failure) => logFailure(failure, null));
+    const cleaned = shown(error, (failure) => logError(failure, null));
     if (cleaned.path === undefined) asRefusal(cleaned);
     return cleaned;
   }
   const failure = appErrorOf(error);
   // Those of ours were logged where they were thrown, with the request's id.
-  if (!(error instanceof AppError)) logFailure(failure, null);
+  if (!(error instanceof AppError)) logError(failure, null);
   const http = { status: problems[failure.code].status, headers: headersOf(failure) };
   return new GraphQLError(failure.detail, { extensions: { ...extensionsOf(failure), http } });
 }

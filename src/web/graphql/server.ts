@@ -20,19 +20,19 @@ export type Handler = (request: Request, incoming: Incoming) => Promise<Response
  * would only add an address of its own to each request.
  */
 export function createHandler(parts: GraphqlParts): Handler {
-  const { logFailure } = parts;
+  const { logError } = parts;
   const server = new YogaServer<Incoming, GraphqlContext>({
     schema,
     context: ({ request, requestId }) =>
-      logged(contextFor(parts, request, requestId), requestId, logFailure),
+      logged(contextFor(parts, request, requestId), requestId, logError),
     plugins: [
-      useHttp(logFailure),
+      useHttp(logError),
       useDocuments(parts.playground),
-      useExecution(logFailure),
+      useExecution(logError),
       useRefusals(),
     ],
     parserAndValidationCache: documentCache(),
-    maskedErrors: { maskError: (error) => masked(error, logFailure) },
+    maskedErrors: { maskError: (error) => masked(error, logError) },
     // Both are served by our own route; neither this page nor yoga's health check is reached.
     graphiql: false,
     landingPage: false,

@@ -6,7 +6,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { count, listOf, schemaOf, text, word } from "./schema.ts";
 import { apiVersion, version } from "../../base/version.ts";
 
-import { failureReferences } from "./problem.schema.ts";
+import { problemReferences } from "./problem.schema.ts";
 
 interface Parts {
   readonly providers: readonly string[];
@@ -78,7 +78,7 @@ export const healthRest = ({ providers, metrics, unready }: Parts) =>
               description: "Prometheus' text format.",
               content: { "text/plain": { schema: { type: "string" } } },
             },
-            ...failureReferences(),
+            ...problemReferences(),
           },
         },
       },
@@ -101,7 +101,7 @@ const ok: Health = { status: "ok" };
 /** Only told, never checked: these come first after a start, and a check is compiled at its first answer. */
 function answers(schema: string, description: string) {
   const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
-  return { 200: { description, content }, ...failureReferences() };
+  return { 200: { description, content }, ...problemReferences() };
 }
 
 export const healthSchema = schemaOf<Health>()("Health", "All is well.", { status: word(["ok"]) });

@@ -4,7 +4,7 @@ import type { AnyElysia } from "elysia";
 import { apiVersion } from "../../base/version.ts";
 
 import { problems } from "./errors.ts";
-import { failureNames, problemSchema } from "./problem.schema.ts";
+import { problemResponseNames, problemSchema } from "./problem.schema.ts";
 
 type Json = Record<string, unknown>;
 
@@ -68,7 +68,7 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
     paths: pathsByReference,
     components: {
       schemas: Object.fromEntries([...named].toSorted(([one], [other]) => (one < other ? -1 : 1))),
-      responses: failureResponses(),
+      responses: componentResponses(),
       securitySchemes,
     },
   };
@@ -110,7 +110,7 @@ function responsesOf(operation: Json, { responses: own = {} }: Detail): Json {
   const all = Object.entries({ ...own, ...objectAt(operation, "responses") });
   return Object.fromEntries(
     all.map(([status, response]) => {
-      const name = failureNames[Number(status)];
+      const name = problemResponseNames[Number(status)];
       if (name !== undefined) return [status, { $ref: `#/components/responses/${name}` }];
       if (!isObject(response) || !isObject(response["headers"])) return [status, response];
       const headers = Object.entries(response["headers"]).map(([header, value]) => [
@@ -123,8 +123,8 @@ function responsesOf(operation: Json, { responses: own = {} }: Detail): Json {
 }
 
 /** Every failure by its name: what its codes are, and what it looks like. */
-function failureResponses(): Json {
-  const entries = Object.entries(failureNames).map(([status, name]) => {
+function componentResponses(): Json {
+  const entries = Object.entries(problemResponseNames).map(([status, name]) => {
     const codes = Object.entries(problems).filter(([, problem]) => `${problem.status}` === status);
     const [[code, problem] = ["", problems.internal]] = codes;
     const example = {
@@ -137,7 +137,7 @@ function failureResponses(): Json {
       requestId: "req_019377b07d4070008000000000000001",
     };
     const schema = { $ref: "#/components/schemas/Problem" };
-    const headers = failureHeaders[Number(status)];
+    const headers = problemHeaders[Number(status)];
     const response = {
       description: codes.map(([each, { title }]) => `\`${each}\`: ${title}.`).join(" "),
       ...(headers !== undefined && { headers }),
@@ -155,7 +155,7 @@ const header = (description: string, example: string | number) => ({
 });
 const retryAfter = header("Seconds after which trying again makes sense.", 5);
 
-const failureHeaders: Readonly<Record<number, Json>> = {
+const problemHeaders: Readonly<Record<number, Json>> = {
   401: { "WWW-Authenticate": header("How to authenticate (RFC 6750).", "Bearer") },
   415: { Accept: header("What would be taken.", "application/json") },
   429: {

@@ -40,7 +40,7 @@ const documentedProblem = documented(problemSchema);
 type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
 
 /** The answers of an operation that fail, by status; any may fail with 400, 500 and 503. */
-export function failures<const Status extends number>(
+export function problemResponses<const Status extends number>(
   ...statuses: readonly Status[]
 ): Problems<Status | 400 | 500 | 503> {
   const entries: [number, TSchema][] = [400, ...statuses, 500, 503].map((s) => [
@@ -52,17 +52,17 @@ export function failures<const Status extends number>(
 }
 
 /** The same for an operation whose answers are written out by hand. */
-export function failureReferences(...statuses: readonly number[]) {
+export function problemReferences(...statuses: readonly number[]) {
   return Object.fromEntries(
     [...statuses, 500, 503].map((status) => [
       status,
-      { $ref: `#/components/responses/${failureNames[status]}` },
+      { $ref: `#/components/responses/${problemResponseNames[status]}` },
     ]),
   );
 }
 
 /** What the failures of a status are called in the API documents. */
-export const failureNames: Readonly<Record<number, string>> = {
+export const problemResponseNames: Readonly<Record<number, string>> = {
   400: "BadRequest",
   401: "Unauthorized",
   403: "Forbidden",

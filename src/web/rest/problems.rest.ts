@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from "../../base/errors.ts";
 
 import { htmlPage, pageHeaders } from "./asset.ts";
 import { isErrorCode, problems } from "./errors.ts";
-import { failureReferences } from "./problem.schema.ts";
+import { problemReferences } from "./problem.schema.ts";
 
 /** A short page for each error code, where the `type` of a problem leads (RFC 9457 section 3.1.1). */
 export const problemsRest = () =>
@@ -46,7 +46,7 @@ export const problemsRest = () =>
               "text/html": { schema: { type: "string" } },
             },
           },
-          ...failureReferences(404),
+          ...problemReferences(404),
         },
       },
     },

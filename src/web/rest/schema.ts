@@ -9,7 +9,7 @@ import {
 } from "@sinclair/typebox";
 
 /** What a reader of the API documents is told of a value. */
-export interface Told {
+export interface Annotations {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
@@ -54,26 +54,28 @@ TypeRegistry.Set<{ readonly enum: readonly unknown[] }>("Word", ({ enum: words }
 TypeRegistry.Set("Documented", () => true);
 
 /** A moment: a `Date` here, which JSON prints as ISO 8601 in UTC with milliseconds. */
-export const instant = (told: Told = {}) =>
+export const instant = (annotations: Annotations = {}) =>
   Type.Unsafe<Date>({
     [Kind]: "Instant",
     type: "string",
     format: "date-time",
     examples: ["2026-12-01T23:25:00.000Z"],
-    ...told,
+    ...annotations,
   });
 
 /** One of a few words. */
-export const word = <const Words extends readonly string[]>(words: Words, told: Told = {}) =>
-  Type.Unsafe<Words[number]>({ [Kind]: "Word", type: "string", enum: words, ...told });
+export const word = <const Words extends readonly string[]>(
+  words: Words,
+  annotations: Annotations = {},
+) => Type.Unsafe<Words[number]>({ [Kind]: "Word", type: "string", enum: words, ...annotations });
 
 /** An id that starts as all of its kind do. */
-export const prefixedId = <Id extends string>(prefix: string, told: Told = {}) =>
+export const prefixedId = <Id extends string>(prefix: string, annotations: Annotations = {}) =>
   Type.Unsafe<Id>(
     Type.String({
       pattern: `^${prefix}`,
       examples: [`${prefix}019377b07d4070008000000000000001`],
-      ...told,
+      ...annotations,
     }),
   );
 
@@ -84,11 +86,11 @@ export const text = (description: string, ...examples: readonly string[]) =>
 export const count = (description: string, ...examples: readonly number[]) =>
   Type.Integer({ minimum: 0, description, ...(examples.length > 0 && { examples }) });
 
-export const nullable = <Schema extends TSchema>(schema: Schema, told: Told = {}) =>
-  Type.Unsafe<Static<Schema> | null>(Type.Union([schema, Type.Null()], { ...told }));
+export const nullable = <Schema extends TSchema>(schema: Schema, annotations: Annotations = {}) =>
+  Type.Unsafe<Static<Schema> | null>(Type.Union([schema, Type.Null()], { ...annotations }));
 
-export const listOf = <Schema extends TSchema>(schema: Schema, told: Told = {}) =>
-  Type.Unsafe<readonly Static<Schema>[]>(Type.Array(schema, { ...told }));
+export const listOf = <Schema extends TSchema>(schema: Schema, annotations: Annotations = {}) =>
+  Type.Unsafe<readonly Static<Schema>[]>(Type.Array(schema, { ...annotations }));
 
 /**
  * A schema for the API documents and typed clients alone: Elysia lets every value pass. Bodies,

@@ -3,13 +3,13 @@ import { rmSync } from "node:fs";
 
 import pino from "pino";
 
-import { AppError } from "../../src/base/errors.ts";
-import { failureLog } from "../../src/web/rest/failure-log.ts";
-import { at } from "../../src/gateway/providers/payload.ts";
-import { until } from "../support/app.ts";
-import { manualClock } from "../support/clock.ts";
-import { authorization, databaseIn } from "../support/load.ts";
-import { resources } from "../support/resources.ts";
+import { AppError } from "../../../src/base/errors.ts";
+import { errorLog } from "../../../src/web/rest/error-log.ts";
+import { at } from "../../../src/gateway/providers/payload.ts";
+import { until } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
+import { authorization, databaseIn } from "../../support/load.ts";
+import { resources } from "../../support/resources.ts";
 
 const taken = resources();
 
@@ -20,7 +20,7 @@ function logged() {
   const clock = manualClock();
   const lines: unknown[] = [];
   const sink = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  return { clock, lines, log: failureLog(pino({ base: null }, sink), clock) };
+  return { clock, lines, log: errorLog(pino({ base: null }, sink), clock) };
 }
 
 test("an outage has one line every ten seconds, with its cause and how many are like it", () => {

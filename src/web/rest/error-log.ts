@@ -9,7 +9,7 @@ const maxKinds = 100;
 const anyOther = "any other";
 
 /** Told of each request that failed by our fault; its id is null where it is not known. */
-export type FailureLog = (failure: AppError, requestId: string | null) => void;
+export type ErrorLog = (failure: AppError, requestId: string | null) => void;
 
 /** What is to be said of those that were not logged. */
 interface Unsaid {
@@ -22,7 +22,7 @@ interface Unsaid {
  * each would bury the cause, and on a full disk make it fuller. So of those alike the first is logged, and
  * then the last one of every ten seconds, with a count of the others.
  */
-export function failureLog(log: Log, clock: Clock): FailureLog {
+export function errorLog(log: Log, clock: Clock): ErrorLog {
   const kinds = new Map<string, Unsaid | null>();
 
   function listenTo(kind: string): void {
