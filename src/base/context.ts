@@ -11,7 +11,7 @@ export interface Actor {
   readonly roles: readonly Role[];
 }
 
-/** A good token's bearer, and how long the token is good. */
+/** A good token's bearer, and how long the token is taken: 30 s longer than it says, since clocks differ. */
 export interface Session {
   readonly actor: Actor;
   readonly expiresAt: Date;

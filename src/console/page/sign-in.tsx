@@ -5,7 +5,7 @@ import { signedOutBecause, signIn } from "./session.ts";
 
 const reasons = {
   "signed-out": "You are signed out.",
-  expired: "Your token has ended or is not valid. Sign in again to go on where you were.",
+  expired: "Your session has expired. Sign in to continue where you left off.",
   forbidden: "This token may not see the console: it needs the role operator or admin.",
 } as const;
 

@@ -62,7 +62,8 @@ export function sessionOf(claims: unknown): Session | null {
   const { sub, exp, roles: granted = [] }: Claims = claims;
   if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
   if (!Array.isArray(granted)) return null;
-  const expiresAt = new Date(exp * 1_000);
+  // As long as it verifies: a feed that ended before would be opened again, and end at once, for 30 s.
+  const expiresAt = new Date((exp + skewSeconds) * 1_000);
   // JSON can write numbers that are no time: a token that ends then would never end.
   if (Number.isNaN(expiresAt.getTime())) return null;
   return { actor: { id: sub, roles: roles.filter((role) => granted.includes(role)) }, expiresAt };

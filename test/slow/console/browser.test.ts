@@ -290,6 +290,25 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
     expect(await browser.read("location.href")).toBe(`${server.url}/console`);
   });
 
+  test("stays connected as long as its token is taken, then asks to sign in at once", async () => {
+    // Taken until 30 s after its end, which is five seconds from now.
+    const token = await server.app.services.tokens.mint({ id: "test", roles: ["operator"] }, -25);
+    await browser.open("about:blank");
+    await browser.open(`${server.url}/console`);
+    await browser.click("input[name=token]");
+    await browser.type(token);
+    await browser.click("button[type=submit]");
+    await browser.shows(".connection", "Live");
+    await browser.read(`void (window.lost = 0, new MutationObserver(() => {
+      if (document.querySelector(".connection")?.innerText.includes("Not connected")) window.lost ||= Date.now();
+      if (document.querySelector("[role=alert]") && window.lost) window.lostMs ??= Date.now() - window.lost;
+    }).observe(document.body, { subtree: true, childList: true, characterData: true }))`);
+    await browser.shows("[role=alert]", "expired");
+    // No more than one try to come back.
+    expect(Number(await browser.read("window.lostMs ?? 0"))).toBeLessThan(3_000);
+    expect(await browser.read("sessionStorage.length")).toBe(0);
+  });
+
   test("broke no policy of its own, and logged no error", () => {
     const errors = browser.said.filter((line) => /error|refused|policy/i.test(line));
     // The browser itself reports answers of 401 and 403, and the line that was cut.

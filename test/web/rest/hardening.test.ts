@@ -43,9 +43,23 @@ describe("what a reviewer found", () => {
     const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 60);
     const headers = { authorization: `Bearer ${token}` };
     const stream = await app.fetch("/v1/feed", { headers });
-    const rest = stream.text();
-    app.clock.advance(61_000);
-    expect(await rest).toStartWith("retry: ");
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toStartWith("retry: ");
+    app.clock.advance(89_000);
+    // It was open until then: an open feed is not told to come back while its token is still taken.
+    const again = await app.fetch("/v1/feed", { headers });
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
+    let isOver = false;
+    const over = (async () => {
+      while ((await reader?.read())?.done === false);
+      isOver = true;
+    })();
+    await Bun.sleep(0);
+    expect(isOver).toBe(false);
+    app.clock.advance(1_000);
+    await over;
+    expect((await app.fetch("/v1/feed", { headers })).status).toBe(401);
   });
 
   test("a Last-Event-ID of another database starts the feed now", async () => {
