@@ -38,7 +38,7 @@ describe("what a reviewer found", () => {
     expect(await seatsLeft(app, id)).toBe(0);
   });
 
-  test("the feed ends when its token does", async () => {
+  test("the feed ends when its token is no longer taken", async () => {
     app = await startApp();
     const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 60);
     const headers = { authorization: `Bearer ${token}` };
