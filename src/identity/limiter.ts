@@ -2,26 +2,30 @@ import type { Clock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { subscriber } from "../base/subscriber.ts";
 
-/** Authentication failures an address may make in one window; the specification's figures. */
+/** The authentication failures that an address may cause in one window, as specified. */
 export const maxFailures = 20;
 export const windowSeconds = 60;
 
-/** What a blocked address is told. */
+/** The error for requests from a blocked address. */
 export function tooManyFailures(retryAfterSeconds: number): AppError {
-  return new AppError("too-many-auth-failures", "Too many attempts of this address failed", {
-    retryAfterSeconds,
-    quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
-  });
+  return new AppError(
+    "too-many-auth-failures",
+    "Too many failed attempts from this address. Wait, then retry.",
+    {
+      retryAfterSeconds,
+      quota: { name: "auth-failures", limit: maxFailures, windowSeconds },
+    },
+  );
 }
 
-/** Addresses remembered at once. A flood from more than these forgets the oldest first. */
+/** The addresses tracked at once. When more addresses fail, the oldest are dropped first. */
 const maxAddresses = 50_000;
 
-/** Counts authentication failures by client address, in memory: a restart clears it. */
+/** Counts authentication failures by client address, in memory: a restart resets the counts. */
 export interface FailureLimiter {
-  /** Seconds until the address is heard again, from 1 up; null when it is not blocked. */
+  /** Seconds until the block ends, at least 1; null if the address is not blocked. */
   blockedSeconds(address: string): number | null;
-  /** Counts a failure. False when the address had used up its failures before this one. */
+  /** Counts a failure. False if the address had already reached the limit. */
   fail(address: string): boolean;
 }
 
@@ -30,16 +34,16 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** A fixed window from an address's first failure on; IPv6 addresses count by /64, as one subscriber. */
+/** Uses a fixed window that starts with an address's first failure. IPv6 addresses are counted by /64. */
 export function failureLimiter(clock: Clock): FailureLimiter {
-  // In order of their first failure, so in the order in which they end.
+  // In order of the first failure, which is also the order in which windows end.
   const windows = new Map<string, Window>();
 
   function current(key: string): Window | undefined {
     const window = windows.get(key);
     if (window === undefined) return undefined;
     const leftMs = window.endsAtMs - clock.now();
-    // More than a whole window is left only when the clock was put back: nobody is to pay for that.
+    // More than a whole window is left only if the clock was set back. Do not extend the block for that.
     if (leftMs > 0 && leftMs <= windowSeconds * 1_000) return window;
     windows.delete(key);
     return undefined;
@@ -55,7 +59,7 @@ export function failureLimiter(clock: Clock): FailureLimiter {
 
   return {
     blockedSeconds(address) {
-      // The usual case: nobody has failed of late, and the address need not be read at all.
+      // The common case, without recent failures. Skips parsing the address.
       if (windows.size === 0) return null;
       const window = current(subscriber(address));
       if (window === undefined || window.failures < maxFailures) return null;

@@ -13,7 +13,7 @@ export const accessTokenSchema = schemaOf<AccessToken>()(
       "eyJhbGciOiJIUzI1NiJ9.e30.c2ln",
     ),
     token_type: word(["Bearer"]),
-    expires_in: count("Seconds until it ends.", 3600),
+    expires_in: count("Seconds until the token expires.", 3600),
   },
 );
 
@@ -23,12 +23,14 @@ export const tokenRequestSchema = documented(
       grant_type: word(["client_credentials"]),
       client_id: Type.Optional(
         text(
-          "Made by `skyhook client add`; may be sent as HTTP Basic user name instead.",
+          "Printed by `skyhook client add`. May be sent as the HTTP Basic user name instead.",
           "cli_019377b07d4070008000000000000001",
         ),
       ),
       client_secret: Type.Optional(
-        text("Told when the client was made; may be sent as HTTP Basic password instead."),
+        text(
+          "Printed once by `skyhook client add`. May be sent as the HTTP Basic password instead.",
+        ),
       ),
     },
     { $id: "TokenRequest", description: "The client-credentials grant (RFC 6749 section 4.4)." },
@@ -37,7 +39,7 @@ export const tokenRequestSchema = documented(
 
 export const consoleCodeSchema = documented(
   Type.Object(
-    { code: text("The part of the link behind `#code=`.", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln") },
-    { $id: "ConsoleCode", description: "A one-time code of `skyhook console`." },
+    { code: text("The part of the link after `#code=`.", "eyJhbGciOiJIUzI1NiJ9.e30.c2ln") },
+    { $id: "ConsoleCode", description: "A one-time code from `skyhook console`." },
   ),
 );

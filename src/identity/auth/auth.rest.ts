@@ -21,7 +21,7 @@ const maxBodyBytes = 16 * 1024;
 
 /**
  * POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON.
- * POST /v1/auth/console: a token for the one-time code of `skyhook console`.
+ * POST /v1/auth/console: exchanges a one-time code from `skyhook console` for a token.
  */
 export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: Parts) =>
   new Elysia({ name: "auth" })
@@ -41,9 +41,9 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
           operationId: "signInToConsole",
           tags: ["Authentication"],
           security: [],
-          summary: "Get an access token for a one-time code",
+          summary: "Exchange a one-time code for an access token",
           description:
-            "For the console, by a code that `skyhook console` printed: good once, for two minutes.",
+            "Signs in to the console. `skyhook console` prints the code, which works once, within two minutes.",
         },
       },
     )
@@ -75,7 +75,7 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
           security: [{}, { client: [] }],
           summary: "Get an access token",
           description:
-            "For clients made by `skyhook client add`. After 20 failures in a minute an address must wait.",
+            "For clients made by `skyhook client add`. Limited to 20 failed attempts per address and minute.",
         },
       },
     );
@@ -85,7 +85,7 @@ interface Credentials {
   readonly secret: string;
 }
 
-/** The client's credentials, in the body or as HTTP Basic (RFC 6749 section 2.3.1). */
+/** Reads the client's credentials, from the body or from HTTP Basic (RFC 6749 section 2.3.1). */
 async function readCredentials(request: Request): Promise<Credentials> {
   const fields = await readFields(request);
   if (fields.get("grant_type") !== "client_credentials") {
@@ -137,7 +137,7 @@ function basicCredentials(header: string | null): Credentials | null {
   const encoded = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(header ?? "")?.[1];
   if (encoded === undefined) return null;
   const [id = "", ...rest] = Buffer.from(encoded, "base64").toString().split(":");
-  // Both are form-encoded before they are joined.
+  // RFC 6749 section 2.3.1: both are form-encoded before they are joined.
   return { id: formDecoded(id), secret: formDecoded(rest.join(":")) };
 }
 

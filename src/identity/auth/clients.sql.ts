@@ -19,7 +19,7 @@ export const allClients = statement()((db, { clients }) =>
   db.select().from(clients).where(undefined).orderBy(asc(clients.createdAt)),
 );
 
-/** Touches no row when there is none. */
+/** Touches no row when the client does not exist. */
 export const deleteClient = statement<Pick<Client, "id">>()((db, { clients }, p) =>
   db.delete(clients).where(eq(clients.id, p.id)),
 );

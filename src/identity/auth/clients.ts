@@ -9,7 +9,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Client } from "./client.ts";
 import type { Tokens } from "./token.ts";
 
-/** An access token as the grant answers it (RFC 6749 section 5.1). */
+/** The response to a token request (RFC 6749 section 5.1). */
 export interface AccessToken {
   readonly access_token: string;
   readonly token_type: "Bearer";
@@ -18,12 +18,12 @@ export interface AccessToken {
 }
 
 export interface Clients {
-  /** Makes a client. Its secret is returned this once and cannot be had again. */
+  /** Makes a client. Its secret is returned only here and cannot be recovered. */
   add(
     name: string,
     roles: readonly Role[],
   ): Promise<{ readonly client: Client; readonly secret: string }>;
-  /** A token for a client that proves who it is. Throws `authentication-required`. */
+  /** Issues a token to a client with the right secret. Throws `authentication-required`. */
   grant(id: string, secret: string): Promise<AccessToken>;
 }
 
@@ -46,8 +46,8 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
     },
     async grant(id, secret) {
       const [client] = isClientId(id) ? await storage.all(clientById, { id }) : [];
-      // An unknown client takes as long to refuse as a wrong secret.
-      const expected = Buffer.from(client?.secretHash ?? nobodysHash, "hex");
+      // Compare for an unknown client too, so that response times do not reveal which clients exist.
+      const expected = Buffer.from(client?.secretHash ?? unknownClientHash, "hex");
       const isRight = crypto.timingSafeEqual(hashOf(secret), expected);
       if (client === undefined || !isRight) {
         const detail = "The client id or secret is wrong";
@@ -60,7 +60,7 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
   };
 }
 
-const nobodysHash = "0".repeat(64);
+const unknownClientHash = "0".repeat(64);
 
 function hashOf(secret: string): Buffer {
   return new Bun.CryptoHasher("sha256").update(secret).digest();

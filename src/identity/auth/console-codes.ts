@@ -11,20 +11,20 @@ import type { Storage } from "../../db/storage.ts";
 import type { AccessToken } from "./clients.ts";
 import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./token.ts";
 
-/** How long a code is good: long enough to click a link. */
+/** A code's lifetime: long enough to click a link. */
 export const codeTtlSeconds = 120;
-/** A working day: then the console asks to sign in again. */
+/** A working day. After that, the console asks the operator to sign in again. */
 const tokenTtlSeconds = 8 * 3_600;
-/** Where the clocks of instances differ, one must not forget a code that another still takes. */
-const keptSpentMs = 600_000;
-/** Whoever signs in by a link of the command line: the machine's operator, no user of ours. */
+/** How long a used code is remembered after it expires: an instance whose clock is behind still accepts it. */
+const usedCodeKeptMs = 600_000;
+/** The actor of sessions opened with a link from the command line. It is not a user. */
 const consoleActorId = "skyhook-console";
 
 const algorithm = "HS256";
-/** Another type than access tokens have: neither passes for the other (RFC 8725 section 3.11). */
+/** Differs from the type of access tokens, so that neither is accepted as the other (RFC 8725 section 3.11). */
 const type = "skyhook-console-code+jwt";
 
-/** A code that opens the console once. Who has the server's signing key can make one. */
+/** Makes a code that signs in to the console once. Needs the server's signing key. */
 export function mintConsoleCode(
   issuing: TokenOptions,
   role: Role,
@@ -37,7 +37,7 @@ export function mintConsoleCode(
 }
 
 export interface ConsoleCodes {
-  /** An access token for a code, which is spent with that. Throws `invalid-token`. */
+  /** Exchanges a code for an access token and marks the code as used. Throws `invalid-token`. */
   exchange(code: string): Promise<AccessToken>;
 }
 
@@ -68,16 +68,16 @@ export function consoleCodes(
   return {
     async exchange(code) {
       const { actor, expiresAt, jti } = await verified(code);
-      // Spent in the database, so once among all processes that share it.
-      const spent: IdempotencyRecord = {
+      // Recorded in the database, so that a code works once across all instances.
+      const used: IdempotencyRecord = {
         scope: "console-code",
         key: jti,
         requestHash: new Uint8Array(),
         resourceId: "",
         createdAt: new Date(clock.now()),
-        expiresAt: new Date(expiresAt.getTime() + keptSpentMs),
+        expiresAt: new Date(expiresAt.getTime() + usedCodeKeptMs),
       };
-      await storage.atomically(step(insertIdempotency, spent, invalidCode()));
+      await storage.atomically(step(insertIdempotency, used, invalidCode()));
       const token = await tokens.mint(actor, tokenTtlSeconds);
       return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
     },
@@ -90,6 +90,6 @@ function signerOf({ key, issuer, audience }: TokenOptions) {
 
 function invalidCode(): AppError {
   const detail =
-    "This link has been used, has expired, or was made with another server's key: run `skyhook console` with this server's settings for a new one";
+    "This link was already used, has expired, or was signed with another server's key. Run `skyhook console` with this server's settings to get a new link.";
   return new AppError("invalid-token", detail);
 }

@@ -13,17 +13,17 @@ import {
   type TokenOptions,
 } from "./token.ts";
 
-/** Signature algorithms taken of an identity provider: none that a shared secret could forge. */
+/** The accepted signature algorithms: asymmetric ones only, so that no shared secret can sign tokens. */
 const algorithms = ["RS256", "ES256", "EdDSA"];
-/** How long the provider's keys may take to arrive, from the request to the last byte. */
+/** Limits the whole download of the provider's keys, from the request to the last byte. */
 const timeoutMs = 5_000;
-const maxAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 const maxKeys = 100;
 
 /**
- * Checks tokens of an external identity provider by the keys it publishes (RFC 7517). Keys are fetched
- * when first needed, kept for ten minutes, and fetched again when a token names a new one, at most
- * twice a minute. Throws `unavailable` when they cannot be had.
+ * Verifies tokens of an external identity provider with the keys that it publishes (RFC 7517). Keys are fetched
+ * on first use, cached for ten minutes, and fetched again when a token names an unknown key, at most
+ * twice a minute. Throws `unavailable` when the keys cannot be fetched.
  */
 export function jwksVerifier(
   url: string,
@@ -49,8 +49,8 @@ export function jwksVerifier(
       const session = sessionOf(payload);
       if (session !== null) return session;
     } catch (error) {
-      if (isProvidersFault(error)) {
-        const detail = "The identity provider's keys cannot be had; try again";
+      if (isProviderError(error)) {
+        const detail = "The identity provider's keys are not available. Try again.";
         throw new AppError("unavailable", detail, { retryAfterSeconds: 5, cause: error });
       }
     }
@@ -59,14 +59,14 @@ export function jwksVerifier(
 }
 
 /**
- * Fetches the keys, which jose would read whatever their size. Redirects are not followed: `init` says so.
- * Its signal ends the reading of the body too.
+ * Fetches the keys with a size limit, which jose lacks. jose's `init` forbids redirects, and its signal also
+ * aborts the download of the body.
  */
 async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
   const response = await fetch(url, init);
-  const text = await responseText(response, maxAnswerBytes);
-  // What is no JSON, or no set of keys, is for jose to refuse.
-  if (countKeys(text) > maxKeys) throw new Error(`The answer has more than ${maxKeys} keys`);
+  const text = await responseText(response, maxResponseBytes);
+  // jose rejects anything that is not JSON or not a key set.
+  if (countKeys(text) > maxKeys) throw new Error(`The response has more than ${maxKeys} keys`);
   return new Response(text, { status: response.status });
 }
 
@@ -79,10 +79,10 @@ function countKeys(text: string): number {
   }
 }
 
-/** True when the keys did not come or were no keys; false when the token is at fault. */
-function isProvidersFault(error: unknown): boolean {
+/** True when the keys could not be fetched or read; false when the token is invalid. */
+function isProviderError(error: unknown): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return false;
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
-  // jose throws its base class for an answer that is not 200 or not JSON, and fetch its own errors.
+  // For a response that is not 200 or not JSON, jose throws its base class. Other errors come from fetch.
   return !(error instanceof errors.JOSEError) || error.code === "ERR_JOSE_GENERIC";
 }

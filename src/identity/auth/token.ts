@@ -4,11 +4,11 @@ import type { Clock } from "../../base/clock.ts";
 import { type Actor, roles, type Session, type Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 
-/** Mints and checks access tokens: JWTs of the profile for OAuth 2.0 (RFC 9068). */
+/** Issues and verifies access tokens: JWTs in the OAuth 2.0 profile (RFC 9068). */
 export interface Tokens {
-  /** A signed token for `actor`, valid for `ttlSeconds` from now. */
+  /** Signs a token for `actor`, valid for `ttlSeconds` from now. */
   mint(actor: Actor, ttlSeconds: number): Promise<string>;
-  /** The session that a token opens. Throws `invalid-token` without telling what is wrong with it. */
+  /** Returns a token's session. Throws `invalid-token`, without the reason. */
   readonly verify: Verify;
 }
 
@@ -19,9 +19,9 @@ export interface TokenOptions {
 }
 
 const algorithm = "HS256";
-/** Clocks of two machines may differ by this much. */
+/** The tolerated difference between the clocks of two machines. */
 export const skewSeconds = 30;
-/** Longer tokens are not ours: they are not even decoded. */
+/** Longer tokens are rejected without decoding them. */
 export const maxTokenLength = 4_096;
 
 export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): Tokens {
@@ -39,7 +39,7 @@ export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): T
     },
     async verify(token) {
       if (token.length > maxTokenLength) throw invalidToken();
-      // Without these options any HMAC algorithm and tokens that never expire would pass.
+      // Without these options, `verify` accepts any HMAC algorithm, and tokens that never expire.
       const claims: unknown = await signer.verify(token, {
         algorithms: [algorithm],
         typ: "at+jwt",
@@ -56,15 +56,16 @@ export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): T
   };
 }
 
-/** The session that verified claims open; null when they do not say so in our way. */
+/** The session in verified claims; null if required claims are missing or malformed. */
 export function sessionOf(claims: unknown): Session | null {
   if (typeof claims !== "object" || claims === null) return null;
   const { sub, exp, roles: granted = [] }: Claims = claims;
   if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
   if (!Array.isArray(granted)) return null;
-  // As long as it verifies: a feed that ended before would be opened again, and end at once, for 30 s.
+  // Includes the skew, as `verify` does. A feed that ended at `exp` would reconnect with the same token, which is
+  // still accepted, and end again at once, for 30 s.
   const expiresAt = new Date((exp + skewSeconds) * 1_000);
-  // JSON can write numbers that are no time: a token that ends then would never end.
+  // `exp` can be a number beyond all dates. Such a token would never expire.
   if (Number.isNaN(expiresAt.getTime())) return null;
   return { actor: { id: sub, roles: roles.filter((role) => granted.includes(role)) }, expiresAt };
 }
@@ -75,7 +76,7 @@ interface Claims {
   readonly roles?: unknown;
 }
 
-/** Told of every bad token, whatever is wrong with it. */
+/** The same error for every invalid token, so that it reveals no reason. */
 export function invalidToken(): AppError {
-  return new AppError("invalid-token", "The access token is not valid; get a new one");
+  return new AppError("invalid-token", "The access token is not valid. Get a new one.");
 }

@@ -21,7 +21,7 @@ export const idempotencyByKey = statement<Pick<IdempotencyRecord, "scope" | "key
       .limit(1),
 );
 
-/** Frees a key whose time has passed, so that it can be used for something new. */
+/** Deletes a key that has expired, so that it can be used again. */
 export const expireIdempotency = statement<
   Pick<IdempotencyRecord, "scope" | "key"> & { now: Date }
 >()((db, { idempotency }, p) =>

@@ -1,13 +1,13 @@
 import { defineTable } from "../../db/table.ts";
 
-/** The first answer to a request that carried an `Idempotency-Key` (IETF draft-07). */
+/** A used `Idempotency-Key` (IETF draft-07) and the result of its first request. */
 export interface IdempotencyRecord {
-  /** Whose key it is, for which operation: two users never share one. */
+  /** The operation and the user: two users never share a key. */
   readonly scope: string;
   readonly key: string;
-  /** HMAC-SHA256 of the request, to tell a retry from another request under the same key. */
+  /** HMAC-SHA256 of the request, to distinguish a retry from another request with the same key. */
   readonly requestHash: Uint8Array;
-  /** What the first request made; the answer is rendered from it again. */
+  /** The resource that the first request made. Retries render their response from it. */
   readonly resourceId: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -6,40 +6,42 @@ import type { Storage } from "../../db/storage.ts";
 
 import type { IdempotencyRecord } from "./idempotency.ts";
 
-/** How long the first answer to a key is kept. */
+/** How long a key is kept. */
 const keptMs = 24 * 3_600_000;
 
-/** A request that carries a key. */
+/** A request with an idempotency key. */
 export interface KeyedRequest {
   readonly actor: Actor;
-  /** Keys of different operations never meet. */
+  /** Each operation has its own keys. */
   readonly operation: string;
   readonly key: string;
-  /** What was asked for, in its one form. */
+  /** The request in its normal form. */
   readonly input: unknown;
   /**
-   * Key the hash of `input`, so that what is in it cannot be guessed from the database alone: the first is
-   * used, and with any of them it is known again.
+   * Keys for the hash of `input`, so that nobody with the database alone can guess the input. The first key is
+   * used for new records, and all are tried for existing ones.
    */
   readonly hashKeys: readonly [Uint8Array, ...Uint8Array[]];
   readonly now: Date;
 }
 
-/** Another request with the key was a moment earlier: what it made is found. */
-const keyTaken = new AppError("idempotency-in-flight", "The key is in use; try again", {
-  retryAfterSeconds: 1,
-});
+/** A concurrent request with the same key committed first. `once` then returns what that request made. */
+const keyTaken = new AppError(
+  "idempotency-in-flight",
+  "A request with the same idempotency key is in progress. Try again.",
+  { retryAfterSeconds: 1 },
+);
 
-/** What was made, now or by an earlier request with the same key. */
+/** The result of a request: newly made, or by an earlier request with the same key (`replayed`). */
 export interface Creation<Made> {
   readonly made: Made;
   readonly replayed: boolean;
 }
 
 /**
- * Makes something once for each key: a request whose key was used by an equal one finds what that one
- * made. `request` null: there is no key, and it is made in any case. Throws `idempotency-key-reused`
- * when the key came with another request.
+ * Calls `make` once per key. For a retry, returns what the first request with the key made. Without a key
+ * (`request` is null), always calls `make`. Throws `idempotency-key-reused` when the key was used with a
+ * different request.
  */
 export async function once<Made>(
   storage: Storage,
@@ -52,49 +54,50 @@ export async function once<Made>(
     await storage.settled();
     return { made, replayed: true };
   };
-  const earlier = request && (await madeBefore(storage, request));
+  const earlier = request && (await earlierResult(storage, request));
   if (earlier !== null) return replay(earlier);
   try {
     return { made: await make(), replayed: false };
   } catch (error) {
-    // Of equal requests at once, those behind may find the key taken, or no seat or address by now.
-    const first = request && (await madeBefore(storage, request));
+    // A concurrent equal request may have won: then the key, the last seat or the e-mail address is taken.
+    const first = request && (await earlierResult(storage, request));
     if (first !== null) return replay(first);
     throw error;
   }
 }
 
-/** The id of what an earlier request with the same key made; null when this one is the first. */
-async function madeBefore(storage: Storage, request: KeyedRequest): Promise<string | null> {
-  const [record] = await storage.all(idempotencyByKey, placeOf(request));
+/** The id of what an earlier request with the same key made; null if this is the first request. */
+async function earlierResult(storage: Storage, request: KeyedRequest): Promise<string | null> {
+  const [record] = await storage.all(idempotencyByKey, recordIdOf(request));
   if (record === undefined || record.expiresAt <= request.now) return null;
   const { requestHash } = record;
   if (!request.hashKeys.some((key) => crypto.timingSafeEqual(requestHash, hashOf(request, key)))) {
-    throw new AppError("idempotency-key-reused", "This key came with another request before");
+    const detail = "The idempotency key was already used with a different request. Use a new key.";
+    throw new AppError("idempotency-key-reused", detail);
   }
   return record.resourceId;
 }
 
 /**
- * The steps that reserve the key, to stand last in the unit of work: with `keyTaken` it is undone when
- * an equal request is a moment earlier.
+ * The statements that reserve the key. Put them last in the transaction: if an equal request committed
+ * first, they fail with `keyTaken` and the transaction is rolled back.
  */
 export function reserveKey(request: KeyedRequest, resourceId: string): Step<never>[] {
   const { now } = request;
   const record: IdempotencyRecord = {
-    ...placeOf(request),
+    ...recordIdOf(request),
     requestHash: hashOf(request, request.hashKeys[0]),
     resourceId,
     createdAt: now,
     expiresAt: new Date(now.getTime() + keptMs),
   };
   return [
-    step(expireIdempotency, { ...placeOf(request), now }),
+    step(expireIdempotency, { ...recordIdOf(request), now }),
     step(insertIdempotency, record, keyTaken),
   ];
 }
 
-function placeOf({ actor, operation, key }: KeyedRequest) {
+function recordIdOf({ actor, operation, key }: KeyedRequest) {
   return { scope: `${operation}:${actor.id}`, key };
 }
 

@@ -8,7 +8,7 @@ const example = "019377b0-7d40-7000-8000-000000000001";
 
 export const userSchema = schemaOf<User>()("User", "A person or program that can hold a token.", {
   id: Type.String({ format: "uuid", description: "A UUID.", examples: [example] }),
-  name: text("As they call themselves.", "Ada Lovelace"),
+  name: text("The display name.", "Ada Lovelace"),
   email: text("Unique without regard to letter case.", "ada@example.com"),
   createdAt: instant({ description: "When the user was made." }),
 });

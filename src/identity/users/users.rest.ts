@@ -18,7 +18,6 @@ import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";
 
-/** Lists and makes users. */
 export const usersRest = (users: Users, authenticated: Authenticated) =>
   new Elysia({ name: "users", prefix: path })
     .get(
@@ -26,7 +25,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
       async (exchange) => {
         const ctx = await authenticated(exchange);
         const page = await servePage(exchange, "", (request) => users.list(ctx, request));
-        // The specification answers a bare array: what surrounds it elsewhere is in headers here.
+        // The specification wants a bare array, so the pagination fields of other lists are headers here.
         const { total } = page.pagination;
         if (total !== undefined) exchange.set.headers["x-total-count"] = String(total);
         return page.data;

@@ -8,7 +8,7 @@ import { allColumns, statementsOver } from "../../db/statement.ts";
 const tables = { users: usersTable };
 const statement = statementsOver(tables);
 
-/** Touches no row when the e-mail address is taken, in whatever case. */
+/** Touches no row when the e-mail address is taken, ignoring case. */
 export const insertUser = statement<User>()((db, { users }) =>
   db.insert(users).values(allColumns(users)).onConflictDoNothing(),
 );

@@ -14,7 +14,7 @@ import { bodyReader } from "../../base/validation.ts";
 import { emailSchema, nameSchema, storedEmail } from "./fields.ts";
 import type { User } from "./user.ts";
 
-/** Who may list and make users: whoever has a token, or admins only. */
+/** Who may list and make users: any token's bearer, or admins only. */
 export type UsersAccess = "any" | "admin";
 
 export const createUserSchema = Type.Object(
@@ -24,32 +24,32 @@ export const createUserSchema = Type.Object(
 type CreateUser = Static<typeof createUserSchema>;
 
 export interface Users {
-  /** Newest first. Throws `insufficient-scope` where only admins may. */
+  /** Newest first. Throws `insufficient-scope` if access is limited to admins. */
   list(ctx: Context, request: PageRequest): Promise<Page<User>>;
   /** Throws `not-found`, `insufficient-scope`. */
   read(ctx: Context, id: string): Promise<User>;
-  /** Who asks; null for programs and for people that only an identity provider knows. */
+  /** The caller; null for clients and for users that only an external identity provider knows. */
   me(ctx: Context): Promise<User | null>;
   /**
-   * Those of `ids` that there are, in any order. Where only admins may read users, others find
-   * themselves alone.
+   * The users among `ids` that exist, in any order. If access is limited to admins, other callers find
+   * only themselves.
    */
   find(ctx: Context, ids: readonly User["id"][]): Promise<User[]>;
   /**
-   * With a key, a retry is told what the first request was (`replayed`). Throws `invalid-body`,
+   * With a key, retries return the original result (`replayed`). Throws `invalid-body`,
    * `email-taken`, `insufficient-scope`, `idempotency-key-reused`.
    */
   create(ctx: Context, body: unknown, idempotencyKey: string | null): Promise<Creation<User>>;
   /**
-   * The user of an e-mail address, whatever its case; made when there is none yet, with the name it is
-   * given then. For the command line. Throws `invalid-body`.
+   * Finds the user with this e-mail address, ignoring case, or makes one with this name. For the command
+   * line. Throws `invalid-body`.
    */
   ensureUser(input: CreateUser): Promise<Ensured>;
 }
 
 export interface Ensured {
   readonly user: User;
-  /** False when the user was there before; its name is then the one it had. */
+  /** False if the user existed already. Its name is unchanged then. */
   readonly isNew: boolean;
 }
 
@@ -60,7 +60,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
 
   async function find(id: string): Promise<User> {
     const [user] = await storage.all(userById, { id });
-    if (user === undefined) throw new AppError("not-found", "There is no user of this id");
+    if (user === undefined) throw new AppError("not-found", "No user has this id");
     return user;
   }
 
@@ -118,12 +118,12 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
   };
 }
 
-/** No secret: name and address stand in clear beside the hash. */
+/** Not a secret: the database holds the hashed name and address in clear text anyway. */
 const hashKeys = [Buffer.from("users")] as const;
 
-const emailTaken = new AppError("email-taken", "A user with this e-mail address exists");
+const emailTaken = new AppError("email-taken", "A user with this e-mail address already exists");
 
-/** The user API answers 400 to every fault of a body, a broken rule included. */
+/** The user API answers 400 to every invalid body, even if only a rule is broken. */
 const createUserBody = bodyReader(createUserSchema, "invalid-body");
 
 function readCreateUser(body: unknown): CreateUser {

@@ -27,15 +27,15 @@ beforeEach(async () => {
 });
 afterEach(() => app.stop());
 
-describe("a token", () => {
-  const ways: [string, () => RequestInit][] = [
+describe("POST /v1/auth/token", () => {
+  const requests: [string, () => RequestInit][] = [
     ["a form", () => form({ ...grant, client_id: id, client_secret: secret })],
     ["JSON", () => post({ ...grant, client_id: id, client_secret: secret })],
     ["HTTP Basic and a form", () => form(grant, basic(id, secret))],
     ["HTTP Basic and JSON", () => post(grant, basic(id, secret))],
   ];
 
-  test.each(ways)("is got by %s, and opens doors", async (_, init) => {
+  test.each(requests)("answers %s with a token that works until it expires", async (_, init) => {
     const response = await app.fetch(path, init());
     expect(response.status).toBe(200);
     expect(response.headers.get("cache-control")).toBe("no-store");
@@ -59,7 +59,7 @@ describe("a token", () => {
     expect((await app.fetch("/v1/events", { headers })).status).toBe(401);
   });
 
-  test("of several clients is each one's own", async () => {
+  test("grants each client its own roles, for its own secret only", async () => {
     const other = await app.services.clients.add("another", ["user"]);
     const response = await app.fetch(path, form(grant, basic(other.client.id, other.secret)));
     const { access_token: token } = await json(response);
@@ -69,19 +69,19 @@ describe("a token", () => {
   });
 });
 
-describe("what is not granted", () => {
-  test("a wrong secret by HTTP Basic is asked for by HTTP Basic (RFC 6749 section 5.2)", async () => {
+describe("POST /v1/auth/token rejects", () => {
+  test("a wrong secret in HTTP Basic with a Basic challenge (RFC 6749 section 5.2)", async () => {
     const response = await app.fetch(path, form(grant, basic(id, "wrong")));
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe('Bearer, Basic realm="skyhook"');
   });
 
-  test("a wrong secret and an unknown client get one and the same answer [API2-6]", async () => {
-    const ask = async (client: string, word: string) => {
+  test("a wrong secret and an unknown client with the same response [API2-6]", async () => {
+    const ask = async (client: string, attempt: string) => {
       const headers = { "x-request-id": "same" };
       const response = await app.fetch(
         path,
-        form({ ...grant, client_id: client, client_secret: word }, headers),
+        form({ ...grant, client_id: client, client_secret: attempt }, headers),
       );
       expect(response.status).toBe(401);
       return [await response.text(), ...response.headers].join();
@@ -118,21 +118,26 @@ describe("what is not granted", () => {
     ["no client", () => form(grant), 400, "invalid_request"],
     ["no secret", () => form({ ...grant, client_id: id }), 400, "invalid_request"],
     [
-      "JSON of other types",
+      "JSON values of the wrong types",
       () => post({ ...grant, client_id: 7, client_secret: [secret] }),
       400,
       "invalid_request",
     ],
-    ["JSON that is none", () => post("{"), 400, "invalid_request"],
-    ["JSON that is no object", () => post("[]"), 400, "unsupported_grant_type"],
+    ["invalid JSON", () => post("{"), 400, "invalid_request"],
+    ["JSON that is not an object", () => post("[]"), 400, "unsupported_grant_type"],
     ["null", () => post("null"), 400, "unsupported_grant_type"],
     [
-      "text",
+      "a plain text body",
       () => ({ method: "POST", body: "x", headers: { "content-type": "text/plain" } }),
       415,
       undefined,
     ],
-    ["a body too large", () => form({ ...grant, client_id: "x".repeat(20_000) }), 413, undefined],
+    [
+      "a body that is too large",
+      () => form({ ...grant, client_id: "x".repeat(20_000) }),
+      413,
+      undefined,
+    ],
   ] as [string, () => RequestInit, number, string | undefined][])(
     "%s",
     async (_, init, status, oauth) => {
@@ -143,7 +148,7 @@ describe("what is not granted", () => {
     },
   );
 
-  test("is refused without the secret in any word of it", async () => {
+  test("a wrong secret without repeating it", async () => {
     const response = await app.fetch(
       path,
       form({ ...grant, client_id: id, client_secret: "s3cr3t-try" }),
@@ -152,11 +157,11 @@ describe("what is not granted", () => {
   });
 });
 
-describe("the limiter", () => {
+describe("the limiter of failed attempts", () => {
   const wrong = () => app.fetch(path, form(grant, basic(id, "wrong")));
   const right = () => app.fetch(path, form(grant, basic(id, secret)));
 
-  test("hears an address no more after 20 failures, until the minute has passed", async () => {
+  test("blocks an address after 20 failures until the minute has passed", async () => {
     for (let tries = 0; tries < 20; tries += 1) expect((await wrong()).status).toBe(401);
     app.clock.advance(20_000);
     for (const response of [await wrong(), await right()]) {
@@ -170,18 +175,18 @@ describe("the limiter", () => {
     expect((await right()).status).toBe(200);
   });
 
-  test("holds when all tries come at once [API2-7]", async () => {
+  test("allows no more failures when all attempts are concurrent [API2-7]", async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, wrong));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(20);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
   });
 
-  test("counts with the failures of webhooks", async () => {
+  test("shares its count with failed webhook signatures", async () => {
     for (let tries = 0; tries < 20; tries += 1) await wrong();
     expect((await app.deliver("code_host", "{}")).status).toBe(429);
   });
 
-  test("does not count what is no attempt, nor what succeeds, nor bad bearer tokens", async () => {
+  test("does not count malformed requests, successes or invalid bearer tokens", async () => {
     for (let tries = 0; tries < 25; tries += 1) {
       expect((await app.fetch(path, form(grant))).status).toBe(400);
       expect((await right()).status).toBe(200);
@@ -202,7 +207,7 @@ describe("Authorization", () => {
     ["Basic YTpi", "invalid-token", 'Bearer error="invalid_token"'],
     ["Token x", "invalid-token", 'Bearer error="invalid_token"'],
     [`Bearer ${"x".repeat(5_000)}`, "invalid-token", 'Bearer error="invalid_token"'],
-  ])("%s is 401", async (authorization, code, challenge) => {
+  ])("%j is 401", async (authorization, code, challenge) => {
     const headers = authorization === undefined ? {} : { authorization };
     const response = await app.fetch("/v1/users", { headers });
     expect(response.status).toBe(401);
@@ -210,7 +215,7 @@ describe("Authorization", () => {
     expect(await json(response)).toMatchObject({ code });
   });
 
-  test("has a scheme that may be written in any case", async () => {
+  test("accepts the scheme in any case", async () => {
     const token = await app.services.tokens.mint({ id: "u", roles: [] }, 60);
     for (const scheme of ["bearer", "BEARER", "Bearer"]) {
       const headers = { authorization: `${scheme} ${token}` };

@@ -8,18 +8,18 @@ import { resources } from "../../support/resources.ts";
 
 const taken = resources();
 
-/** An identity provider on a port of its own: publishes keys, signs tokens. */
+/** An identity provider on a free port, which publishes keys and signs tokens. */
 class IdentityProvider {
   readonly #keys = new Map<string, { alg: string; pair: GenerateKeyPairResult }>();
-  /** What is answered instead of the keys. */
-  fault: (() => Response) | null = null;
+  /** Replaces the response with the keys. */
+  override: (() => Response) | null = null;
   fetches = 0;
   readonly #server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch: async () => {
       this.fetches += 1;
-      return this.fault?.() ?? Response.json({ keys: await this.#published() });
+      return this.override?.() ?? Response.json({ keys: await this.#published() });
     },
   });
   readonly url = `${this.#server.url.href}jwks.json`;
@@ -74,7 +74,7 @@ afterEach(async () => {
   await provider.stop();
 });
 
-/** A token that would be good but for `claims` and `header`. */
+/** A token that is valid except for `claims` and `header`. */
 async function token(
   kid: string,
   alg: string,
@@ -100,13 +100,13 @@ async function token(
 const ask = (bearer: string, path = "/v1/events") =>
   app.fetch(path, { headers: { authorization: `Bearer ${bearer}` } });
 
-describe("a token of an identity provider", () => {
-  test.each(["RS256", "ES256", "EdDSA"])("signed by %s opens doors", async (alg) => {
+describe("a token from an identity provider", () => {
+  test.each(["RS256", "ES256", "EdDSA"])("signed with %s is accepted", async (alg) => {
     await provider.addKey("k2", alg);
     expect((await ask(await token("k2", alg))).status).toBe(200);
   });
 
-  test("fetches the keys once, however many tokens come", async () => {
+  test("causes one fetch of the keys, even if many tokens arrive at once", async () => {
     const tokens = await Promise.all(
       Array.from({ length: 20 }, (_, n) => token("k1", "ES256", { sub: `u${n}` })),
     );
@@ -115,69 +115,72 @@ describe("a token of an identity provider", () => {
     expect(provider.fetches).toBe(1);
   });
 
-  test("of a key that came later is good: keys are fetched again", async () => {
+  test("signed with a new key is accepted after the keys are fetched again", async () => {
     expect((await ask(await token("k1", "ES256"))).status).toBe(200);
     await provider.addKey("k2", "ES256");
     provider.removeKey("k1");
-    // Not yet: what anyone can name must not make us fetch each time.
+    // Too early: anyone can name an unknown key, so fetches are limited.
     expect((await ask(await token("k2", "ES256"))).status).toBe(401);
     expect(provider.fetches).toBe(1);
-    // The library looks at the system's clock.
+    // The library uses the system clock.
     setSystemTime(new Date(Date.now() + 31_000));
     expect((await ask(await token("k2", "ES256"))).status).toBe(200);
     expect(provider.fetches).toBe(2);
   });
 
-  test("may lack roles, and then opens what is for everyone", async () => {
+  test("without roles is accepted where no role is required", async () => {
     const plain = await token("k1", "ES256", { roles: undefined });
     expect((await ask(plain, "/v1/users")).status).toBe(200);
     expect((await ask(plain)).status).toBe(403);
   });
 
   const bad: [string, () => Promise<string>][] = [
-    ["of our own making", () => app.services.tokens.mint({ id: "u1", roles: ["admin"] }, 60)],
-    ["of another issuer", () => token("k1", "ES256", { iss: "https://evil.example.com/" })],
+    [
+      "issued by Skyhook itself",
+      () => app.services.tokens.mint({ id: "u1", roles: ["admin"] }, 60),
+    ],
+    ["from another issuer", () => token("k1", "ES256", { iss: "https://evil.example.com/" })],
     ["without an issuer", () => token("k1", "ES256", { iss: undefined })],
     ["for another audience", () => token("k1", "ES256", { aud: "https://other.example.com" })],
     ["of type JWT", () => token("k1", "ES256", {}, { typ: "JWT" })],
-    ["of no type", () => token("k1", "ES256", {}, { typ: undefined })],
+    ["without a type", () => token("k1", "ES256", {}, { typ: undefined })],
     [
       "that has expired",
       () => token("k1", "ES256", { exp: Math.floor(app.clock.now() / 1_000) - 31 }),
     ],
     ["that never expires", () => token("k1", "ES256", { exp: undefined })],
     [
-      "that is not yet good",
+      "that is not yet valid",
       () => token("k1", "ES256", { nbf: Math.floor(app.clock.now() / 1_000) + 60 }),
     ],
-    ["of nobody", () => token("k1", "ES256", { sub: undefined })],
+    ["without a subject", () => token("k1", "ES256", { sub: undefined })],
     [
-      "of an unknown key",
+      "signed with an unknown key",
       async () => token("k9", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
     ],
     [
-      "of another key by the same name",
+      "signed with another key under a known key id",
       async () => token("k1", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),
     ],
     [
-      "signed by HS256 with the public key",
+      "signed with HS256 and the public key",
       async () => {
         const jwk = JSON.stringify(await exportJWK(provider.keyOf("k1").publicKey));
         return token("k1", "HS256", {}, {}, Buffer.from(jwk));
       },
     ],
     [
-      "signed by HS256 with our secret",
+      "signed with HS256 and JWT_SECRET",
       () => token("k1", "HS256", {}, {}, Buffer.from("a test key of thirty-two bytes!!")),
     ],
     [
-      "of an algorithm not taken",
+      "signed with an unsupported algorithm",
       async () => {
         await provider.addKey("k3", "PS256");
         return token("k3", "PS256");
       },
     ],
-    ["that is none", async () => "nonsense"],
+    ["that is not a JWT", async () => "nonsense"],
   ];
 
   test.each(bad)("%s is 401 [API2-3]", async (_, make) => {
@@ -191,7 +194,7 @@ const bomb = Bun.gzipSync(Buffer.alloc(200_000_000, " "));
 const packed = (body: Uint8Array<ArrayBuffer>) =>
   new Response(body, { headers: { "content-encoding": "gzip" } });
 
-/** White space without end, as fast as it is read. */
+/** An endless stream of white space. */
 const endless = () =>
   new ReadableStream({
     pull: (controller) => controller.enqueue(Buffer.alloc(65_536, " ")),
@@ -200,10 +203,10 @@ const endless = () =>
 describe("an identity provider that", () => {
   test.each([
     ["answers 500", () => new Response("no", { status: 500 })],
-    ["answers no JSON", () => new Response("<html>")],
-    ["answers no keys", () => Response.json({ nothing: true })],
-  ])("%s makes it 503, and the next try is made", async (_, fault) => {
-    provider.fault = fault;
+    ["answers without JSON", () => new Response("<html>")],
+    ["answers without keys", () => Response.json({ nothing: true })],
+  ])("%s causes a 503, and the next request fetches again", async (_, override) => {
+    provider.override = override;
     const good = await token("k1", "ES256");
     const response = await ask(good);
     expect(response.status).toBe(503);
@@ -211,37 +214,37 @@ describe("an identity provider that", () => {
     const text = await response.text();
     expect(text).toContain("unavailable");
     expect(text).not.toMatch(/127\.0\.0\.1|jwks|jose/i);
-    provider.fault = null;
+    provider.override = null;
     expect((await ask(good)).status).toBe(200);
   });
 
   test.each<[string, () => Response]>([
     ["answers more than 1 MiB", () => Response.json({ keys: [], padding: "x".repeat(2 ** 20) })],
     ["answers 200 MB in 200 KB of gzip", () => packed(bomb)],
-    ["never ends its answer", () => new Response(endless())],
+    ["never ends its response", () => new Response(endless())],
     ["answers more than 100 keys", () => Response.json({ keys: Array(101).fill({ kty: "EC" }) })],
-  ])("%s makes it 503", async (_, fault) => {
+  ])("%s causes a 503", async (_, override) => {
     const good = await token("k1", "ES256");
-    provider.fault = fault;
+    provider.override = override;
     const before = process.memoryUsage.rss();
     expect((await ask(good)).status).toBe(503);
     expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 2 ** 20);
-    provider.fault = null;
+    provider.override = null;
     expect((await ask(good)).status).toBe(200);
   });
 
-  test("sends its keys packed is understood", async () => {
+  test("compresses its keys is supported", async () => {
     const good = await token("k1", "ES256");
     const keys = Buffer.from(await (await fetch(provider.url)).text());
-    provider.fault = () => packed(Bun.gzipSync(keys));
+    provider.override = () => packed(Bun.gzipSync(keys));
     expect((await ask(good)).status).toBe(200);
   });
 
-  test("redirects to good keys makes it 503", async () => {
+  test("redirects to valid keys causes a 503", async () => {
     const good = await token("k1", "ES256");
     const { url } = provider;
     let redirected = false;
-    provider.fault = () => {
+    provider.override = () => {
       if (redirected) return Response.json({ keys: [] });
       redirected = true;
       return Response.redirect(url);
@@ -254,7 +257,7 @@ describe("an identity provider that", () => {
     ["head", "HTTP/1.1 200 OK\r\n", "X: y\r\n"],
     ["body", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", " "],
   ])(
-    "drips its %s makes it 503 after 5 s",
+    "sends its %s slowly causes a 503 after 5 s",
     async (_, start, drop) => {
       const open: Timer[] = [];
       using dripping = Bun.listen({
@@ -284,13 +287,13 @@ describe("an identity provider that", () => {
     60_000,
   );
 
-  test("is down makes it 503", async () => {
+  test("is down causes a 503", async () => {
     const good = await token("k1", "ES256");
     await provider.stop();
     expect((await ask(good)).status).toBe(503);
   });
 
-  test("goes down later harms nobody who is known", async () => {
+  test("goes down later does not affect tokens already verified", async () => {
     const good = await token("k1", "ES256");
     expect((await ask(good)).status).toBe(200);
     await provider.stop();
@@ -298,7 +301,7 @@ describe("an identity provider that", () => {
   });
 });
 
-test("lets `skyhook replay` in, which has no other", async () => {
+test("`skyhook replay` uses a token from the identity provider", async () => {
   const folder = taken.newFolder();
   const server = await taken.start(folder, { JWKS_URL: provider.url, ...expected });
   const replay = (env: Record<string, string>) =>

@@ -12,7 +12,7 @@ const nowSeconds = Math.floor(clock.now() / 1_000);
 const subject = tokens({ key, issuer: "skyhook", audience: "skyhook" }, clock);
 const actor = { id: "u1", roles: ["operator"] } as const;
 
-/** A token that would be good but for `claims` and `header`. */
+/** A token that is valid except for `claims` and `header`. */
 const forged = (claims: object, header: object = {}, signingKey: Uint8Array = key) =>
   new SignJWT({
     iss: "skyhook",
@@ -27,7 +27,7 @@ const forged = (claims: object, header: object = {}, signingKey: Uint8Array = ke
     .setProtectedHeader({ alg: "HS256", typ: "at+jwt", ...header })
     .sign(signingKey);
 
-/** A well-signed token with a header, or an `exp`, that no library would write. */
+/** A correctly signed token with a header, or an `exp`, that no library would write. */
 function handmade(header: object, exp = String(nowSeconds + 60)): string {
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
   const claims = {
@@ -44,14 +44,14 @@ function handmade(header: object, exp = String(nowSeconds + 60)): string {
 }
 
 describe("an access token", () => {
-  test("names its bearer and roles", async () => {
+  test("holds its subject and roles", async () => {
     const session = await subject.verify(await subject.mint(actor, 60));
     expect(session).toEqual({ actor, expiresAt: new Date((nowSeconds + 90) * 1_000) });
     const other = await subject.verify(await forged({}));
     expect(other.actor).toEqual({ id: "u1", roles: ["admin"] });
   });
 
-  test("holds for its time and 30 s of skew, no longer [API2-2]", async () => {
+  test("is valid until it expires, plus 30 s for clock skew [API2-2]", async () => {
     const late = (ms: number) =>
       tokens({ key, issuer: "skyhook", audience: "skyhook" }, manualClock(clock.now() + ms));
     const token = await subject.mint(actor, 60);
@@ -59,36 +59,42 @@ describe("an access token", () => {
     expect(await failure(late(91_000).verify(token))).toMatchObject({ code: "invalid-token" });
   });
 
-  test("made by hand is as good as one made by a library", async () => {
+  test("assembled by hand is valid too, which the invalid ones below rely on", async () => {
     expect((await subject.verify(handmade({}))).actor).toEqual({ id: "u1", roles: [] });
   });
 
-  test("knows no roles but ours", async () => {
+  test("loses roles that do not exist", async () => {
     const token = await forged({ roles: ["admin", "root", 7, null] });
     expect((await subject.verify(token)).actor).toEqual({ id: "u1", roles: ["admin"] });
   });
 
   test.each([
-    ["of another key", () => forged({}, {}, Buffer.from("another key of thirty-two bytes!"))],
-    ["of another issuer", () => forged({ iss: "other" })],
-    ["of another audience", () => forged({ aud: "other" })],
+    [
+      "signed with another key",
+      () => forged({}, {}, Buffer.from("another key of thirty-two bytes!")),
+    ],
+    ["from another issuer", () => forged({ iss: "other" })],
+    ["for another audience", () => forged({ aud: "other" })],
     ["of another type", () => forged({}, { typ: "JWT" })],
-    ["of another algorithm", () => forged({}, { alg: "HS512" }, Buffer.alloc(64, 1))],
-    ["of another algorithm under our key", () => forged({}, { alg: "HS384" })],
+    ["signed with another algorithm", () => forged({}, { alg: "HS512" }, Buffer.alloc(64, 1))],
+    ["signed with another algorithm and the right key", () => forged({}, { alg: "HS384" })],
     ["that never expires", () => forged({ exp: undefined })],
-    ["that ends never, by a number too large for one", async () => handmade({}, "1e999")],
-    ["that ends after all dates", async () => handmade({}, "1e300")],
+    ["whose expiry is too large for a number", async () => handmade({}, "1e999")],
+    ["whose expiry is too large for a date", async () => handmade({}, "1e300")],
     ["that has expired", () => forged({ exp: nowSeconds - 31 })],
-    ["that is not yet good", () => forged({ nbf: nowSeconds + 60 })],
-    ["of nobody", () => forged({ sub: undefined })],
-    ["of an empty subject", () => forged({ sub: "" })],
+    ["that is not yet valid", () => forged({ nbf: nowSeconds + 60 })],
+    ["without a subject", () => forged({ sub: undefined })],
+    ["with an empty subject", () => forged({ sub: "" })],
     ["without an id", () => forged({ jti: undefined })],
     ["without a time of issue", () => forged({ iat: undefined })],
-    ["whose roles are no list", () => forged({ roles: "admin" })],
+    ["whose roles are not a list", () => forged({ roles: "admin" })],
     ["with an unknown critical header", async () => handmade({ crit: ["x"], x: 1 })],
     ["without a signature", async () => new UnsecuredJWT({ sub: "u1" }).encode()],
     ["of 5,000 characters", async () => "a".repeat(5_000)],
-    ["of two parts", async () => (await forged({})).split(".").slice(0, 2).join(".")],
+    [
+      "with two parts instead of three",
+      async () => (await forged({})).split(".").slice(0, 2).join("."),
+    ],
   ])("%s is invalid [API2-1]", async (_, make) => {
     const token = await make();
     expect(await failure(subject.verify(token))).toMatchObject({ code: "invalid-token" });

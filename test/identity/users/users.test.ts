@@ -18,7 +18,7 @@ const ada = { name: "Ada Lovelace", email: "ada@example.com" };
 const get = (at: string) => app.as("user", at);
 
 describe("a user", () => {
-  test("is made: 201, where it is, and what the contract says", async () => {
+  test("is created with 201, its Location and the specified fields", async () => {
     const response = await create(ada);
     expect(response.status).toBe(201);
     const user = await json(response);
@@ -34,7 +34,7 @@ describe("a user", () => {
   });
 
   test.each(["0", "nobody", "%00", "'%20or%201=1", "x".repeat(2_000)])(
-    "%s that is not there is 404",
+    "with the unknown id %s is 404",
     async (id) => {
       const response = await get(`${path}/${id}`);
       expect(response.status).toBe(404);
@@ -42,7 +42,7 @@ describe("a user", () => {
     },
   );
 
-  test("has an e-mail address of their own, whatever its case", async () => {
+  test("needs an e-mail address that is unique, ignoring case", async () => {
     await create(ada);
     for (const email of [ada.email, "ADA@EXAMPLE.COM", "Ada@example.Com"]) {
       const response = await create({ name: "Other", email });
@@ -54,7 +54,7 @@ describe("a user", () => {
     expect(itemsOf(await (await get(path)).json())).toHaveLength(1);
   });
 
-  test("may have letters beyond ASCII in their address, unique without regard to their case", async () => {
+  test("may have an address with non-ASCII letters, unique ignoring their case", async () => {
     for (const email of ["josé@bücher.example", "用户@例子.广告", "ünï@x.org"]) {
       const made = await create({ ...ada, email });
       expect(made.status).toBe(201);
@@ -65,18 +65,18 @@ describe("a user", () => {
     }
   });
 
-  test("is made once, however many ask at once", async () => {
+  test("is created once when many requests arrive at once", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(ada)));
     const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
     expect(statuses).toEqual([201, ...Array<number>(19).fill(409)]);
   });
 
-  test("may have a name of escaped characters, and of backslashes", async () => {
+  test("may have escaped characters and backslashes in their name", async () => {
     const body = String.raw`{"name":"\ud83e\udd8a \\ud83e","email":"ada@example.com"}`;
     expect(await json(await create(body))).toMatchObject({ name: "🦊 \\ud83e" });
   });
 
-  test("keeps a name in one form: trimmed and composed", async () => {
+  test("has a name that is trimmed and composed (NFC)", async () => {
     const response = await create({ ...ada, name: "  Zoe\u0308 O’Neil-李 🦊 " });
     expect(await json(response)).toMatchObject({ name: "Zoë O’Neil-李 🦊" });
   });
@@ -85,7 +85,7 @@ describe("a user", () => {
 describe("the list of users", () => {
   beforeEach(async () => {
     for (let number = 1; number <= 25; number += 1) {
-      // Some at the same time: the id then decides.
+      // Some users share a creation time, so that their order depends on the id.
       if (number % 3 === 0) app.clock.advance(1);
       expect((await create({ name: `N${number}`, email: `n${number}@example.com` })).status).toBe(
         201,
@@ -98,7 +98,7 @@ describe("the list of users", () => {
   const prev = (response: Response): string | undefined =>
     /<([^>]+)>; rel="prev"/.exec(response.headers.get("link") ?? "")?.[1];
 
-  test("has its total in a header, only when it is asked for", async () => {
+  test("has its total in a header, only on request", async () => {
     const counted = await get(`${path}?include=total&limit=2`);
     expect(counted.headers.get("x-total-count")).toBe("25");
     expect(itemsOf(await counted.json())).toHaveLength(2);
@@ -113,7 +113,7 @@ describe("the list of users", () => {
   });
 
   test.each(["?limit=4", "?limit=10&page=1", "?limit=100", "?limit=1000"])(
-    "%s: a walk by Link meets everyone once, there and back",
+    "%s: following Link returns every user once, in both directions",
     async (query) => {
       const there: unknown[] = [];
       let last: Response | undefined;
@@ -134,7 +134,7 @@ describe("the list of users", () => {
     },
   );
 
-  test("ends: the last page has no next, and beyond it is nothing", async () => {
+  test("has no next link on its last page, and empty pages after it", async () => {
     const response = await get(`${path}?limit=25`);
     expect(next(response)).toBeUndefined();
     expect(await (await get(`${path}?page=9`)).json()).toEqual([]);
@@ -146,7 +146,7 @@ describe("the list of users", () => {
     ["direction", ["", "up", "FORWARD"]],
     ["include", ["", "everything"]],
     ["cursor", ["", "x", "\u0000", "e30", "🧳", "a".repeat(513)]],
-  ])("%s that is bad is 400 and named", async (name, values) => {
+  ])("answers an invalid %s with a 400 that names it", async (name, values) => {
     for (const value of values) {
       const response = await get(`${path}?${new URLSearchParams({ [name]: value }).toString()}`);
       expect(response.status).toBe(400);
@@ -156,7 +156,7 @@ describe("the list of users", () => {
     expect(await json(twice)).toMatchObject({ status: 400, errors: [{ parameter: name }] });
   });
 
-  test("is for admins only where the configuration says so [API5-8]", async () => {
+  test("is for admins only with USERS_ACCESS=admin [API5-8]", async () => {
     const strict = await startApp({ USERS_ACCESS: "admin" });
     const ask = (role: "user" | "operator" | "admin", init: RequestInit = {}) =>
       Promise.all([strict.as(role, path, init), strict.as(role, `${path}/x`)]);
@@ -173,14 +173,14 @@ describe("the list of users", () => {
   });
 });
 
-describe("a bad body is 400 and says where", () => {
+describe("an invalid body", () => {
   const bad: [string, unknown, string[]][] = [
-    ["nothing in it", {}, ["/name", "/email"]],
+    ["no fields", {}, ["/name", "/email"]],
     ["no name", { email: ada.email }, ["/name"]],
     ["no email", { name: "Ada" }, ["/email"]],
-    ["a list", [], [""]],
+    ["an array", [], [""]],
     ["null", null, [""]],
-    ["a text", '"text"', [""]],
+    ["a string", '"text"', [""]],
     ...[
       1,
       null,
@@ -234,7 +234,7 @@ describe("a bad body is 400 and says where", () => {
     ]),
   ];
 
-  test.each(bad)("%s", async (_, body, pointers) => {
+  test.each(bad)("with %s is 400 and names each field", async (_, body, pointers) => {
     const response = await create(body);
     expect(response.status).toBe(400);
     const { code, errors } = await json(response);
@@ -248,13 +248,23 @@ describe("a bad body is 400 and says where", () => {
 
   test.each([
     ["not JSON", "{", 400, "invalid-body"],
-    ["nothing", "", 400, "invalid-body"],
-    ["two values", "{}{}", 400, "invalid-body"],
+    ["empty", "", 400, "invalid-body"],
+    ["made of two values", "{}{}", 400, "invalid-body"],
     ["not UTF-8", Buffer.from([0x22, 0xff, 0x22]), 400, "invalid-body"],
-    ["half a character", '{"name":"a\\ud83e","email":"ada@example.com"}', 400, "invalid-body"],
-    ["too deep", "[".repeat(40) + "]".repeat(40), 400, "invalid-body"],
-    ["too large", JSON.stringify({ ...ada, more: "x".repeat(300_000) }), 413, "body-too-large"],
-  ])("%s", async (_, body, status, code) => {
+    [
+      "not well-formed Unicode",
+      '{"name":"a\\ud83e","email":"ada@example.com"}',
+      400,
+      "invalid-body",
+    ],
+    ["nested too deeply", "[".repeat(40) + "]".repeat(40), 400, "invalid-body"],
+    [
+      "larger than 256 KiB",
+      JSON.stringify({ ...ada, more: "x".repeat(300_000) }),
+      413,
+      "body-too-large",
+    ],
+  ])("that is %s is rejected", async (_, body, status, code) => {
     const response = await app.as("user", path, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -270,20 +280,23 @@ describe("a bad body is 400 and says where", () => {
     "multipart/form-data",
     "text/json",
     "",
-  ])("of type %j is 415 and told what would be taken", async (type) => {
+  ])("of type %j is 415 with the supported type", async (type) => {
     const response = await create(ada, { "content-type": type });
     expect(response.status).toBe(415);
     expect(response.headers.get("accept")).toBe("application/json");
   });
 
-  test.each(["gzip", "br", "identity, gzip"])("in coding %s is 415", async (coding) => {
-    const response = await create(ada, { "content-encoding": coding });
-    expect(response.status).toBe(415);
-    expect(response.headers.get("accept-encoding")).toBe("identity");
-    expect(response.headers.get("accept")).toBe("application/json");
-  });
+  test.each(["gzip", "br", "identity, gzip"])(
+    "with the content coding %s is 415",
+    async (coding) => {
+      const response = await create(ada, { "content-encoding": coding });
+      expect(response.status).toBe(415);
+      expect(response.headers.get("accept-encoding")).toBe("identity");
+      expect(response.headers.get("accept")).toBe("application/json");
+    },
+  );
 
-  test("of fields that we know nothing of is not: they are left out [API3-3]", async () => {
+  test("is not one with unknown fields, which are ignored [API3-3]", async () => {
     const body = `{"__proto__":{"isAdmin":true},"id":"mine","role":"admin","name":"Ada","email":"ada@example.com"}`;
     const user = await json(await create(body));
     expect(Object.keys(user).toSorted()).toEqual(["createdAt", "email", "id", "name"]);
@@ -295,7 +308,7 @@ describe("Idempotency-Key", () => {
   const keyed = (body: unknown, key: string, who?: string) =>
     create(body, { "idempotency-key": key }, who);
 
-  test("makes a retry harmless", async () => {
+  test("makes a retry return the original response", async () => {
     const first = await keyed(ada, "k1");
     const again = await keyed(ada, "k1");
     expect([first.status, again.status]).toEqual([201, 201]);
@@ -303,11 +316,11 @@ describe("Idempotency-Key", () => {
     expect(again.headers.get("idempotent-replayed")).toBe("true");
     expect(again.headers.get("location")).toBe(first.headers.get("location"));
     expect(await again.text()).toBe(await first.text());
-    // Quoted, as the draft writes it, it is the same key.
+    // The draft quotes keys. Quoted or not, it is the same key.
     expect((await keyed(ada, '"k1"')).headers.get("idempotent-replayed")).toBe("true");
   });
 
-  test("with another body is 422; of another actor it is another key", async () => {
+  test("is 422 with another body, and independent for another user", async () => {
     await keyed(ada, "k1");
     const other = { name: "Bob", email: "bob@example.com" };
     const reused = await keyed(other, "k1");
@@ -316,19 +329,19 @@ describe("Idempotency-Key", () => {
     expect((await keyed(other, "k1", "bob")).status).toBe(201);
   });
 
-  test("of a request that failed is free again", async () => {
+  test("is free again after a failed request", async () => {
     expect((await keyed({ name: "Ada" }, "k1")).status).toBe(400);
     expect((await keyed(ada, "k1")).status).toBe(201);
   });
 
-  test("holds when all retries come at once", async () => {
+  test("creates one user when all retries arrive at once", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => keyed(ada, "k1")));
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(20).fill(201));
     const bodies = await Promise.all(answers.map((answer) => answer.text()));
     expect(new Set(bodies).size).toBe(1);
   });
 
-  test.each(["", " ", "a b", "ü", "x".repeat(256)])("%j is none: 400 and named", async (key) => {
+  test.each(["", " ", "a b", "ü", "x".repeat(256)])("%j is invalid: 400", async (key) => {
     const response = await keyed(ada, key);
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ errors: [{ parameter: "Idempotency-Key" }] });
