@@ -2,35 +2,36 @@ import {
   buildSchema,
   findBreakingChanges,
   findDangerousChanges,
+  type GraphQLSchema,
   lexicographicSortSchema,
   printSchema,
 } from "graphql";
 
-import { schema } from "../src/graphql-schema.ts";
+import { createSchema } from "../src/graphql-schema.ts";
+import { startApp } from "../test/support/app.ts";
 
-/** Where the printed schema is kept, seen from the root of the repository. */
-export const schemaFile = "schema.graphql";
+/** Relative to the root of the repository. */
+const schemaFile = "schema.graphql";
 
-/** The schema as `schema.graphql` holds it. */
-export function printedSchema(): string {
+/** The content of `schema.graphql`. */
+export function printedSchema(schema: GraphQLSchema): string {
   return `${printSchema(lexicographicSortSchema(schema))}\n`;
 }
 
-/** What clients of the schema `before` would stumble over in `after`, a line each. */
+/** The changes from `before` to `after` that can break a client, one line each. */
 export function changesThatBreak(before: string, after: string): string[] {
   const [old, current] = [buildSchema(before), buildSchema(after)];
   const changes = [...findBreakingChanges(old, current), ...findDangerousChanges(old, current)];
   return changes.map(({ description }) => description);
 }
 
-/** `bun run schema` writes the schema; what would break clients only with `--breaking`. */
-async function write(isAllowedToBreak: boolean): Promise<void> {
+/** `bun run schema` writes the file. Breaking changes need `--breaking`. */
+async function write(after: string, isAllowedToBreak: boolean): Promise<void> {
   const file = Bun.file(schemaFile);
-  const after = printedSchema();
   const changes = (await file.exists()) ? changesThatBreak(await file.text(), after) : [];
   if (changes.length > 0 && !isAllowedToBreak) {
-    console.error(`Not written, since clients may break:\n  ${changes.join("\n  ")}`);
-    console.error("If that is meant: bun run schema --breaking");
+    console.error(`Not written: these changes can break clients:\n  ${changes.join("\n  ")}`);
+    console.error("If they are intended, run: bun run schema --breaking");
     process.exitCode = 1;
     return;
   }
@@ -38,4 +39,8 @@ async function write(isAllowedToBreak: boolean): Promise<void> {
   console.log(`Wrote ${schemaFile}`);
 }
 
-if (import.meta.main) await write(process.argv.includes("--breaking"));
+if (import.meta.main) {
+  const app = await startApp();
+  await write(printedSchema(createSchema(app.services)), process.argv.includes("--breaking"));
+  await app.stop();
+}

@@ -86,9 +86,8 @@ export function createApp(services: Services) {
     .use(statisticsRest(services.statistics, signedIn, clock))
     .use(
       graphqlRest({
-        verbs: services,
+        schema: async () => (await import("./graphql-schema.ts")).createSchema(services),
         verify: services.verify,
-        clock,
         logError,
         playground: config.graphiql === "on",
         trustedProxyHops: config.trustedProxyHops,

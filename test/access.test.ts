@@ -11,7 +11,7 @@ import {
 } from "graphql";
 
 import type { Role } from "../src/base/context.ts";
-import { schema } from "../src/graphql-schema.ts";
+import { createSchema } from "../src/graphql-schema.ts";
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
@@ -70,6 +70,7 @@ const routes = setUp.app.routes.map(({ method, path, hooks }) => ({
   name: `${method} ${path}`,
   query: queryNames(hooks),
 }));
+const schema = createSchema(setUp.services);
 await setUp.stop();
 
 let app: TestApp;

@@ -1,13 +1,32 @@
+import { decodeCursor } from "../../base/cursor.ts";
+import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { loader, one } from "../../web/graphql/loaders.ts";
 import { checkedIdempotencyKey } from "../../web/rest/idempotency-key.ts";
 import { checkedFilter } from "../../web/rest/query.ts";
-import { decodeCursor } from "../../base/cursor.ts";
 
 import { bookingStatuses, paymentMethods } from "../booking.ts";
+import type { FlightTypes } from "../flights/flights.graphql.ts";
+
+import type { BookingSummary, Cancellation, PassengerView, RefundView } from "./booking-view.ts";
+import type { Bookings } from "./bookings.ts";
 
 /** Bookings: everyone sees their own; admins see all. */
-export function bookingsGraphql(builder: Builder): void {
+export function bookingsGraphql(
+  builder: Builder,
+  bookings: Bookings,
+  { FlightType }: FlightTypes,
+  { UserType, loadUser }: UserTypes,
+): void {
+  const loadBooking = loader(async ({ signedIn }, ids: readonly string[]) =>
+    one(await bookings.find(signedIn(), ids), ({ id }): string => id),
+  );
+  const loadPassengersOf = loader<string, readonly PassengerView[]>(async ({ signedIn }, ids) => {
+    const found = await bookings.passengers(signedIn(), ids);
+    return (id) => found.get(id) ?? [];
+  });
+  const BookingType = builder.objectRef<BookingSummary>("Booking");
   const BookingStatus = builder.enumType("BookingStatus", {
     description: "Where a booking stands. `flown`: confirmed, and the flight has departed.",
     values: bookingStatuses,
@@ -17,7 +36,7 @@ export function bookingsGraphql(builder: Builder): void {
     values: paymentMethods,
   });
 
-  builder.objectType("Passenger", {
+  const PassengerType = builder.objectRef<PassengerView>("Passenger").implement({
     description: "One traveller. What identifies a person is masked.",
     fields: (t) => ({
       firstName: t.exposeString("firstName", { description: "Given name." }),
@@ -30,7 +49,7 @@ export function bookingsGraphql(builder: Builder): void {
     }),
   });
 
-  builder.objectType("Refund", {
+  const RefundType = builder.objectRef<RefundView>("Refund").implement({
     description: "What a cancellation pays back.",
     fields: (t) => ({
       amount: t.expose("amount", { type: "Money", description: "What is paid back." }),
@@ -43,20 +62,20 @@ export function bookingsGraphql(builder: Builder): void {
     }),
   });
 
-  builder.objectType("Cancellation", {
+  const CancellationType = builder.objectRef<Cancellation>("Cancellation").implement({
     description: "A booking's end.",
     fields: (t) => ({
       bookingId: t.exposeID("bookingId", { description: "The booking." }),
       status: t.expose("status", { type: BookingStatus, description: "Always `cancelled`." }),
       cancelledAt: t.expose("cancelledAt", { type: "DateTime", description: "When." }),
-      refund: t.expose("refund", { type: "Refund", description: "What is paid back." }),
+      refund: t.expose("refund", { type: RefundType, description: "What is paid back." }),
     }),
   });
 
-  builder.node("Booking", {
+  builder.node(BookingType, {
     description: "Seats on one flight, sold to one user.",
     id: { resolve: ({ id }) => id },
-    loadManyWithoutCache: (ids, { load }) => Promise.all(ids.map(load.booking)),
+    loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadBooking(ctx, id))),
     fields: (t) => ({
       bookingId: t.exposeID("bookingId", { description: "The booking's id, as in REST." }),
       reference: t.exposeString("reference", { description: "Six letters to read out." }),
@@ -71,24 +90,24 @@ export function bookingsGraphql(builder: Builder): void {
         type: "EmailAddress",
         description: "The contact address.",
       }),
-      flight: t.expose("flight", { type: "Flight", description: "The flight it is on." }),
+      flight: t.expose("flight", { type: FlightType, description: "The flight it is on." }),
       user: t.field({
-        type: "User",
+        type: UserType,
         nullable: true,
         description: "Who booked; null for a program, and for a user you may not see.",
-        resolve: ({ userId }, _, { load }) => load.user(userId),
+        resolve: ({ userId }, _, ctx) => loadUser(ctx, userId),
       }),
       passengers: t.field({
-        type: ["Passenger"],
+        type: [PassengerType],
         nullable: true,
         description:
           "The travellers, in the order of the request; null, with the error `unavailable`, while the key that they are sealed with is missing.",
-        resolve: ({ id }, _, { load }) => load.passengers(id),
+        resolve: ({ id }, _, ctx) => loadPassengersOf(ctx, id),
       }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was booked." }),
       updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
       cancellation: t.expose("cancellation", {
-        type: "Cancellation",
+        type: CancellationType,
         nullable: true,
         description: "Its end; null unless it is cancelled.",
       }),
@@ -97,26 +116,26 @@ export function bookingsGraphql(builder: Builder): void {
 
   builder.queryFields((t) => ({
     booking: t.field({
-      type: "Booking",
+      type: BookingType,
       nullable: true,
       description: "A booking; null where there is none of this id, or it is not yours.",
       args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
-      resolve: (_, { bookingId }, { load }) => load.booking(bookingId),
+      resolve: (_, { bookingId }, ctx) => loadBooking(ctx, bookingId),
     }),
     bookings: t.connection(
       {
-        type: "Booking",
+        type: BookingType,
         description: "Your bookings, newest first; for admins everyone's.",
         args: {
           userId: t.arg.id({ description: "For admins: the bookings of this user only." }),
         },
-        resolve: (_, { userId, ...args }, { verbs, signedIn }) => {
+        resolve: (_, { userId, ...args }, { signedIn }) => {
           const ctx = signedIn();
           const filters = { userId: checkedFilter("userId", userId) };
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "bk_"),
-            (request) => verbs.bookings.list(ctx, request, filters),
+            (request) => bookings.list(ctx, request, filters),
           );
         },
       },
@@ -162,7 +181,7 @@ export function bookingsGraphql(builder: Builder): void {
 
   builder.mutationFields((t) => ({
     createBooking: t.field({
-      type: "Booking",
+      type: BookingType,
       description: "Takes the seats and books them, or neither.",
       args: {
         input: t.arg({ type: CreateBookingInput, required: true, description: "What to book." }),
@@ -171,18 +190,17 @@ export function bookingsGraphql(builder: Builder): void {
             "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
         }),
       },
-      async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
+      async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
-        return (await verbs.bookings.create(ctx, input, key)).made;
+        return (await bookings.create(ctx, input, key)).made;
       },
     }),
     cancelBooking: t.field({
-      type: "Cancellation",
+      type: CancellationType,
       description: "Cancels a booking and gives its seats back. A repeat is told the same.",
       args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
-      resolve: (_, { bookingId }, { verbs, signedIn }) =>
-        verbs.bookings.cancel(signedIn(), bookingId),
+      resolve: (_, { bookingId }, { signedIn }) => bookings.cancel(signedIn(), bookingId),
     }),
   }));
 }

@@ -1,19 +1,35 @@
+import type { Clock } from "../../base/clock.ts";
+import { decodeNumberCursor } from "../../base/cursor.ts";
+import type { Money } from "../../base/money.ts";
+import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
-import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
-import { decodeNumberCursor } from "../../base/cursor.ts";
+import { loader, one } from "../../web/graphql/loaders.ts";
 
-import { cabinClasses } from "../flight.ts";
+import { cabinClasses, type Flight, type FlightView } from "../flight.ts";
+
+import type { Flights, FlightSearchResult } from "./flights.ts";
+import type { Seats, SeatsChange } from "./seats.ts";
+
+interface FlightServices {
+  readonly flights: Flights;
+  readonly seats: Seats;
+  readonly clock: Clock;
+}
 
 /** Flights: public, but for following their seats. */
-export function flightsGraphql(builder: Builder): void {
+export function flightsGraphql(builder: Builder, { flights, seats, clock }: FlightServices) {
+  const loadFlight = loader(async (_ctx, ids: readonly Flight["id"][]) =>
+    one(await flights.find(ids), ({ id }) => id),
+  );
+  const FlightType = builder.objectRef<FlightView>("Flight");
   const CabinClass = builder.enumType("CabinClass", {
     description: "The cabins that are sold.",
     values: cabinClasses,
   });
 
-  builder.objectType("Price", {
+  const PriceType = builder.objectRef<Money>("Price").implement({
     description: "What one seat costs.",
     fields: (t) => ({
       amount: t.expose("amount", { type: "Money", description: "In major units of `currency`." }),
@@ -21,10 +37,10 @@ export function flightsGraphql(builder: Builder): void {
     }),
   });
 
-  builder.node("Flight", {
+  builder.node(FlightType, {
     description: "One bookable cabin of one departure.",
     id: { resolve: ({ id }) => id, parse: flightId },
-    loadManyWithoutCache: (ids, { load }) => Promise.all(ids.map(load.flight)),
+    loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadFlight(ctx, id))),
     fields: (t) => ({
       flightId: t.exposeInt("id", { description: "The flight's number in this service." }),
       flightNumber: t.exposeString("flightNumber", {
@@ -44,7 +60,7 @@ export function flightsGraphql(builder: Builder): void {
       duration: t.exposeString("duration", { description: "Hours and minutes, as 7h 05m." }),
       durationMinutes: t.exposeInt("durationMinutes", { description: "The same in minutes." }),
       cabinClass: t.expose("cabinClass", { type: CabinClass, description: "The cabin." }),
-      price: t.expose("price", { type: "Price", description: "Price of one seat." }),
+      price: t.expose("price", { type: PriceType, description: "Price of one seat." }),
       seatsAvailable: t.exposeInt("seatsAvailable", { description: "Seats left to sell." }),
       createdAt: t.expose("createdAt", {
         type: "DateTime",
@@ -53,11 +69,11 @@ export function flightsGraphql(builder: Builder): void {
     }),
   });
 
-  builder.objectType("FlightSearchResult", {
+  const SearchResultType = builder.objectRef<FlightSearchResult>("FlightSearchResult").implement({
     description: "One page of what a search found.",
     fields: (t) => ({
       flights: t.expose("flights", {
-        type: ["Flight"],
+        type: [FlightType],
         description: "Soonest departure first, then by flightId.",
       }),
       totalResults: t.exposeInt("totalResults", {
@@ -70,25 +86,24 @@ export function flightsGraphql(builder: Builder): void {
 
   builder.queryFields((t) => ({
     flight: t.field({
-      type: "Flight",
+      type: FlightType,
       nullable: true,
       description: "A flight; null where there is none of this number.",
       args: { flightId: t.arg.int({ required: true, description: "The flight's number." }) },
-      resolve: (_, { flightId: id }, { verbs }) =>
-        nullWhere("flight-not-found", verbs.flights.read(id)),
+      resolve: (_, { flightId: id }) => nullWhere("flight-not-found", flights.read(id)),
     }),
     flights: t.connection(
       {
-        type: "Flight",
+        type: FlightType,
         description: "All flights, the newest in this service first; departed ones too.",
-        resolve: (_, args, { verbs }) =>
-          connectionOf(args, decodeNumberCursor, (request) => verbs.flights.list(request)),
+        resolve: (_, args) =>
+          connectionOf(args, decodeNumberCursor, (request) => flights.list(request)),
       },
       { name: "FlightConnection", description: "A page of flights." },
       { name: "FlightEdge", description: "A flight in a list." },
     ),
     searchFlights: t.field({
-      type: "FlightSearchResult",
+      type: SearchResultType,
       description: "Flights of one day that can be booked now and have seats enough.",
       args: {
         origin: t.arg.string({ required: true, description: "IATA code of the airport." }),
@@ -106,11 +121,11 @@ export function flightsGraphql(builder: Builder): void {
           description: "Flights a page: 1 to 100, more counts as 100.",
         }),
       },
-      resolve: (_, args, { verbs }) => verbs.flights.search({ ...noSearch, ...args }),
+      resolve: (_, args) => flights.search({ ...noSearch, ...args }),
     }),
   }));
 
-  builder.objectType("SeatsChange", {
+  const SeatsChangeType = builder.objectRef<SeatsChange>("SeatsChange").implement({
     description: "Seats of a flight were sold or given back.",
     fields: (t) => ({
       flightId: t.exposeInt("flightId", { description: "The flight's number." }),
@@ -120,18 +135,20 @@ export function flightsGraphql(builder: Builder): void {
 
   builder.subscriptionField("seatsChanged", (t) =>
     t.field({
-      type: "SeatsChange",
+      type: SeatsChangeType,
       description:
         "Every new number of seats of a flight, until the token ends. Changes a moment apart come as one.",
       args: { flightId: t.arg.int({ required: true, description: "The flight's number." }) },
-      async subscribe(_, { flightId: id }, { verbs, clock, signedIn }) {
+      async subscribe(_, { flightId: id }, { signedIn }) {
         const ctx = signedIn();
-        await verbs.flights.read(id);
-        return whileSignedIn(ctx, clock, (signal) => verbs.seats.follow(id, signal));
+        await flights.read(id);
+        return whileSignedIn(ctx, clock, (signal) => seats.follow(id, signal));
       },
       resolve: (change) => change,
     }),
   );
+
+  return { FlightType };
 }
 
 /** For arguments that were left out. */
@@ -141,3 +158,6 @@ const noSearch = { cabinClass: null, passengers: null, page: null, limit: null }
 function flightId(id: string): number {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
 }
+
+/** What other features use in their own types. */
+export type FlightTypes = ReturnType<typeof flightsGraphql>;

@@ -1,22 +1,34 @@
+import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { loader, one } from "../../web/graphql/loaders.ts";
 import { checkedFilter } from "../../web/rest/query.ts";
-import { decodeCursor } from "../../base/cursor.ts";
 
-import { eventStatuses } from "../event.ts";
+import { type Event, eventStatuses } from "../event.ts";
+import type { NotificationTypes } from "../notifications/notifications.graphql.ts";
+
+import type { Events } from "./events.ts";
 
 /** What came in, for operators. */
-export function eventsGraphql(builder: Builder): void {
+export function eventsGraphql(
+  builder: Builder,
+  events: Events,
+  { NotificationType, loadNotificationsOf }: NotificationTypes,
+): void {
+  const loadEvent = loader(async ({ signedIn }, ids: readonly string[]) =>
+    one(await events.find(signedIn(), ids), ({ id }): string => id),
+  );
+  const EventType = builder.objectRef<Event>("Event");
   const EventStatus = builder.enumType("EventStatus", {
     description:
       "`accepted`: operators are told. `ignored`: verified, of a type nobody asked for. `unreadable`: verified, but not to be parsed.",
     values: eventStatuses,
   });
 
-  builder.node("Event", {
+  builder.node(EventType, {
     description: "Something that happened, by a verified webhook or in this service.",
     id: { resolve: ({ id }) => id },
-    loadManyWithoutCache: (ids, { load }) => Promise.all(ids.map(load.event)),
+    loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadEvent(ctx, id))),
     fields: (t) => ({
       eventId: t.exposeID("id", { description: "The event's id, as in REST." }),
       provider: t.exposeString("provider", { description: "Who sent it, as code_host." }),
@@ -42,24 +54,33 @@ export function eventsGraphql(builder: Builder): void {
       }),
       data: t.expose("data", { type: "JSONObject", description: "Fields of the payload." }),
       notifications: t.field({
-        type: ["Notification"],
+        type: [NotificationType],
         description: "What operators were told of it, in the order of its making.",
-        resolve: ({ id }, _, { load }) => load.notifications(id),
+        resolve: ({ id }, _, ctx) => loadNotificationsOf(ctx, id),
       }),
     }),
   });
 
+  builder.objectField(NotificationType, "event", (t) =>
+    t.field({
+      type: EventType,
+      nullable: true,
+      description: "What it is about; null once that is no longer kept.",
+      resolve: ({ eventId }, _, ctx) => loadEvent(ctx, eventId),
+    }),
+  );
+
   builder.queryField("events", (t) =>
     t.connection(
       {
-        type: "Event",
+        type: EventType,
         description: "All events, newest first. For operators.",
         args: {
           provider: t.arg.string({ description: "Of this provider only." }),
           type: t.arg.string({ description: "Of this type only." }),
           status: t.arg({ type: EventStatus, description: "Of this status only." }),
         },
-        resolve: (_, { provider, type, status, ...args }, { verbs, signedIn }) => {
+        resolve: (_, { provider, type, status, ...args }, { signedIn }) => {
           const ctx = signedIn();
           const filters = {
             provider: checkedFilter("provider", provider),
@@ -69,7 +90,7 @@ export function eventsGraphql(builder: Builder): void {
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "evt_"),
-            (request) => verbs.events.list(ctx, request, filters),
+            (request) => events.list(ctx, request, filters),
           );
         },
       },
@@ -80,10 +101,10 @@ export function eventsGraphql(builder: Builder): void {
 
   builder.mutationField("replayEvent", (t) =>
     t.field({
-      type: "Event",
+      type: EventType,
       description: "Reads an event's stored bytes anew and notifies again. For operators.",
       args: { eventId: t.arg.id({ required: true, description: "The event's id." }) },
-      resolve: (_, { eventId }, { verbs, signedIn }) => verbs.events.replay(signedIn(), eventId),
+      resolve: (_, { eventId }, { signedIn }) => events.replay(signedIn(), eventId),
     }),
   );
 }

@@ -1,14 +1,23 @@
+import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { loader, one } from "../../web/graphql/loaders.ts";
 import { checkedIdempotencyKey } from "../../web/rest/idempotency-key.ts";
-import { decodeCursor } from "../../base/cursor.ts";
+
+import type { User } from "./user.ts";
+import type { Users } from "./users.ts";
 
 /** Users: whoever has a token may list and make them, or admins only, as configured. */
-export function usersGraphql(builder: Builder): void {
-  builder.node("User", {
+export function usersGraphql(builder: Builder, users: Users) {
+  const loadUser = loader(async ({ signedIn }, ids: readonly User["id"][]) =>
+    one(await users.find(signedIn(), ids), ({ id }) => id),
+  );
+  const UserType = builder.objectRef<User>("User");
+
+  builder.node(UserType, {
     description: "A person who can hold a token.",
     id: { resolve: ({ id }) => id },
-    loadManyWithoutCache: (ids, { load }) => Promise.all(ids.map(load.user)),
+    loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadUser(ctx, id))),
     fields: (t) => ({
       userId: t.exposeID("id", { description: "The user's id, as in REST: a UUID." }),
       name: t.exposeString("name", { description: "The user's name." }),
@@ -22,21 +31,21 @@ export function usersGraphql(builder: Builder): void {
 
   builder.queryFields((t) => ({
     me: t.field({
-      type: "User",
+      type: UserType,
       nullable: true,
       description: "You; null for programs and for people only an identity provider knows.",
-      resolve: (_, _args, { verbs, signedIn }) => verbs.users.me(signedIn()),
+      resolve: (_, _args, { signedIn }) => users.me(signedIn()),
     }),
     users: t.connection(
       {
-        type: "User",
+        type: UserType,
         description: "All users, newest first.",
-        resolve: (_, args, { verbs, signedIn }) => {
+        resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, ""),
-            (request) => verbs.users.list(ctx, request),
+            (request) => users.list(ctx, request),
           );
         },
       },
@@ -59,7 +68,7 @@ export function usersGraphql(builder: Builder): void {
 
   builder.mutationField("createUser", (t) =>
     t.field({
-      type: "User",
+      type: UserType,
       description: "Adds a user.",
       args: {
         input: t.arg({ type: CreateUserInput, required: true, description: "Whom to add." }),
@@ -68,11 +77,16 @@ export function usersGraphql(builder: Builder): void {
             "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
         }),
       },
-      async resolve(_, { input, idempotencyKey }, { verbs, signedIn }) {
+      async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
         const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
-        return (await verbs.users.create(ctx, input, key)).made;
+        return (await users.create(ctx, input, key)).made;
       },
     }),
   );
+
+  return { UserType, loadUser };
 }
+
+/** What other features use in their own types. */
+export type UserTypes = ReturnType<typeof usersGraphql>;

@@ -1,61 +1,33 @@
 import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
+import { type GraphQLSchema, isObjectType } from "graphql";
 
-import type {
-  BookingSummary,
-  Cancellation,
-  PassengerView,
-  RefundView,
-} from "../../booking/bookings/booking-view.ts";
-import type { Event, EventData } from "../../gateway/event.ts";
-import type { FlightView } from "../../booking/flight.ts";
-import type { FlightSearchResult } from "../../booking/flights/flights.ts";
-import type { SeatsChange } from "../../booking/flights/seats.ts";
-import type { Money } from "../../base/money.ts";
-import type { Notification } from "../../gateway/notification.ts";
 import { invalidParameter } from "../rest/query.ts";
-import type { User } from "../../identity/users/user.ts";
 
 import type { GraphqlContext } from "./context.ts";
 
-/** What stands behind each type: what the verbs return, and what is known of it already. */
+/** Settings of the builder, and the TypeScript type of each scalar. */
 interface Types {
   DefaultFieldNullability: false;
   DefaultEdgesNullability: false;
   Context: GraphqlContext;
   Connection: { readonly total: () => Promise<number> };
-  Objects: {
-    Flight: FlightView;
-    FlightSearchResult: FlightSearchResult;
-    Price: Money;
-    SeatsChange: SeatsChange;
-    Booking: BookingSummary;
-    Passenger: PassengerView;
-    Cancellation: Cancellation;
-    Refund: RefundView;
-    User: User;
-    Event: Event;
-    Notification: Pick<
-      Notification,
-      "id" | "eventId" | "createdAt" | "title" | "text" | "url" | "severity"
-    >;
-  };
   Scalars: {
     ID: { Input: string; Output: string | number };
     DateTime: { Input: never; Output: Date };
     Date: { Input: string; Output: string };
     EmailAddress: { Input: string; Output: string };
     Money: { Input: never; Output: number };
-    JSONObject: { Input: never; Output: EventData };
+    JSONObject: {
+      Input: never;
+      Output: Readonly<Record<string, string | number | boolean | null>>;
+    };
   };
 }
 
-/** What the doors add their types and fields to. */
+/** What a feature adds its types and fields to. */
 export type Builder = ReturnType<typeof createBuilder>;
 
-/** Types that `node` finds. */
-const nodeTypes = ["Flight", "Booking", "User", "Event"] as const;
-type NodeType = (typeof nodeTypes)[number];
 const maxNodes = 100;
 
 /**
@@ -107,12 +79,17 @@ export function createBuilder() {
       nodeQueryOptions: {
         description: "The thing of a global id; null where there is none that you may see.",
         args: { id: { description: "A global id, as a field `id` returned it." } },
+        resolve(_, { id }, _ctx, { schema }, resolveNode) {
+          requireNodeType(schema, id.typename);
+          return resolveNode(id);
+        },
       },
       nodesQueryOptions: {
         description: "The things of many global ids, in the same order; null for each not found.",
         args: { ids: { description: `Up to ${maxNodes} global ids.` } },
-        resolve(_, { ids }, _ctx, _info, resolveNodes) {
+        resolve(_, { ids }, _ctx, { schema }, resolveNodes) {
           if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} of them`);
+          for (const { typename } of ids) requireNodeType(schema, typename);
           return resolveNodes(ids);
         },
       },
@@ -130,13 +107,21 @@ export function createBuilder() {
   return builder;
 }
 
-/** Strict: an id that we did not write is a fault of the query, not a miss. */
-function decodeGlobalID(globalId: string): { typename: NodeType; id: string } {
+/** Throws `invalid-parameter` for anything that `encodeGlobalID` cannot have returned. */
+function decodeGlobalID(globalId: string): { typename: string; id: string } {
   const bytes = Buffer.from(globalId, "base64");
-  const [, name, id] = /^(\w+):(.+)$/.exec(bytes.toString()) ?? [];
-  const typename = nodeTypes.find((type) => type === name);
+  const [, typename, id] = /^(\w+):(.+)$/.exec(bytes.toString()) ?? [];
   if (typename === undefined || id === undefined || bytes.toString("base64") !== globalId) {
-    throw invalidParameter("id", "Not a global id of this service");
+    throw notGlobalId();
   }
   return { typename, id };
 }
+
+/** Throws `invalid-parameter` unless the type implements `Node`. */
+function requireNodeType(schema: GraphQLSchema, typename: string): void {
+  const type = schema.getType(typename);
+  if (isObjectType(type) && type.getInterfaces().some(({ name }) => name === "Node")) return;
+  throw notGlobalId();
+}
+
+const notGlobalId = () => invalidParameter("id", "Not a global id of this service");

@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type GraphQLSchema,
   type OperationDefinitionNode,
   visit,
 } from "graphql";
@@ -10,7 +11,6 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from "graphql-jit";
 
 import { ByteCache } from "./byte-cache.ts";
 import { limits } from "./limits.ts";
-import { schema } from "../../graphql-schema.ts";
 
 /**
  * How often a query runs before it is compiled. Compiling takes as long as ten runs or more: it does
@@ -37,7 +37,7 @@ type Compiled = (
  * went well is taken from it. Otherwise the caller asks the interpreter, so that errors have one form.
  * Never for mutations, which must not run twice.
  */
-export function compiledQueries(): Compiled {
+export function compiledQueries(schema: GraphQLSchema): Compiled {
   const queries = new ByteCache<OperationDefinitionNode, CompiledQuery>(maxCompiledBytes);
   const runs = new WeakMap<OperationDefinitionNode, number>();
 
@@ -49,7 +49,7 @@ export function compiledQueries(): Compiled {
     if (count < runsBeforeCompiling) return null;
     // One that is forgotten again has to come as often as a new one.
     runs.set(operation, 0);
-    const query = compile(operation, document);
+    const query = compile(schema, operation, document);
     if (query !== null) queries.set(operation, query, bytesOf(document));
     return query;
   }
@@ -62,7 +62,11 @@ export function compiledQueries(): Compiled {
 }
 
 /** Null for what the compiler does not know to compile, or compiles to something else. */
-function compile({ name }: OperationDefinitionNode, document: DocumentNode): CompiledQuery | null {
+function compile(
+  schema: GraphQLSchema,
+  { name }: OperationDefinitionNode,
+  document: DocumentNode,
+): CompiledQuery | null {
   if (hasConditions(document)) return null;
   try {
     const compiled = compileQuery(schema, document, name?.value);

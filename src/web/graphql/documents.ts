@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   GraphQLError,
+  type GraphQLSchema,
   NoSchemaIntrospectionCustomRule,
   parse,
   specifiedRules,
@@ -10,7 +11,6 @@ import type { Plugin } from "graphql-yoga";
 
 import { ByteCache } from "./byte-cache.ts";
 import { limitFaults, limits } from "./limits.ts";
-import { schema } from "../../graphql-schema.ts";
 import { withoutValues } from "./without-values.ts";
 
 /** Memory for parsed documents, known to be valid or not. */
@@ -36,7 +36,7 @@ export function documentCache() {
 }
 
 /** Parses and validates by our limits and GraphQL's rules, and repeats no value in an error. */
-export function useDocuments(introspection: boolean): Plugin {
+export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plugin {
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];

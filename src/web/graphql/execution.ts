@@ -4,6 +4,7 @@ import {
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
+  type GraphQLSchema,
   type OperationDefinitionNode,
   subscribe,
 } from "graphql";
@@ -16,12 +17,11 @@ import type { GraphqlContext } from "./context.ts";
 import { type Cost, costOf } from "./cost.ts";
 import { shown } from "./errors.ts";
 import { limits, overLimit } from "./limits.ts";
-import { schema } from "../../graphql-schema.ts";
 import { withoutValues } from "./without-values.ts";
 
 /** Executes operations that do not cost too much. Errors are as the client may see them. */
-export function useExecution(logError: ErrorLog): Plugin<GraphqlContext> {
-  const compiled = compiledQueries();
+export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<GraphqlContext> {
+  const compiled = compiledQueries(schema);
   const costs = new WeakMap<OperationDefinitionNode, Cost>();
 
   function check(operation: OperationDefinitionNode, args: ExecutionArgs): ExecutionResult | null {

@@ -1,26 +1,43 @@
 import { Elysia } from "elysia";
+import type { GraphQLSchema } from "graphql";
 
+import type { Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { clientAddress, type SocketAddresses } from "../rest/client-address.ts";
-import type { Exchange } from "../rest/serve.ts";
-import { requestIdOf } from "../rest/request-id.ts";
 import { lazy } from "../../base/lazy.ts";
+import { clientAddress, type SocketAddresses } from "../rest/client-address.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
+import { requestIdOf } from "../rest/request-id.ts";
+import type { Exchange } from "../rest/serve.ts";
 
-import type { GraphqlParts } from "./context.ts";
+interface GraphqlRoute {
+  /** Called once, at the first request. */
+  readonly schema: () => Promise<GraphQLSchema>;
+  readonly verify: Verify;
+  readonly logError: ErrorLog;
+  /** Whether to serve the playground and to allow introspection. */
+  readonly playground: boolean;
+  readonly trustedProxyHops: number;
+}
 
 const path = "/graphql";
 
-/** The same system through one typed schema. What it needs is loaded when it is first asked. */
-export const graphqlRest = (parts: GraphqlParts) => {
-  const handler = lazy(async () => (await import("./server.ts")).createHandler(parts));
+/** `/graphql` and its playground. The GraphQL packages are imported at the first request. */
+export const graphqlRest = (options: GraphqlRoute) => {
+  const handler = lazy(async () => {
+    const [{ createHandler }, schema] = await Promise.all([
+      import("./server.ts"),
+      options.schema(),
+    ]);
+    return createHandler({ ...options, schema });
+  });
   const playground = lazy(async () => (await import("./playground.ts")).playground());
 
   async function answer({ request, server, set }: GraphqlExchange): Promise<Response> {
-    if (parts.playground && isForPeople(request)) return (await playground()).page(request);
+    if (options.playground && acceptsHtml(request)) return (await playground()).page(request);
     set.headers["cache-control"] = "no-store";
-    // Proxies hand on a subscription's messages as they come.
+    // nginx must not buffer the events of a subscription.
     set.headers["x-accel-buffering"] = "no";
-    const address = clientAddress(request, server, parts.trustedProxyHops);
+    const address = clientAddress(request, server, options.trustedProxyHops);
     return (await handler())(request, { requestId: requestIdOf(set.headers), address });
   }
 
@@ -29,7 +46,7 @@ export const graphqlRest = (parts: GraphqlParts) => {
     .get(
       `${path}/playground/:file`,
       async ({ request, params }) => {
-        const file = parts.playground && (await playground()).file(request, params.file);
+        const file = options.playground && (await playground()).file(request, params.file);
         if (file) return file;
         throw new AppError("not-found", "There is nothing at this address");
       },
@@ -41,7 +58,7 @@ interface GraphqlExchange extends Exchange {
   readonly server: SocketAddresses | null;
 }
 
-/** A browser's address bar asks for a page; programs ask for JSON. */
-function isForPeople({ method, headers }: Request): boolean {
+/** Whether a browser navigates here; GraphQL clients ask for JSON. */
+function acceptsHtml({ method, headers }: Request): boolean {
   return method === "GET" && (headers.get("accept") ?? "").includes("text/html");
 }

@@ -13,17 +13,17 @@ import { jsonOf } from "../rest/json-body.ts";
 import { urlOf } from "../rest/url.ts";
 
 import { acceptedTypes, jsonTypeFor, jsonTypes } from "./accept.ts";
-import type { GraphqlContext, Incoming } from "./context.ts";
+import type { GraphqlContext, ServerContext } from "./context.ts";
 import { notAcceptable } from "./errors.ts";
 import { limits } from "./limits.ts";
-import { logged } from "./refusals.ts";
+import { logged } from "./request-errors.ts";
 
 /**
  * Reads requests and chooses the form of answers, as GraphQL over HTTP has it, and stricter than yoga:
  * a POST says that it is JSON, sizes are bounded, `q` in Accept counts, and what could not be answered
  * is not carried out.
  */
-export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, Incoming> {
+export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContext> {
   const stream = getSSEProcessor();
   return {
     onRequestParse({ request, serverContext, setRequestParser, endResponse }) {

@@ -1,35 +1,42 @@
+import type { GraphQLSchema } from "graphql";
 import { YogaServer } from "graphql-yoga";
 
 import type { Context, Session, Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { authenticate } from "../rest/auth.ts";
+import type { ErrorLog } from "../rest/error-log.ts";
 
-import type { GraphqlContext, GraphqlParts, Incoming } from "./context.ts";
+import type { GraphqlContext, ServerContext } from "./context.ts";
 import { documentCache, useDocuments } from "./documents.ts";
 import { useExecution } from "./execution.ts";
 import { useHttp } from "./http.ts";
-import { loaders } from "./loaders.ts";
-import { logged, masked, useRefusals } from "./refusals.ts";
-import { schema } from "../../graphql-schema.ts";
+import { logged, masked, useRequestErrors } from "./request-errors.ts";
 
-/** Answers what comes to /graphql, but for the playground. */
-export type Handler = (request: Request, incoming: Incoming) => Promise<Response> | Response;
+interface ServerOptions {
+  readonly schema: GraphQLSchema;
+  readonly verify: Verify;
+  readonly logError: ErrorLog;
+  /** Whether the playground is served: if not, introspection is off too. */
+  readonly playground: boolean;
+}
+
+/** Handles requests to `/graphql`, except for the playground. */
+type Handler = (request: Request, context: ServerContext) => Promise<Response> | Response;
 
 /**
  * GraphQL by graphql-yoga. The class is what `createYoga` wraps in an adapter for other servers, which
  * would only add an address of its own to each request.
  */
-export function createHandler(parts: GraphqlParts): Handler {
-  const { logError } = parts;
-  const server = new YogaServer<Incoming, GraphqlContext>({
+export function createHandler({ schema, verify, logError, playground }: ServerOptions): Handler {
+  const server = new YogaServer<ServerContext, GraphqlContext>({
     schema,
     context: ({ request, requestId }) =>
-      logged(contextFor(parts, request, requestId), requestId, logError),
+      logged(contextFor(request, requestId, verify), requestId, logError),
     plugins: [
       useHttp(logError),
-      useDocuments(parts.playground),
-      useExecution(logError),
-      useRefusals(),
+      useDocuments(schema, playground),
+      useExecution(schema, logError),
+      useRequestErrors(),
     ],
     parserAndValidationCache: documentCache(),
     maskedErrors: { maskError: (error) => masked(error, logError) },
@@ -45,16 +52,16 @@ export function createHandler(parts: GraphqlParts): Handler {
     // Errors are logged by us, with the request's id.
     logging: false,
   });
-  return (request, incoming) => server.handle(request, { ...incoming, waitUntil });
+  return (request, context) => server.handle(request, { ...context, waitUntil });
 }
 
 /** Nothing of ours goes on after its answer. */
 const waitUntil = () => {};
 
 async function contextFor(
-  { verbs, verify, clock }: GraphqlParts,
   request: Request,
   requestId: string,
+  verify: Verify,
 ): Promise<GraphqlContext> {
   const session = await sessionOf(request, verify);
   const signedIn = (): Context => {
@@ -62,7 +69,7 @@ async function contextFor(
     const detail = "Send an access token: Authorization: Bearer <token>";
     throw new AppError("authentication-required", detail);
   };
-  return { verbs, clock, requestId, signedIn, load: loaders(verbs, signedIn) };
+  return { requestId, signedIn };
 }
 
 /** Null for someone without a token; "Bearer" with none behind it is what a playground begins with. */

@@ -37,7 +37,7 @@ export function masked(error: unknown, logError: ErrorLog): GraphQLError {
 }
 
 /** Gives the errors of requests that were not carried out a code and an HTTP status. */
-export function useRefusals(): Plugin {
+export function useRequestErrors(): Plugin {
   return {
     onExecutionResult({ result }) {
       if (result === undefined || !("errors" in result) || "data" in result) return;
