@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 
 import { defaultProviders } from "../src/gateway/providers/catalogue.ts";
+import { type LongRun, minutes } from "../test/slow/long-run.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
@@ -15,19 +15,6 @@ import { judge, type Sample, sampleTable, verdictTable } from "./soak-verdict.ts
 
 // `bun run soak`: months of a server's life in minutes, and whether it stays as it was.
 
-const usage = `Usage: bun run soak [options]
-
-Runs a real server under an even load, with a clock so fast that retention holds within the run, watches its memory, latency, database and log, and says whether they stay flat.
-
-Options
-  --webhooks N    deliveries (1,000,000)
-  --bookings N    bookings, sent in between (100,000)
-  --minutes M     the load is spread over so long; a slower server takes longer (6)
-  --at-most M     the load ends after so many minutes, done or not (60)
-  --help          this text
-
-A run of at least 100,000 webhooks writes its section of RESULTS.md.`;
-
 const tickSeconds = 5;
 const connections = 128;
 /** The clock goes so far ahead in the whole run: four times as long as events are kept. */
@@ -38,51 +25,51 @@ const bookingsPerFlight = 200;
 
 const secretOf = Object.fromEntries(defaultProviders.map((id) => [id, `soak-secret-of-${id}`]));
 
-interface Options {
+interface Plan {
   readonly webhooks: number;
   readonly bookings: number;
   readonly minutes: number;
-  readonly "at-most": number;
+  readonly mostMinutes: number;
 }
 
 const fewestToReport = 100_000;
-const usual: Options = { webhooks: 1_000_000, bookings: 100_000, minutes: 6, "at-most": 60 };
 
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
-
-try {
-  const { values } = parseArgs({
-    options: {
-      webhooks: { type: "string" },
-      bookings: { type: "string" },
-      minutes: { type: "string" },
-      "at-most": { type: "string" },
-      help: { type: "boolean" },
+// The bounds keep a slip of the finger from filling the disk.
+export const soak: LongRun = {
+  name: "soak",
+  about: "runs months of a server's life in minutes and looks at memory, latency, database and log",
+  description: `Runs a real server under an even load, with a clock so fast that retention holds within the run, watches its
+memory, latency, database and log, and says whether they stay flat. A run of at least ${fewestToReport.toLocaleString("en")} webhooks
+writes its section of RESULTS.md.`,
+  flags: {
+    webhooks: {
+      takes: "number",
+      about: "deliveries",
+      usual: 1_000_000,
+      least: 1_000,
+      most: 20_000_000,
     },
-  });
-  if (values.help === true) console.log(usage);
-  else await soak(readOptions(values));
-} catch (error) {
-  console.error(`soak: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-}
+    bookings: {
+      takes: "number",
+      about: "bookings, sent in between",
+      usual: 100_000,
+      least: 100,
+      most: 2_000_000,
+    },
+    minutes: minutes(6, "the load is spread over so long; a slower server takes longer"),
+    "at-most": minutes(60, "the load ends after so many minutes, done or not"),
+  },
 
-/** The bounds keep a slip of the finger from filling the disk. */
-function readOptions(given: Readonly<Record<string, string | boolean | undefined>>): Options {
-  const number = (name: keyof Options, least: number, most: number): number => {
-    const value = Number(given[name] ?? usual[name]);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
-  };
-  return {
-    webhooks: number("webhooks", 1_000, 20_000_000),
-    bookings: number("bookings", 100, 2_000_000),
-    minutes: number("minutes", 1, 24 * 60),
-    "at-most": number("at-most", 1, 48 * 60),
-  };
-}
+  async run(options) {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
+    const [webhooks, bookings] = [options.number("webhooks"), options.number("bookings")];
+    const [length, mostMinutes] = [options.number("minutes"), options.number("at-most")];
+    return live({ webhooks, bookings, minutes: length, mostMinutes });
+  },
+};
 
-async function soak(options: Options): Promise<void> {
+/** Whether all stayed flat. */
+async function live(options: Plan): Promise<boolean> {
   const samples: Sample[] = [];
   const bytesKept = await withFolder("soak", (folder) => run(folder, options, samples));
   const verdicts = judge(samples, bytesKept);
@@ -103,19 +90,19 @@ async function soak(options: Options): Promise<void> {
   ].join("\n");
   console.log(`\n${section}`);
   if (options.webhooks >= fewestToReport) await writeSection("soak", section);
-  if (verdicts.some(({ passed }) => !passed)) process.exitCode = 1;
+  return verdicts.every(({ passed }) => passed);
 }
 
 function count(value: number): string {
   return value.toLocaleString("en");
 }
 
-function clockSpeed({ minutes }: Options): number {
-  return (wholeDays * 24 * 60) / minutes;
+function clockSpeed({ minutes: length }: Plan): number {
+  return (wholeDays * 24 * 60) / length;
 }
 
 /** Runs the server under its load, and fills `samples`. Bytes in the database for one booking. */
-async function run(folder: string, options: Options, samples: Sample[]): Promise<number> {
+async function run(folder: string, options: Plan, samples: Sample[]): Promise<number> {
   const file = join(folder, "skyhook.db");
   const flights = Math.ceil(options.bookings / bookingsPerFlight);
   fill(file, [{ table: "flights", rows: flights, stepMs: 1_000 }]);
@@ -136,13 +123,13 @@ async function run(folder: string, options: Options, samples: Sample[]): Promise
     ),
   });
   try {
-    const { webhooks, bookings, minutes } = options;
+    const { webhooks, bookings, minutes: length, mostMinutes } = options;
     await watch(file, server.pid, samples, {
       port: server.port,
       webhooks,
       bookings,
-      requestsPerSecond: (webhooks + bookings) / (minutes * 60),
-      mostSeconds: options["at-most"] * 60,
+      requestsPerSecond: (webhooks + bookings) / (length * 60),
+      mostSeconds: mostMinutes * 60,
       connections,
       flights,
       secretOf,

@@ -1,5 +1,6 @@
 import { deepEqual } from "node:assert/strict";
-import { parseArgs } from "node:util";
+
+import { chosen, database, type LongRun, minutes, rounds } from "../long-run.ts";
 
 import { type CrashDatabases, databases, type Row } from "./databases.ts";
 import { Ledger, ledgerSeats } from "./ledger.ts";
@@ -7,26 +8,8 @@ import { MigrationTrial } from "./migration.ts";
 import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
 
-const usage = `Usage: bun run crash [options]
-
-Kills a loaded skyhook with SIGKILL, again and again: from outside at any time, and from inside in the
-midst of a transaction, before its commit and after it. After each kill the database is compared with
-what was acknowledged; what was not is asked again. Each round also kills a migration at any time.
-
-Options
-  --rounds N     rounds (100); a round takes about a second
-  --database D   ${databases.map(({ name }) => name).join(", ")} (all)
-  --help         this text`;
-
 /** A start has migrated by then. */
 const longestMigrationMs = 150;
-const mostRounds = 100_000;
-
-function readRounds(text: string): number {
-  const rounds = Number(text);
-  if (Number.isInteger(rounds) && rounds >= 1 && rounds <= mostRounds) return rounds;
-  throw new Error(`--rounds must be a whole number from 1 to ${mostRounds}`);
-}
 
 /** What a run that is broken off has to end: processes and folders. */
 const open = new Set<{ end(): Promise<void> }>();
@@ -53,15 +36,24 @@ async function killMigration(kind: CrashDatabases, schema: readonly Row[]): Prom
   });
 }
 
-const totals = { acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
+const totals = { rounds: 0, acknowledged: 0, unanswered: 0, carriedOut: 0, notifiedAgain: 0 };
 
-/** Plays rounds on one database; `first` is the number of the first. */
-async function play(kind: CrashDatabases, first: number, last: number, of: number): Promise<void> {
+interface Series {
+  readonly first: number;
+  readonly last: number;
+  readonly of: number;
+  /** By `performance.now()`; no round begins after it. */
+  readonly endsMs: number;
+}
+
+/** Plays rounds on one database; how many. */
+async function play(kind: CrashDatabases, { first, last, of, endsMs }: Series): Promise<number> {
   const deaths = deathsOn(kind);
   const schema = await using(MigrationTrial.open(kind), (trial) => trial.schemaAfterStart());
-  await using(CrashService.open(kind, ledgerSeats, true), async (service) => {
+  return using(CrashService.open(kind, ledgerSeats, true), async (service) => {
     const ledger = new Ledger();
-    for (let number = first; number <= last; number += 1) {
+    let number = first;
+    for (; number <= last && performance.now() < endsMs; number += 1) {
       const death = deaths[(number - 1) % deaths.length] ?? outside;
       await killMigration(kind, schema);
       const round = await playRound(service, ledger, death);
@@ -74,43 +66,47 @@ async function play(kind: CrashDatabases, first: number, last: number, of: numbe
       );
     }
     totals.notifiedAgain += await endRounds(service, ledger);
+    return number - first;
   });
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    void Promise.allSettled([...open].map((thing) => thing.end())).then(() => process.exit(1));
-  });
-}
+export const crash: LongRun = {
+  name: "crash",
+  about:
+    "kills the server with SIGKILL under load and compares the database with what was acknowledged",
+  description: `Kills a loaded skyhook with SIGKILL, again and again: from outside at any time, and from inside in the
+midst of a transaction, before its commit and after it. After each kill the database is compared with
+what was acknowledged; what was not is asked again. Each round also kills a migration at any time.`,
+  flags: {
+    rounds: rounds(100, "rounds; a round takes about a second"),
+    minutes: minutes(1_440),
+    database: database(databases.map(({ name }) => name)),
+  },
 
-try {
-  const options = {
-    rounds: { type: "string" },
-    database: { type: "string" },
-    help: { type: "boolean" },
-  } as const;
-  const { values } = parseArgs({ options });
-  if (values.help === true) {
-    console.log(usage);
-  } else {
-    const rounds = readRounds(values.rounds ?? "100");
-    const chosen = databases.filter(({ name }) => name === (values.database ?? name));
-    if (chosen.length === 0) throw new Error(`There is no ${values.database}. Try --help`);
-    for (const kind of chosen) {
+  async run(options) {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      process.once(signal, () => {
+        void Promise.allSettled([...open].map((thing) => thing.end())).then(() => process.exit(1));
+      });
+    }
+    const of = options.number("rounds");
+    const kinds = chosen(databases, options, "database");
+    const limitMs = (options.number("minutes") * 60_000) / kinds.length;
+    for (const kind of kinds) {
+      const endsMs = performance.now() + limitMs;
       // Then a new database is taken, and the old one must have everything, once.
       const roundsPerDatabase = deathsOn(kind).length;
-      for (let first = 1; first <= rounds; first += roundsPerDatabase) {
-        await play(kind, first, Math.min(first + roundsPerDatabase - 1, rounds), rounds);
+      for (let first = 1; first <= of && performance.now() < endsMs; first += roundsPerDatabase) {
+        const last = Math.min(first + roundsPerDatabase - 1, of);
+        totals.rounds += await play(kind, { first, last, of, endsMs });
       }
     }
     console.log(
       `
-No fault found on ${chosen.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each there once.
+No fault found on ${kinds.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each there once.
 Unanswered: ${totals.unanswered}; ${totals.carriedOut} of them had been stored, and the retry found them; the others it made.
-Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${rounds * chosen.length}, each whole after the next start.`,
+Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${totals.rounds}, each whole after the next start.`,
     );
-  }
-} catch (error) {
-  console.error(`crash: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-}
+    return true;
+  },
+};

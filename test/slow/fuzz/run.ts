@@ -1,4 +1,4 @@
-import { parseArgs } from "node:util";
+import { chosen, type LongRun, minutes, seed } from "../long-run.ts";
 
 import { runAttacks } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
@@ -8,74 +8,17 @@ import { answersByStatus, type Failure, replayCommand, type Target } from "./tar
 import { targets } from "./targets.ts";
 import { startWorld, type World } from "./world.ts";
 
-const usage = `Usage: bun run fuzz [options]
-
-Sends what nobody should send to a server of its own, on a free port, with a database of its own.
-Ends with 1 when something is found, and with the smallest case that shows it.
-
-Options
-  --minutes N        how long, 1 to 600 (10)
-  --seed N           what the cases are made from (random)
-  --target NAME      one subject alone, as often as there is time
-  --path P           of --target and --seed: only that case; as a failure prints it
-  --attacks          instead of cases: every attack once, each on a watched server
-  --attack NAME      one attack alone
-  --planted          attacks on copies of the program with known errors, which they must find
-  --help             this text
-
-Targets
-${targets.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
-
-Attacks
-${attacks.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}`;
-
 /** Cases of a target before the next one has its turn. */
 const runsATurn = 100;
 /** A turn ends after this long, in the midst of making a case smaller too. */
 const turnLimitMs = 30_000;
 const progressEveryMs = 10_000;
 
-interface Options {
-  /** Tries attacks and no cases: every one, or the one named. */
-  readonly attacks: { readonly only: string | undefined } | null;
+interface Plan {
   readonly minutes: number;
   readonly seed: number;
   readonly chosen: readonly Target[];
   readonly path: string | undefined;
-}
-
-function readOptions(): Options | "planted" | null {
-  const { values } = parseArgs({
-    options: {
-      minutes: { type: "string", default: "10" },
-      seed: { type: "string" },
-      target: { type: "string" },
-      path: { type: "string" },
-      attacks: { type: "boolean" },
-      attack: { type: "string" },
-      planted: { type: "boolean" },
-      help: { type: "boolean" },
-    },
-  });
-  if (values.help === true) return null;
-  const minutes = Number(values.minutes);
-  if (!(minutes > 0 && minutes <= 600)) throw new Error("--minutes must be a number up to 600");
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
-  if (!Number.isInteger(seed)) throw new Error("--seed must be a whole number");
-  const chosen = targets.filter(({ name }) => name === (values.target ?? name));
-  if (chosen.length === 0) throw new Error(`There is no target "${values.target}". Try --help.`);
-  if (values.path !== undefined && values.target === undefined) {
-    throw new Error("--path goes with --target and --seed, as a failure prints them");
-  }
-  if (values.planted === true) return "planted";
-  const attacked = values.attacks === true || values.attack !== undefined;
-  return {
-    attacks: attacked ? { only: values.attack } : null,
-    minutes,
-    seed,
-    chosen,
-    path: values.path,
-  };
 }
 
 /** What a run found out so far. */
@@ -87,7 +30,7 @@ interface Tally {
 }
 
 /** Turn by turn until the time is up or something is found; null when nothing was. */
-async function fuzz(world: World, options: Options, tally: Tally): Promise<string | null> {
+async function fuzzUntil(world: World, options: Plan, tally: Tally): Promise<string | null> {
   const deadline = performance.now() + options.minutes * 60_000;
   let nextProgress = performance.now() + progressEveryMs;
   // Turns of a target have seeds in a row, so that --seed begins with the turn that failed.
@@ -169,37 +112,69 @@ function memoryLine({ anonymousBytes }: Tally): string {
 const livezLine = ({ worstMs }: Tally): string =>
   `the longest /livez took, ms: ${[...worstMs].map(([name, ms]) => `${name} ${Math.round(ms)}`).join(", ")}`;
 
-async function main(): Promise<void> {
-  const options = readOptions();
-  if (options === null) return console.log(usage);
-  if (options === "planted") {
-    if ((await runPlanted()) > 0) process.exitCode = 1;
-    return;
-  }
-  if (options.attacks !== null) {
-    if ((await runAttacks(options.attacks.only)) > 0) process.exitCode = 1;
-    return;
-  }
+export const fuzz: LongRun = {
+  name: "fuzz",
+  about: "sends requests that nobody should send, or attacks, and judges every answer",
+  description: `Sends what nobody should send to a server of its own, on a free port, with a database of its own.
+Prints the smallest case of what it finds.
+
+Targets
+${targets.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
+
+Attacks
+${attacks.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}`,
+  flags: {
+    minutes: minutes(10),
+    seed,
+    target: { takes: "text", about: "one subject alone, as often as there is time" },
+    path: {
+      takes: "text",
+      about: "of --target and --seed: only that case; as a failure prints it",
+    },
+    attacks: {
+      takes: "nothing",
+      about: "instead of cases: every attack once, each on a watched server",
+    },
+    attack: { takes: "text", about: "one attack alone" },
+    planted: {
+      takes: "nothing",
+      about: "attacks on copies of the program with known errors, which they must find",
+    },
+  },
+
+  async run(options) {
+    if (options.has("planted")) return (await runPlanted()) === 0;
+    const attack = options.text("attack");
+    if (options.has("attacks") || attack !== undefined) return (await runAttacks(attack)) === 0;
+    const path = options.text("path");
+    if (path !== undefined && !options.has("target")) {
+      throw new Error("--path goes with --target and --seed, as a failure prints them");
+    }
+    const plan = {
+      minutes: options.number("minutes"),
+      seed: options.number("seed"),
+      chosen: chosen(targets, options, "target"),
+      path,
+    };
+    return (await search(plan)) === null;
+  },
+};
+
+/** What was found; null when nothing was. */
+async function search(plan: Plan): Promise<string | null> {
   const world = await startWorld({ isWatched: true });
   // The server does not outlive a run that is broken off.
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.on(signal, () => void world.stop().then(() => process.exit(130)));
   }
   const tally: Tally = { cases: 0, anonymousBytes: [], worstMs: new Map() };
-  console.log(`seed ${options.seed}`);
+  console.log(`seed ${plan.seed}`);
   try {
-    const found = await fuzz(world, options, tally);
+    const found = await fuzzUntil(world, plan, tally);
     console.log(`\n${tally.cases} cases · ${answers()}\n${memoryLine(tally)}\n${livezLine(tally)}`);
     console.log(found === null ? "Nothing found" : `\nFound\n${found}`);
-    if (found !== null) process.exitCode = 1;
+    return found;
   } finally {
     await world.stop();
   }
-}
-
-try {
-  await main();
-} catch (error) {
-  console.error(`fuzz: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
 }

@@ -1,33 +1,26 @@
-import { parseArgs } from "node:util";
+import type { LongRun } from "../long-run.ts";
 
 import { noOutages, playOutages, type Report } from "./outages.ts";
 
-const usage = `Usage: bun run outages [options]
-
-Two instances behind HAProxy on a PostgreSQL server of their own, under load: one instance is killed with
+export const outages: LongRun = {
+  name: "outages",
+  about: "kills an instance and the database behind a load balancer and looks for what is lost",
+  description: `Two instances behind HAProxy on a PostgreSQL server of their own, under load: one instance is killed with
 SIGKILL and started again, then the database server crashes and is started again, then it crashes and a
-synchronous standby takes over. Afterwards the database and the operator gateway are compared with what was acknowledged.
+synchronous standby takes over. Afterwards the database and the operator gateway are compared with what was acknowledged.`,
+  flags: {
+    acknowledgements: {
+      takes: "number",
+      about: "between one outage and the next",
+      usual: 2_000,
+      least: 1,
+      most: 100_000,
+    },
+  },
 
-Options
-  --acknowledgements N   between one outage and the next (2000)
-  --help                 this text`;
-
-const mostAcknowledgements = 100_000;
-
-try {
-  const { values } = parseArgs({
-    options: { acknowledgements: { type: "string" }, help: { type: "boolean" } },
-  });
-  const acknowledgements = Number(values.acknowledgements ?? 2_000);
-  if (values.help === true) console.log(usage);
-  else if (
-    !Number.isInteger(acknowledgements) ||
-    acknowledgements < 1 ||
-    acknowledgements > mostAcknowledgements
-  ) {
-    throw new Error(`--acknowledgements must be a whole number from 1 to ${mostAcknowledgements}`);
-  } else if (noOutages !== null) throw new Error(noOutages);
-  else {
+  async run(options) {
+    if (noOutages !== null) throw new Error(noOutages);
+    const acknowledgements = options.number("acknowledgements");
     const report = await playOutages({ acknowledgements, waitsForLeases: true });
     const { acknowledged, notifiedAgain } = report;
     const told = ({ unanswered, gapMs }: Report["killed"]) =>
@@ -39,8 +32,6 @@ Database crashed and started again: ${told(report.restarted)}
 Database crashed and a standby promoted: ${told(report.failedOver)}
 All of those were asked again and are there once. Notified more than once: ${notifiedAgain}, each under one id.`,
     );
-  }
-} catch (error) {
-  console.error(`outages: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-}
+    return true;
+  },
+};

@@ -20,7 +20,7 @@ export interface OpenDatabase {
 /** All kinds: a further one needs an entry here and nothing else. */
 export const databases: readonly DatabaseKind[] = [
   {
-    name: "sqlite",
+    name: "SQLite",
     async open() {
       const folder = temporaryFolder();
       return {
@@ -33,7 +33,7 @@ export const databases: readonly DatabaseKind[] = [
     },
   },
   {
-    name: "postgres",
+    name: "PostgreSQL",
     async open() {
       const database = await postgresDatabase();
       return {

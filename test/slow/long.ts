@@ -1,0 +1,90 @@
+import { parseArgs } from "node:util";
+
+import { soak } from "../../bench/soak.ts";
+
+import { crash } from "./crash/run.ts";
+import { fuzz } from "./fuzz/run.ts";
+import { outages } from "./instances/run.ts";
+import type { Flag, LongRun, Options } from "./long-run.ts";
+import { model } from "./model/run.ts";
+
+const runs: readonly LongRun[] = [crash, fuzz, model, outages, soak];
+
+const usage = `Usage: bun run long <run> [options]
+
+Each searches for faults for as long as you like, prints what it finds, and then ends with 1.
+
+Runs
+${runs.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join("\n")}
+
+bun run long <run> --help lists the options of one. bun run <run> is the same as bun run long <run>.`;
+
+const usageOf = ({ name, description, flags }: LongRun): string => `Usage: bun run ${name} [options]
+
+${description}
+
+Options
+${[...Object.entries(flags).map(lineOf), "  --help                 this text"].join("\n")}`;
+
+function lineOf([name, flag]: readonly [string, Flag]): string {
+  const value = { number: " N", text: " NAME", nothing: "" }[flag.takes];
+  const given = namesOf(name, flag)
+    .map((one) => `--${one}`)
+    .join(", ");
+  const usual = flag.takes === "number" ? ` (${flag.usual.toLocaleString("en")})` : "";
+  return `  ${`${given}${value}`.padEnd(22)} ${flag.about}${usual}`;
+}
+
+const namesOf = (name: string, flag: Flag): readonly string[] =>
+  flag.takes === "number" && flag.also !== undefined ? [name, flag.also] : [name];
+
+/** Reads what was given; null when it is `--help`. Throws what is wrong with it. */
+function readOptions({ flags }: LongRun, args: readonly string[]): Options | null {
+  const types = Object.entries(flags).flatMap(([name, flag]) => {
+    const type = flag.takes === "nothing" ? ("boolean" as const) : ("string" as const);
+    return namesOf(name, flag).map((one) => [one, { type }]);
+  });
+  const known = { ...Object.fromEntries(types), help: { type: "boolean" as const } };
+  const parsed = parseArgs({ args: [...args], options: known });
+  const values: Readonly<Record<string, unknown>> = parsed.values;
+  if (values["help"] === true) return null;
+  const options: Options = {
+    number(name) {
+      const flag = flags[name];
+      if (flag?.takes !== "number") throw new Error(`--${name} is not a number`);
+      const { usual, least, most } = flag;
+      const fallback = usual === "random" ? Math.floor(Math.random() * 2 ** 31) : usual;
+      const [given] = namesOf(name, flag).flatMap((one) => values[one] ?? []);
+      const value = Number(given ?? fallback);
+      const isWhole = Number.isInteger(value) || name === "minutes";
+      if (isWhole && value >= least && value <= most) return value;
+      const kind = name === "minutes" ? "number" : "whole number";
+      throw new Error(`--${name} must be a ${kind} from ${least} to ${most}`);
+    },
+    text(name) {
+      const value = values[name];
+      return typeof value === "string" ? value : undefined;
+    },
+    has: (name) => values[name] !== undefined,
+  };
+  // A wrong number is known before anything is started.
+  for (const [name, { takes }] of Object.entries(flags))
+    if (takes === "number") options.number(name);
+  return options;
+}
+
+const [name, ...args] = process.argv.slice(2);
+const run = runs.find((candidate) => candidate.name === name);
+if (run === undefined) {
+  console.log(usage);
+  if (name !== "--help") process.exitCode = 1;
+} else {
+  try {
+    const options = readOptions(run, args);
+    if (options === null) console.log(usageOf(run));
+    else if (!(await run.run(options))) process.exitCode = 1;
+  } catch (error) {
+    console.error(`${run.name}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  }
+}
