@@ -1,17 +1,13 @@
 import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { sealedByEachKey } from "../booking/personal-data/personal-data.sql.ts";
 import { personalDataOpener, sealingKey } from "../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/faults.ts";
-import {
-  damageOf,
-  pendingMigrations,
-  sealedSamples,
-  unknownMigrations,
-} from "../db/sqlite/inspect.ts";
+import { damageOf, pendingMigrations, rowsIn, unknownMigrations } from "../db/sqlite/inspect.ts";
 import { databaseFile } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 
@@ -127,7 +123,7 @@ function linkOrRename(from: string, to: string): void {
 function lostKeys(database: string, keys: readonly Uint8Array[]): readonly string[] {
   if (pendingMigrations(schema, database).includes("0002_bookings")) return [];
   const opener = personalDataOpener(keys);
-  return sealedSamples(database).flatMap((sample) => {
+  const lost = rowsIn(database, sealedByEachKey, {}).flatMap((sample) => {
     try {
       opener.open(sample);
       return [];
@@ -135,4 +131,5 @@ function lostKeys(database: string, keys: readonly Uint8Array[]): readonly strin
       return [`key ${sealingKey(sample)}`];
     }
   });
+  return [...new Set(lost)];
 }

@@ -31,6 +31,8 @@ import {
 } from "../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
+import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
+import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
@@ -346,6 +348,29 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         { status: "pending", count: 2, oldest: at(0).getTime() },
       ]);
     });
+  });
+
+  test("finds sealed passengers of each key that sealed any", async () => {
+    storage = await open();
+    const place = (booking: number) =>
+      ({ bookingId: `bk_${String(booking).padStart(32, "0")}`, position: 1 }) as const;
+    const person = { firstName: "Ada", lastName: "Lovelace", email: "ada@example.com" };
+    const sealed = (key: number, value: number) => Buffer.from([key, 0, 0, 0, value]);
+    for (const [n, [key, value]] of (
+      [
+        [1, 9],
+        [1, 8],
+        [2, 9],
+        [1, 7],
+      ] as const
+    ).entries()) {
+      const row = { ...place(n), ...person, sealed: sealed(key, value) };
+      await storage.atomically(step(insertPassenger, row));
+    }
+    expect(await storage.all(sealedByEachKey, {})).toEqual([
+      { ...place(0), sealed: sealed(1, 9) },
+      { ...place(2), sealed: sealed(2, 9) },
+    ]);
   });
 
   describe("pages", () => {

@@ -1,10 +1,11 @@
-import { asc, desc, eq, gte } from "drizzle-orm";
+import { asc, desc, eq, gte, sql } from "drizzle-orm";
 
 import { allColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 import { type Passenger, passengersTable } from "../booking.ts";
 import { type Disclosure, disclosuresTable } from "./disclosure.ts";
+import { keyIdBytes } from "./personal-data.ts";
 
 const tables = { passengers: passengersTable, disclosures: disclosuresTable };
 type Tables = TablesOf<typeof tables>;
@@ -37,6 +38,18 @@ export const newestSealed = statement<{ limit: number }>()((db, { passengers }, 
     .orderBy(desc(passengers.bookingId), desc(passengers.position))
     .limit(p.limit),
 );
+
+/** Some passengers of each key that sealed any: those of its first booking. Reads the whole table. */
+export const sealedByEachKey = statement()((db, { passengers }) => {
+  const { bookingId, sealed } = passengers;
+  const keyId = sql`substr(${sealed}, 1, ${sql.raw(String(keyIdBytes))})`;
+  const firsts = sql`(select min(${bookingId}) from ${passengers} group by ${keyId})`;
+  return db
+    .select(sealedColumns(passengers))
+    .from(passengers)
+    .where(sql`${bookingId} in ${firsts}`)
+    .orderBy(asc(bookingId), asc(passengers.position));
+});
 
 function sealedColumns({ bookingId, position, sealed }: Tables["passengers"]) {
   return { bookingId, position, sealed };

@@ -18,7 +18,8 @@ export interface PersonalDataOpener {
 
 type Place = Pick<Passenger, "bookingId" | "position">;
 
-const keyIdBytes = 4;
+/** A sealed value begins with the id of its key. */
+export const keyIdBytes = 4;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = keyIdBytes + nonceBytes + tagBytes;

@@ -1,4 +1,4 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
 
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
@@ -62,4 +62,23 @@ function prepared(client: Database, query: SqliteBuilder): Run {
 // Guarantee: what a column's encoder makes is what the driver binds; it throws on anything else.
 function bindable(value: unknown): SQLQueryBindings {
   return value as SQLQueryBindings;
+}
+
+/**
+ * Returns what closes the connection together with its statements; call it before statements are made. A
+ * statement that is left keeps the file open until it is collected as garbage, and the database in use.
+ */
+export function closer(client: Database): () => void {
+  const statements: Pick<Prepared, "finalize">[] = [];
+  const prepare = client.prepare.bind(client);
+  // Guarantee: it takes and returns what the method does.
+  client.prepare = ((...query: Parameters<typeof prepare>) => {
+    const statement = prepare(...query);
+    statements.push(statement);
+    return statement;
+  }) as typeof prepare;
+  return () => {
+    for (const statement of statements.splice(0)) statement.finalize();
+    client.close();
+  };
 }

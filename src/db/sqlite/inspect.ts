@@ -1,7 +1,10 @@
 import { Database, SQLiteError } from "bun:sqlite";
 
-import type { Passenger } from "../../booking/booking.ts";
+import { rowsOf } from "../compiler.ts";
 import { type Schema, unfinishedCopy } from "../schema.ts";
+import type { Statement } from "../statement.ts";
+
+import { closer, compilerOf } from "./compile.ts";
 
 /**
  * The steps that a start would apply to the database in `file`; none when its schema is current. Reads
@@ -47,16 +50,19 @@ function faultOf(file: string, look: (client: Database) => string | null): strin
   }
 }
 
-/** One sealed passenger for each key that sealed any. */
-export function sealedSamples(
+/** Runs a statement on the database in `file`, which stays as it is: an older schema is not migrated. */
+export function rowsIn<Values extends object, Row>(
   file: string,
-): readonly Pick<Passenger, "bookingId" | "position" | "sealed">[] {
-  using client = new Database(file, { readonly: true });
-  return client
-    .query<Pick<Passenger, "bookingId" | "position" | "sealed">, []>(
-      "select booking_id as bookingId, position, sealed from passengers group by substr(sealed, 1, 4)",
-    )
-    .all();
+  statement: Statement<Values, Row>,
+  values: NoInfer<Values>,
+): Row[] {
+  const client = new Database(file, { readonly: true });
+  const close = closer(client);
+  try {
+    return rowsOf(statement, compilerOf(client)(statement)(values).rows);
+  } finally {
+    close();
+  }
 }
 
 function appliedTo(client: Database): readonly string[] {
