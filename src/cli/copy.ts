@@ -2,15 +2,15 @@ import { existsSync } from "node:fs";
 
 import { type Config, readConfig } from "../config/config.ts";
 import { UnfitDatabase } from "../db/schema.ts";
-import { beginCopy, copyDatabase, type CopiedTable } from "./copy/copy.ts";
+import { beginCopy, copyDatabase, type CopiedTable, endCopy } from "./copy/copy.ts";
 import { inspectServer, isServed } from "../db/postgres/inspect.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/faults.ts";
 import { pendingMigrations } from "../db/sqlite/inspect.ts";
 import { withoutPassword } from "../db/without-password.ts";
-import { databaseFile, openCopyTarget } from "../db/open.ts";
+import { databaseFile, holdStill, openCopyTarget } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
-import type { Storage } from "../db/storage.ts";
+import type { Hold, Storage } from "../db/storage.ts";
 
 import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
@@ -42,35 +42,36 @@ export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): P
 
 /** Copies while the target bears the mark of a copy that is not finished. */
 async function copyMarked(source: Config, target: Config): Promise<readonly CopiedTable[]> {
+  await using ends = new AsyncDisposableStack();
   const from = await named(source, () => openDatabase(source));
-  try {
-    const to = await named(target, () =>
-      withDatabase(target, () => openCopyTarget(schema, target.databaseUrl, target.databaseLimits)),
-    );
-    try {
-      await beginCopy(to, nameOf(target));
-      // What came in behind the comparison would be missing, and nobody would know.
-      const requireStill = await named(source, () => withDatabase(source, () => from.holdStill()));
-      const copied = await copyShown(from, to);
-      await requireHeld(source, requireStill);
-      // A server that was started meanwhile, and waits to write. Of a file one learns it by closing it.
-      if (databaseFile(source.databaseUrl) !== null) await from.close();
-      await requireUnused(source);
-      // Of a file, the mark keeps others away.
-      if (databaseFile(target.databaseUrl) === null) await requireUnused(target);
-      await to.setHalfCopied(false);
-      return copied;
-    } finally {
-      await to.close();
-    }
-  } finally {
+  ends.defer(() => from.close());
+  const to = await named(target, () =>
+    withDatabase(target, () => openCopyTarget(schema, target.databaseUrl, target.databaseLimits)),
+  );
+  ends.defer(() => to.close());
+  await beginCopy(to, nameOf(target));
+  // A row written behind the comparison would be missing from the copy unnoticed.
+  const hold = await named(source, () =>
+    withDatabase(source, () => holdStill(schema, source.databaseUrl, source.databaseLimits)),
+  );
+  ends.defer(() => hold.release());
+  const copied = await copyShown(from, to);
+  await requireHeld(source, hold);
+  if (databaseFile(source.databaseUrl) !== null) {
+    // A server that was started meanwhile waits to write. A file shows it only when we have closed it.
+    await hold.release();
     await from.close();
   }
+  await requireUnused(source);
+  // Of a file, the mark keeps others away.
+  if (databaseFile(target.databaseUrl) === null) await requireUnused(target);
+  await endCopy(to);
+  return copied;
 }
 
-async function requireHeld(source: Config, requireStill: () => Promise<void>): Promise<void> {
+async function requireHeld(source: Config, hold: Hold): Promise<void> {
   try {
-    await requireStill();
+    await hold.requireHeld();
   } catch (error) {
     throw new Error(
       `${nameOf(source)} could be written to while it was copied: stop the servers, and copy again`,

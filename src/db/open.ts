@@ -1,8 +1,9 @@
 import { AppError } from "../base/errors.ts";
 
 import type { Schema } from "./schema.ts";
+import { hold } from "./sqlite/hold.ts";
 import { openSqlite } from "./sqlite/open.ts";
-import type { ServerLimits, Storage, StorageObserver } from "./storage.ts";
+import type { Hold, ServerLimits, Storage, StorageObserver } from "./storage.ts";
 
 const defaultLimits: ServerLimits = {
   poolSize: 10,
@@ -47,6 +48,17 @@ export function openCopyTarget(
   limits: ServerLimits,
 ): Promise<Storage> {
   return open(schema, url, limits, nobody, true);
+}
+
+/**
+ * Keeps everybody from writing to the database at `url`, which exists and has `schema`, until the hold is
+ * released. Throws when another writes to it or holds it for long.
+ */
+export async function holdStill(schema: Schema, url: string, limits: ServerLimits): Promise<Hold> {
+  const [, file] = sqliteUrl.exec(url) ?? [];
+  if (file !== undefined) return hold(file);
+  const server = await import("./postgres/hold.ts");
+  return server.hold(schema, url, limits);
 }
 
 async function open(

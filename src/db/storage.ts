@@ -26,19 +26,6 @@ export interface Storage {
   settled(): Promise<void>;
   /** What other processes on the same database are told, and tell us; none where there are no others. */
   readonly signals: Signals | null;
-  /** The number of the newest notification there ever was, also if it is gone by now. */
-  lastSeq(): Promise<number>;
-  /** Has new notifications numbered after `seq`, and new flights after those there are. */
-  continueAfter(seq: number): Promise<void>;
-  /** Whether a copy into it was begun and not finished. */
-  isHalfCopied(): Promise<boolean>;
-  /** Has all but copies refuse to open it from now on, or no more. On disk when this resolves. */
-  setHalfCopied(isHalf: boolean): Promise<void>;
-  /**
-   * Has nobody write to it, be it another process, until it is closed. What is returned throws when that
-   * did not last.
-   */
-  holdStill(): Promise<() => Promise<void>>;
   /** Commits what waits, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -52,6 +39,14 @@ export interface Signals {
   send(topic: Topic, subject: number): void;
   /** `onGap` is called whenever signals may have been lost, and once when it begins to listen. */
   listen(topic: Topic, onSignal: (subjects: readonly number[]) => void, onGap: () => void): void;
+}
+
+/** A database that others can read and not write, until it is released. */
+export interface Hold {
+  /** Throws when the hold was lost meanwhile, as with its connection. */
+  requireHeld(): Promise<void>;
+  /** Safe to call twice. */
+  release(): Promise<void>;
 }
 
 /** Bounds of a database that is a server; SQLite has none of them. */

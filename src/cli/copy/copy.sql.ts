@@ -1,91 +1,129 @@
-import { asc, type Column, desc, type Placeholder, type SQL, sql, type Table } from "drizzle-orm";
+import {
+  asc,
+  type Column,
+  desc,
+  eq,
+  type Placeholder,
+  type SQL,
+  sql,
+  type Table,
+} from "drizzle-orm";
 
+import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
+import { defineTable, type TableDefinition } from "../../db/table.ts";
+import { notificationsTable } from "../../gateway/notification.ts";
 import { tables } from "../../schema/schema.ts";
 
 export type Row = Record<string, unknown>;
 
-const statement = statementsOver(tables);
-
-/** A table to copy: `key` orders its rows and tells them apart. */
-export interface Copied {
-  readonly name: Exclude<keyof typeof tables, "attempts">;
-  readonly key: readonly string[];
-}
-
-/** Attempts have no key of their own and go with their notifications. */
-export const tablesToCopy: readonly Copied[] = [
-  { name: "users", key: ["id"] },
-  { name: "clients", key: ["id"] },
-  { name: "flights", key: ["id"] },
-  { name: "bookings", key: ["id"] },
-  { name: "passengers", key: ["bookingId", "position"] },
-  { name: "disclosures", key: ["id"] },
-  { name: "idempotency", key: ["scope", "key"] },
-  { name: "events", key: ["id"] },
-  { name: "notifications", key: ["seq"] },
-  { name: "rejections", key: ["id"] },
-  { name: "deliveryCounts", key: ["spanMinutes", "provider", "minute", "verdict"] },
-  { name: "secretUses", key: ["provider", "secret"] },
-];
-
-/** Bodies may be large: of events, fewer at a time, and fewer still when theirs are. */
-const eventsPageSize = 50;
-
+/** How large a row is in memory, nearly. */
 export interface Size {
   readonly bodyBytes: number;
 }
 
-/** The first rows, or those after a place. */
+/** The first rows, or those after a row. */
 export interface Pages<Found> {
   readonly first: Statement<Row, Found>;
   readonly after: Statement<Row, Found>;
 }
 
-export interface CopyStatements extends Pages<Row> {
-  /** How large the rows of a page are, where some are too large for a page of many. */
+/** What copies one table. */
+export interface CopyOfTable {
+  readonly name: string;
+  /** Orders the rows and tells them apart. */
+  readonly key: readonly string[];
+  readonly pages: Pages<Row>;
+  /** The sizes of a page's rows, where some rows are too large for a page of many. */
   readonly sizes: Pages<Size> | null;
   readonly last: Statement<Row, Row>;
   readonly insert: Statement<Row, never>;
 }
 
-/** Of one table, whichever it is: its columns are found by name. */
-export function statementsOf({ name, key }: Copied): CopyStatements {
-  const fieldsOf = (table: Table) => key.map((field) => columnOf(table, field));
-  const beyond = (fields: readonly Column[]) => {
-    const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
-    return sql`(${list(fields)}) > (${list(place)})`;
-  };
-  const select = (limit: number | Placeholder, order: typeof asc, after: boolean) =>
-    statement<Row>()((db, tables) => {
-      const table: Table = tables[name];
-      const fields = fieldsOf(table);
-      return db
-        .select()
-        .from(table)
-        .where(after ? beyond(fields) : undefined)
-        .orderBy(...fields.map((field) => order(field)))
-        .limit(limit);
-    });
-  const sizes = (after: boolean) =>
-    statement<Row>()((db, { events }) =>
-      db
-        .select({ bodyBytes: events.bodyBytes })
-        .from(events)
-        .where(after ? beyond(fieldsOf(events)) : undefined)
-        .orderBy(...fieldsOf(events).map((field) => asc(field)))
-        .limit(eventsPageSize),
-    );
+type Name = keyof typeof tables;
+type FieldOf<Definition> = Definition extends TableDefinition<infer Fields> ? keyof Fields : never;
+
+const statement = statementsOver(tables);
+
+/** Bodies may be large: of events, fewer at a time. */
+const eventsPageSize = 50;
+
+/** Attempts have no key of their own and go with their notifications. */
+const copiesByName = {
+  users: copyOf("users", ["id"]),
+  clients: copyOf("clients", ["id"]),
+  flights: copyOf("flights", ["id"]),
+  bookings: copyOf("bookings", ["id"]),
+  passengers: copyOf("passengers", ["bookingId", "position"]),
+  disclosures: copyOf("disclosures", ["id"]),
+  idempotency: copyOf("idempotency", ["scope", "key"]),
+  events: copyOf("events", ["id"]),
+  notifications: copyOf("notifications", ["seq"]),
+  rejections: copyOf("rejections", ["id"]),
+  deliveryCounts: copyOf("deliveryCounts", ["spanMinutes", "provider", "minute", "verdict"]),
+  secretUses: copyOf("secretUses", ["provider", "secret"]),
+} satisfies Record<Exclude<Name, "attempts">, CopyOfTable>;
+
+/** Every table, in the order in which they are copied. */
+export const copies: readonly CopyOfTable[] = Object.values(copiesByName);
+
+function copyOf<Of extends Name>(
+  name: Of,
+  key: readonly (FieldOf<(typeof tables)[Of]> & string)[],
+): CopyOfTable {
   return {
-    first: select(sql.placeholder("limit"), asc, false),
-    after: select(sql.placeholder("limit"), asc, true),
-    sizes: name === "events" ? { first: sizes(false), after: sizes(true) } : null,
-    last: select(1, desc, false),
-    insert: statement<Row>()((db, tables) => {
-      const table: Table = tables[name];
+    name,
+    key,
+    pages: {
+      first: rowsOf(name, key, "first", asc, sql.placeholder("limit")),
+      after: rowsOf(name, key, "after", asc, sql.placeholder("limit")),
+    },
+    sizes:
+      name === "events" ? { first: sizesOf(key, "first"), after: sizesOf(key, "after") } : null,
+    last: rowsOf(name, key, "first", desc, 1),
+    insert: statement<Row>()((db, of) => {
+      const table: Table = of[name];
       return db.insert(table).values(allColumns(table)).onConflictDoNothing();
     }),
   };
+}
+
+type Start = keyof Pages<unknown>;
+
+function rowsOf(
+  name: Name,
+  key: readonly string[],
+  start: Start,
+  order: typeof asc,
+  limit: number | Placeholder,
+): Statement<Row, Row> {
+  return statement<Row>()((db, of) => {
+    const table: Table = of[name];
+    const fields = key.map((field) => columnOf(table, field));
+    return db
+      .select()
+      .from(table)
+      .where(start === "after" ? beyond(fields, key) : undefined)
+      .orderBy(...fields.map((field) => order(field)))
+      .limit(limit);
+  });
+}
+
+function sizesOf(key: readonly string[], start: Start): Statement<Row, Size> {
+  return statement<Row>()((db, { events }) => {
+    const fields = key.map((field) => columnOf(events, field));
+    return db
+      .select({ bodyBytes: events.bodyBytes })
+      .from(events)
+      .where(start === "after" ? beyond(fields, key) : undefined)
+      .orderBy(...fields.map((field) => asc(field)))
+      .limit(eventsPageSize);
+  });
+}
+
+function beyond(fields: readonly Column[], key: readonly string[]): SQL {
+  const place = fields.map((field, n) => encoded(sql.placeholder(key[n] ?? ""), field));
+  return sql`(${list(fields)}) > (${list(place)})`;
 }
 
 function list(parts: readonly (Column | SQL)[]): SQL {
@@ -99,15 +137,90 @@ function columnOf(table: Table, field: string): Column {
   return column;
 }
 
-export const attemptsOfMany = statement<{ ids: readonly string[] }>()(
-  (db, { attempts }, p, dialect) =>
-    db
-      .select()
-      .from(attempts)
-      .where(dialect.among(attempts.notificationId, p.ids))
-      .orderBy(asc(attempts.notificationId), asc(attempts.startedAt), asc(attempts.durationMs)),
+interface OfNotifications {
+  readonly ids: readonly string[];
+}
+
+export const attemptsOfMany = statement<OfNotifications>()((db, { attempts }, p, dialect) =>
+  db
+    .select()
+    .from(attempts)
+    .where(dialect.among(attempts.notificationId, p.ids))
+    .orderBy(asc(attempts.notificationId), asc(attempts.startedAt), asc(attempts.durationMs)),
 );
-export const deleteAttemptsOfMany = statement<{ ids: readonly string[] }>()(
-  (db, { attempts }, p, dialect) =>
-    db.delete(attempts).where(dialect.among(attempts.notificationId, p.ids)),
+
+export const deleteAttemptsOfMany = statement<OfNotifications>()((db, { attempts }, p, dialect) =>
+  db.delete(attempts).where(dialect.among(attempts.notificationId, p.ids)),
+);
+
+const ofMigrations = statementsOver({ migrations: migrationsTable });
+
+export const unfinishedMark = ofMigrations()((db, { migrations }) =>
+  db.select().from(migrations).where(eq(migrations.name, unfinishedCopy)),
+);
+
+/** Until it is unmarked, the database is opened by nothing but a copy. */
+export const markUnfinished = ofMigrations()((db, { migrations }) =>
+  db.insert(migrations).values({ name: unfinishedCopy }).onConflictDoNothing(),
+);
+
+export const unmarkUnfinished = ofMigrations()((db, { migrations }) =>
+  db.delete(migrations).where(eq(migrations.name, unfinishedCopy)),
+);
+
+/** SQLite's own table of the last number that each table with AUTOINCREMENT gave. */
+const ofCounters = statementsOver({
+  counters: defineTable<{ name: string; seq: number }>("sqlite_sequence", {
+    name: "text",
+    seq: "bigint",
+  }),
+});
+
+export const lastCounted = ofCounters()((db, { counters }) =>
+  db.select({ seq: counters.seq }).from(counters).where(eq(counters.name, notificationsTable.name)),
+);
+
+export const forgetCounted = ofCounters()((db, { counters }) =>
+  db.delete(counters).where(eq(counters.name, notificationsTable.name)),
+);
+
+export const setCounted = ofCounters<{ seq: number }>()((db, { counters }, p) =>
+  db.insert(counters).values({ name: notificationsTable.name, seq: p.seq }),
+);
+
+interface Sequence {
+  readonly lastValue: number;
+  readonly isCalled: boolean;
+}
+
+/** PostgreSQL's sequences can be read as tables of one row. */
+const ofSequences = statementsOver({
+  seqs: defineTable<Sequence>("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
+  flightIds: defineTable<Sequence>("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
+  flights: tables.flights,
+});
+
+export const lastOfSequence = ofSequences()((db, { seqs }) =>
+  db
+    .select({
+      seq: sql<number>`${seqs.lastValue} - case when ${seqs.isCalled} then 0 else 1 end`.mapWith(
+        Number,
+      ),
+    })
+    .from(seqs),
+);
+
+export const setSequence = ofSequences<{ seq: number }>()((db, { seqs }, p) =>
+  db
+    .select({ set: sql`setval('notifications_seq', ${encoded(p.seq, seqs.lastValue)} + 1, false)` })
+    .from(seqs),
+);
+
+/** SQLite numbers flights after the highest by itself. */
+export const setFlightIds = ofSequences()((db, { flightIds, flights }) =>
+  db
+    .select({
+      set: sql`setval('flights_id', (select coalesce(max(${flights.id}), 0) + 1 from ${flights}), false)`,
+    })
+    .from(flightIds),
 );

@@ -1,17 +1,24 @@
-import { insertAttempt } from "../../gateway/notifications/notifications.sql.ts";
 import { type Statement, type Step, step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { insertAttempt } from "../../gateway/notifications/notifications.sql.ts";
 
 import {
   attemptsOfMany,
-  type Copied,
-  type CopyStatements,
+  copies,
+  type CopyOfTable,
   deleteAttemptsOfMany,
+  forgetCounted,
+  lastCounted,
+  lastOfSequence,
+  markUnfinished,
   type Pages,
   type Row,
+  setCounted,
+  setFlightIds,
+  setSequence,
   type Size,
-  statementsOf,
-  tablesToCopy,
+  unfinishedMark,
+  unmarkUnfinished,
 } from "./copy.sql.ts";
 
 const pageSize = 500;
@@ -27,17 +34,23 @@ export interface CopiedTable {
 }
 
 /**
- * Marks a database as copied into: until `setHalfCopied(false)` nobody but a copy opens it. Throws when
- * it has rows that no copy put there, since the mark would take it from those who use it.
+ * Marks a database as copied into: until `endCopy` nothing but a copy opens it. Throws when it has rows
+ * that no copy put there, since the mark would take it from its users.
  */
 export async function beginCopy(to: Storage, name: string): Promise<void> {
-  if (await to.isHalfCopied()) return;
-  for (const table of tablesToCopy) {
-    const [row] = await to.all(statementsOf(table).last, {});
+  const [mark] = await to.all(unfinishedMark, {});
+  if (mark !== undefined) return;
+  for (const table of copies) {
+    const [row] = await to.all(table.last, {});
     if (row === undefined) continue;
     throw new Error(`${name} is not empty (it has ${table.name}): copy into an empty database`);
   }
-  await to.setHalfCopied(true);
+  await to.atomically(step(markUnfinished, {}));
+}
+
+/** Removes the mark. */
+export async function endCopy(to: Storage): Promise<void> {
+  await to.atomically(step(unmarkUnfinished, {}));
 }
 
 /**
@@ -50,42 +63,58 @@ export async function copyDatabase(
   to: Storage,
   onProgress: (what: string, rows: number) => void,
 ): Promise<CopiedTable[]> {
-  for (const table of tablesToCopy) {
-    const copy = statementsOf(table);
+  for (const table of copies) {
     let rows = 0;
-    const [last] = await to.all(copy.last, {});
-    let page = await pageAfter(from, copy, last);
+    const [last] = await to.all(table.last, {});
+    let page = await pageAfter(from, table, last);
     while (page.length > 0) {
       await to.atomically(
         ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
-        ...page.map((row) => step(copy.insert, row)),
+        ...page.map((row) => step(table.insert, row)),
       );
       rows += page.length;
       onProgress(`copying ${table.name}`, rows);
-      page = await pageAfter(from, copy, page.at(-1));
+      page = await pageAfter(from, table, page.at(-1));
     }
   }
-  await to.continueAfter(await from.lastSeq());
+  await continueNumbers(from, to);
   const copied: CopiedTable[] = [];
-  for (const table of tablesToCopy) copied.push(await compared(from, to, table, onProgress));
+  for (const table of copies) copied.push(await compared(from, to, table, onProgress));
   return copied;
+}
+
+/** The number of the newest notification that there ever was, also if it is deleted by now. */
+export async function lastSeq(storage: Storage): Promise<number> {
+  const statement = storage.dialect === "sqlite" ? lastCounted : lastOfSequence;
+  const [row] = await storage.all(statement, {});
+  return row?.seq ?? 0;
+}
+
+/** Numbers new notifications and flights of `to` after those that either database ever had. */
+async function continueNumbers(from: Storage, to: Storage): Promise<void> {
+  const seq = Math.max(await lastSeq(from), await lastSeq(to));
+  if (to.dialect === "sqlite") {
+    await to.atomically(step(forgetCounted, {}), step(setCounted, { seq }));
+  } else {
+    await to.all(setSequence, { seq });
+    await to.all(setFlightIds, {});
+  }
 }
 
 /** Reads both sides at once. Throws at the first row that differs. */
 async function compared(
   from: Storage,
   to: Storage,
-  table: Copied,
+  table: CopyOfTable,
   onProgress: (what: string, rows: number) => void,
 ): Promise<CopiedTable> {
-  const copy = statementsOf(table);
   const hash = new Bun.CryptoHasher("sha256");
   let rows = 0;
   let last: Row | undefined;
   for (;;) {
     const [source, target] = await Promise.all(
       [from, to].map(async (storage) => {
-        const page = await pageAfter(storage, copy, last);
+        const page = await pageAfter(storage, table, last);
         const attempts = table.name === "notifications" ? await attemptsOf(storage, page) : [];
         return { page, text: [...page, ...attempts].map(canonical).join("\n") };
       }),
@@ -111,11 +140,11 @@ async function compared(
 
 async function pageAfter(
   storage: Storage,
-  { sizes, ...rows }: CopyStatements,
+  { pages, sizes }: CopyOfTable,
   last: Row | undefined,
 ): Promise<Row[]> {
   const limit = sizes === null ? pageSize : fitting(await storage.all(...following(sizes, last)));
-  const [statement, place] = following(rows, last);
+  const [statement, place] = following(pages, last);
   return storage.all(statement, { ...place, limit });
 }
 

@@ -1,7 +1,7 @@
 import type { ReservedSQL, SQL } from "bun";
 
 import { migrationsTable, type Schema, UnfitDatabase } from "../schema.ts";
-import type { ServerLimits } from "../storage.ts";
+import type { Hold, ServerLimits } from "../storage.ts";
 
 import { silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
@@ -11,16 +11,9 @@ import { startFault } from "./start-fault.ts";
 const statementTimeout = "57014";
 const othersAtWork = "Others write to this database, or copy it: stop them, then copy";
 
-/** A lock on all tables, under which they are read and not written; one at a time has it. */
-export interface Hold {
-  /** Throws when the lock was lost, as with its connection. */
-  requireHeld(): Promise<void>;
-  release(): Promise<void>;
-}
-
 /**
- * Has whoever writes to the database at `url` wait, and be refused when that takes too long. On a
- * connection of its own, since the lock lasts as long as its transaction does.
+ * Locks all tables against writing. Writers wait, and fail when that takes too long; of several holds one
+ * succeeds. On a connection of its own, since the lock lasts as long as its transaction.
  */
 export async function hold(schema: Schema, url: string, limits: ServerLimits): Promise<Hold> {
   const pool = connect(url, { ...limits, poolSize: 1 });

@@ -1,5 +1,5 @@
 import { rowsOf } from "../compiler.ts";
-import { type Schema, unfinishedCopy } from "../schema.ts";
+import type { Schema } from "../schema.ts";
 import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 
 import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
@@ -7,7 +7,6 @@ import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
-import { type Hold, hold } from "./hold.ts";
 import { migrate } from "./migrate.ts";
 import { renewedPool, sharedPool } from "./renewed-pool.ts";
 import { whilePassing } from "./retry.ts";
@@ -54,7 +53,6 @@ export async function openPostgres(
   });
   const telling = signals(writing, reading, found.schema);
   let closed = false;
-  let held: Hold | null = null;
   return {
     dialect: "postgres",
     async all(statement, values) {
@@ -74,44 +72,8 @@ export async function openPostgres(
       await commits.atomically();
     },
     signals: telling,
-    async lastSeq() {
-      const rows: { seq: string }[] = await writing.unsafe(
-        "select case when is_called then last_value else last_value - 1 end as seq from notifications_seq",
-      );
-      return Number(rows[0]?.seq ?? 0);
-    },
-    async continueAfter(seq) {
-      // Never back: numbers that were given may be in use.
-      await writing.unsafe(
-        "select setval('notifications_seq', $1, false) from notifications_seq where last_value < $1",
-        [seq + 1],
-      );
-      await writing.unsafe(
-        "select setval('flights_id', coalesce(max(id), 0) + 1, false) from flights",
-      );
-    },
-    async isHalfCopied() {
-      const rows: unknown[] = await writing.unsafe("select from migrations where name = $1", [
-        unfinishedCopy,
-      ]);
-      return rows.length > 0;
-    },
-    async setHalfCopied(isHalf) {
-      await writing.unsafe(
-        isHalf
-          ? "insert into migrations (name) values ($1) on conflict do nothing"
-          : "delete from migrations where name = $1",
-        [unfinishedCopy],
-      );
-    },
-    async holdStill() {
-      const holding = await hold(schema, url, limits);
-      held = holding;
-      return () => holding.requireHeld();
-    },
     async close() {
       closed = true;
-      await held?.release();
       await commits.close();
       await telling.close();
       await Promise.all([reading.close(), writing.close()]);

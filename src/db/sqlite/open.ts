@@ -1,12 +1,12 @@
-import { Database, type Statement as Prepared } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { chmodSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { rowsOf } from "../compiler.ts";
-import { type Schema, unfinishedCopy } from "../schema.ts";
+import type { Schema } from "../schema.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 
-import { compilerOf } from "./compile.ts";
+import { closer, compilerOf } from "./compile.ts";
 import { unavailable } from "./faults.ts";
 import { groupCommit } from "./group-commit.ts";
 import { inPlace } from "./in-place.ts";
@@ -44,36 +44,6 @@ export function openSqlite(
     // Nothing can be read before it is on disk.
     async settled() {},
     signals: null,
-    async lastSeq() {
-      const row = client
-        .query<{ seq: number }, []>("select seq from sqlite_sequence where name = 'notifications'")
-        .get();
-      return row?.seq ?? 0;
-    },
-    async continueAfter(seq) {
-      client.run("delete from sqlite_sequence where name = 'notifications' and seq < ?", [seq]);
-      client.run(
-        "insert into sqlite_sequence (name, seq) select 'notifications', ? where not exists (select 1 from sqlite_sequence where name = 'notifications')",
-        [seq],
-      );
-    },
-    async isHalfCopied() {
-      return client.query("select 1 from migrations where name = ?").get(unfinishedCopy) !== null;
-    },
-    async setHalfCopied(isHalf) {
-      client.run(
-        isHalf
-          ? "insert into migrations (name) values (?) on conflict do nothing"
-          : "delete from migrations where name = ?",
-        [unfinishedCopy],
-      );
-    },
-    async holdStill() {
-      client.run("begin immediate");
-      return async () => {
-        if (!client.inTransaction) throw new Error(`${file} was not held still`);
-      };
-    },
     async close() {
       await commits.close();
       if (isClosed) return;
@@ -98,25 +68,6 @@ function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
     close();
     throw error;
   }
-}
-
-/**
- * To be called before statements are made: closes the connection together with them. One that is left
- * keeps the file open until it is collected as garbage, and others find the database in use.
- */
-function closer(client: Database): () => void {
-  const statements: Pick<Prepared, "finalize">[] = [];
-  const prepare = client.prepare.bind(client);
-  // Guarantee: it takes and returns what the method does.
-  client.prepare = ((...query: Parameters<typeof prepare>) => {
-    const statement = prepare(...query);
-    statements.push(statement);
-    return statement;
-  }) as typeof prepare;
-  return () => {
-    for (const statement of statements.splice(0)) statement.finalize();
-    client.close();
-  };
 }
 
 function configure(client: Database): void {

@@ -4,6 +4,7 @@ import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
 import { eventById } from "../../../src/gateway/event.sql.ts";
+import { beginCopy, endCopy } from "../../../src/cli/copy/copy.ts";
 import {
   countDuplicate,
   eventPages,
@@ -142,7 +143,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     await (await openEmpty()).close();
     await shared.renew();
     const begun = await openCopyTarget(schema, shared.url, limits);
-    await begun.setHalfCopied(true);
+    await beginCopy(begun, "it");
     await begun.close();
     await shared.empty();
     expect(await open(shared.url)).toBe(
@@ -150,8 +151,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     );
     await shared.renew();
     const ended = await openCopyTarget(schema, shared.url, limits);
-    expect(await ended.isHalfCopied()).toBe(true);
-    await ended.setHalfCopied(false);
+    await endCopy(ended);
     await ended.close();
     await (await openEmpty()).close();
   });

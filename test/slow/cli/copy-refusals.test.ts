@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 
+import { beginCopy } from "../../../src/cli/copy/copy.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { step } from "../../../src/db/statement.ts";
@@ -124,7 +125,7 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
     const source = await sourceOf(10);
     const { url } = await newTarget(kind);
     const storage = await openCopyTarget(schema, url, limits);
-    await storage.setHalfCopied(true);
+    await beginCopy(storage, url);
     await storage.atomically(step(insertEvent, eventRow(3, { title: "Another" })));
     await storage.close();
     expect((await copy(source, url)).err).toContain("The databases differ in events");
@@ -135,7 +136,7 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
 test("a file that was copied into by half is no backup, and makes none", async () => {
   const { url } = await newTarget("SQLite");
   const storage = await openCopyTarget(schema, url, limits);
-  await storage.setHalfCopied(true);
+  await beginCopy(storage, url);
   await storage.close();
   const file = url.slice("sqlite:".length);
   const wanted = `${file} cannot be used (a copy into it was not finished)`;

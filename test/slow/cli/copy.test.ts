@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { copyDatabase } from "../../../src/cli/copy/copy.ts";
+import { copyDatabase, lastSeq } from "../../../src/cli/copy/copy.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import {
   insertAttempt,
@@ -124,7 +124,7 @@ describe("skyhook copy", () => {
       const there = await copyDatabase(from, to, quiet);
       expect(there.find(({ name }) => name === "notifications")?.rows).toBe(1);
       expect(await copyDatabase(to, from, quiet)).toEqual(there);
-      expect(await to.lastSeq()).toBe(2);
+      expect(await lastSeq(to)).toBe(2);
     });
   });
 
@@ -160,7 +160,7 @@ describe("skyhook copy", () => {
       await to.atomically(step(insertNotification, notificationRow(2)));
       expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
       await to.atomically(step(insertNotification, notificationRow(3)));
-      expect(await to.lastSeq()).toBe(3);
+      expect(await lastSeq(to)).toBe(3);
     });
   });
 

@@ -6,7 +6,7 @@ import { eventById } from "../../../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { step } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
+import { holdStill, openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
@@ -94,22 +94,22 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
 
   test("a copy does not wait for ever for who writes, though no timeout is passed on", async () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
-    const storage = await openStorage(schema, url, { ...limits, statementTimeoutMs: 100 });
+    const brief = { ...limits, statementTimeoutMs: 100 };
+    await (await openStorage(schema, url, brief)).close();
     await using others = new SQL(direct, { max: 1 });
     await others.begin(async (writer) => {
       await writer.unsafe("lock table events in row exclusive mode");
-      expect(await failure(storage.holdStill())).toMatchObject({
+      expect(await failure(holdStill(schema, url, brief))).toMatchObject({
         message: expect.stringContaining("Others write to this database"),
       });
     });
-    await storage.close();
   }, 60_000);
 
   test("a copy does not wait for ever for a connection to hold its source by", async () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     const storage = await openStorage(schema, url, brief);
-    expect(await failure(storage.holdStill())).toMatchObject({
+    expect(await failure(holdStill(schema, url, brief))).toMatchObject({
       message: expect.stringContaining("raise its pool size"),
     });
     await storage.close();

@@ -1,0 +1,24 @@
+import { Database } from "bun:sqlite";
+
+import type { Hold } from "../storage.ts";
+
+/**
+ * Takes the write lock on a connection of its own. Throws `SQLITE_BUSY` while another connection has it.
+ */
+export function hold(file: string): Hold {
+  const client = new Database(file, { readwrite: true });
+  try {
+    client.run("begin immediate");
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+  return {
+    async requireHeld() {
+      if (!client.inTransaction) throw new Error(`The lock on ${file} was lost`);
+    },
+    async release() {
+      client.close();
+    },
+  };
+}
