@@ -7,7 +7,7 @@ import {
 } from "graphql-yoga";
 
 import { AppError } from "../../base/errors.ts";
-import { readBytes, requireNoCoding } from "../rest/body.ts";
+import { readBytes, requireUncompressed } from "../rest/body.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 import { jsonOf } from "../rest/json-body.ts";
 import { urlOf } from "../rest/url.ts";
@@ -83,7 +83,7 @@ async function readBody(request: Request, address: string): Promise<GraphQLParam
     const detail = "Send the body as application/json in UTF-8";
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
-  requireNoCoding(headers);
+  requireUncompressed(headers);
   const body = jsonOf(await readBytes(request, limits.maxBodyBytes, address));
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw new AppError("bad-request", "Send one object with a query");

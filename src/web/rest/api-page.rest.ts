@@ -25,26 +25,26 @@ const options = {
   documentDownloadType: "json",
 };
 
-// A file of its own, since the page's policy forbids scripts in the page. The token is the console's: a
-// tab has one session. One that the server refuses is not kept.
-const start = `const place = "skyhook.token";
+// A separate file, because the page's Content-Security-Policy forbids inline scripts. The page shares its
+// token with the console, so each tab has one session. It does not store a token that the server rejects.
+const start = `const storageKey = "skyhook.token";
 Scalar.createApiReference("#reference", {
   ...${JSON.stringify(options)},
   authentication: {
     preferredSecurityScheme: "bearer",
-    securitySchemes: { bearer: { token: sessionStorage.getItem(place) ?? "" } },
+    securitySchemes: { bearer: { token: sessionStorage.getItem(storageKey) ?? "" } },
   },
   onResponseReceived({ request, response }) {
     const [, token] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];
-    if (token && response.status !== 401) sessionStorage.setItem(place, token);
+    if (token && response.status !== 401) sessionStorage.setItem(storageKey, token);
   },
 });
 `;
 
-// Scalar sets styles in place.
+// Scalar sets inline styles.
 const headers = pageHeaders({ "style-src": "'self' 'unsafe-inline'" });
 
-/** The API documents: a page for people, the OpenAPI document for programs. Works with no network. */
+/** The API reference as a page and as an OpenAPI document. The page works offline. */
 export const apiPageRest = (document: () => Promise<unknown>) => {
   const json = asset("json", async () => JSON.stringify(await document(), null, 2));
   return assetsRest("api-page", {

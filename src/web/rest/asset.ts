@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { isKnown } from "./etag.ts";
+import { matchesETag } from "./etag.ts";
 
 const policy = {
   "default-src": "'none'",
@@ -13,7 +13,10 @@ const policy = {
   "frame-ancestors": "'none'",
 };
 
-/** The headers of a page that loads from this program only. `changes` replaces directives of its policy. */
+/**
+ * The headers of a page that loads only from this server. `changes` replaces directives of its
+ * Content-Security-Policy.
+ */
 export const pageHeaders = (changes: Readonly<Record<string, string>> = {}) => ({
   "content-security-policy": Object.entries({ ...policy, ...changes })
     .map((directive) => directive.join(" "))
@@ -22,7 +25,7 @@ export const pageHeaders = (changes: Readonly<Record<string, string>> = {}) => (
   "cross-origin-opener-policy": "same-origin",
 });
 
-/** An HTML document. `head` and `body` are HTML. */
+/** `body` and `head` are HTML and are not escaped. */
 export const htmlPage = (title: string, body: string, head = ""): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -39,7 +42,7 @@ export const htmlPage = (title: string, body: string, head = ""): string => `<!d
 </html>
 `;
 
-/** A response that is the same for everyone as long as the program runs. */
+/** Serves a response that is the same for every client and never changes while the process runs. */
 export type Asset = (request: Request) => Promise<Response>;
 
 const contentTypes = {
@@ -50,39 +53,38 @@ const contentTypes = {
 };
 
 /**
- * Serves text with a validator, compressed where the client takes it (RFC 9110 sections 8.8.3 and
- * 12.5.3). `load` is called once, on the first request: a program that never shows its pages pays
- * nothing for them.
+ * Serves text with an ETag, compressed if the client accepts gzip (RFC 9110 sections 8.8.3 and 12.5.3).
+ * Calls `load` once, on the first request, so that a server whose pages are not visited spends nothing on them.
  */
 export function asset(
   type: keyof typeof contentTypes,
   load: () => Promise<string>,
   extraHeaders: Readonly<Record<string, string>> = {},
 ): Asset {
-  let loading: Promise<Loaded> | undefined;
+  let loading: Promise<Prepared> | undefined;
   return async (request) => {
-    loading ??= loaded(load);
-    const { plain, packed, hash } = await loading;
-    const isPacked = takesGzip(request.headers.get("accept-encoding"));
-    const etag = `"${hash}${isPacked ? "-gzip" : ""}"`;
+    loading ??= prepare(load);
+    const { plain, compressed, hash } = await loading;
+    const isCompressed = acceptsGzip(request.headers.get("accept-encoding"));
+    const etag = `"${hash}${isCompressed ? "-gzip" : ""}"`;
     const headers = {
       ...extraHeaders,
       "content-type": contentTypes[type],
       "cache-control": "no-cache",
-      // This one replaces what `cors` says, so it says that too.
+      // This replaces the `Vary: Origin` that `cors` sets, so it includes Origin.
       vary: "Accept-Encoding, Origin",
       etag,
-      ...(isPacked && { "content-encoding": "gzip" }),
+      ...(isCompressed && { "content-encoding": "gzip" }),
     };
-    if (isKnown(request.headers.get("if-none-match"), etag)) {
+    if (matchesETag(request.headers.get("if-none-match"), etag)) {
       const { "content-encoding": _, ...rest } = headers;
       return new Response(null, { status: 304, headers: rest });
     }
-    return new Response(isPacked ? packed : plain, { headers });
+    return new Response(isCompressed ? compressed : plain, { headers });
   };
 }
 
-/** Serves each asset at its path. The API document leaves these routes out. */
+/** Serves each asset at its path. The routes are hidden from the API reference. */
 export function assetsRest(name: string, assets: Readonly<Record<string, Asset>>): Elysia {
   const app = new Elysia({ name });
   for (const [path, serve] of Object.entries(assets)) {
@@ -91,26 +93,28 @@ export function assetsRest(name: string, assets: Readonly<Record<string, Asset>>
   return app;
 }
 
-interface Loaded {
+interface Prepared {
   readonly plain: string;
-  readonly packed: Uint8Array<ArrayBuffer>;
+  readonly compressed: Uint8Array<ArrayBuffer>;
   readonly hash: string;
 }
 
-async function loaded(load: () => Promise<string>): Promise<Loaded> {
+async function prepare(load: () => Promise<string>): Promise<Prepared> {
   const plain = await load();
-  const packed = await gzipped(plain);
-  return { plain, packed, hash: Bun.hash(plain).toString(36) };
+  const compressed = await compress(plain);
+  return { plain, compressed, hash: Bun.hash(plain).toString(36) };
 }
 
-async function gzipped(text: string): Promise<Uint8Array<ArrayBuffer>> {
+async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {
   const { gzip } = await import("node:zlib");
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
-  gzip(text, (error, packed) => (error === null ? resolve(new Uint8Array(packed)) : reject(error)));
+  gzip(text, (error, compressed) =>
+    error === null ? resolve(new Uint8Array(compressed)) : reject(error),
+  );
   return promise;
 }
 
-/** Whether gzip is named and not refused by a weight of zero. */
-function takesGzip(acceptEncoding: string | null): boolean {
+/** Whether `Accept-Encoding` lists gzip with a weight other than zero. */
+function acceptsGzip(acceptEncoding: string | null): boolean {
   return /(?:^|,)\s*gzip\s*(?:$|,|;\s*q=(?!0(?:\.0*)?\s*(?:$|,)))/i.test(acceptEncoding ?? "");
 }

@@ -7,7 +7,7 @@ import type { Exchange } from "./serve.ts";
 /** The context of an authenticated request. Throws as `authenticate` does. */
 export type Authenticated = (exchange: Exchange) => Promise<Context>;
 
-/** Authenticates requests by their tokens, and forbids caches to keep the responses. */
+/** Authenticates requests by their bearer tokens and marks the responses as not cacheable. */
 export function authenticated(verify: Verify): Authenticated {
   return async ({ request, set }) => {
     const session = await authenticate(request, verify);
@@ -16,12 +16,12 @@ export function authenticated(verify: Verify): Authenticated {
   };
 }
 
-/** In the API document: an operation that needs a token. */
+/** OpenAPI security requirement of operations that need a token. */
 export const bearer = [{ bearer: [] }];
 
 /**
- * Who sent a request, by its bearer token (RFC 6750 section 2.1). Throws `authentication-required`
- * when there is none and `invalid-token` when it is not good.
+ * Verifies the bearer token of a request (RFC 6750 section 2.1). Throws `authentication-required` without
+ * an Authorization header, and `invalid-token` for a malformed header or an invalid token.
  */
 export function authenticate(request: Request, verify: Verify): Promise<Session> {
   const header = request.headers.get("authorization");
@@ -29,8 +29,8 @@ export function authenticate(request: Request, verify: Verify): Promise<Session>
   if (token !== undefined) return verify(token);
   const detail =
     header === null
-      ? "Send an access token: Authorization: Bearer <token>"
-      : "The Authorization header is not of the form: Bearer <token>";
+      ? "Access token missing. Send the header Authorization: Bearer <token>"
+      : "The Authorization header is malformed. Send it as Bearer <token>";
   return Promise.reject(
     new AppError(header === null ? "authentication-required" : "invalid-token", detail),
   );

@@ -1,27 +1,27 @@
 import { AppError } from "../../base/errors.ts";
 import { subscriber } from "../../base/subscriber.ts";
 
-/** Bodies up to this size take nothing of the budget: what is short is always read. */
+/** Bodies up to this size are always read and do not count. */
 export const smallBytes = 64 * 1024;
-/** What all larger bodies that are being received may take of the memory together. */
+/** The memory limit for all larger bodies that are being received. */
 const maxBytes = 256 * 1024 * 1024;
-/** What those of one client may take, so that one cannot keep the others out. */
+/** The limit for one client, so that no client can block the others. */
 const maxBytesPerClient = 64 * 1024 * 1024;
 
 let allBytes = 0;
 const bytesByClient = new Map<string, number>();
 
-/** The memory that one body takes while it is being received. */
+/** The memory that one body uses while it is being received. */
 export interface Reservation {
   /**
-   * Takes as much as the body needs from now on, in bytes. Throws `unavailable` when less than that is
-   * left, for this client or for all.
+   * Sets the size of the reservation, which must not shrink. Throws `unavailable` if that would exceed
+   * the limit for this client or for all clients.
    */
   grow(bytes: number): void;
   release(): void;
 }
 
-/** `address` is the client's; IPv6 addresses count by /64. */
+/** `address` is the client's address. All addresses of an IPv6 /64 share one limit. */
 export function reservation(address: string): Reservation {
   const client = subscriber(address);
   let own = 0;
@@ -36,13 +36,14 @@ export function reservation(address: string): Reservation {
 
   return {
     grow(bytes) {
-      // One NaN in the sums would turn the budget off until the next start.
-      if (!Number.isSafeInteger(bytes) || bytes < own) throw new RangeError(`No size: ${bytes}`);
+      // A NaN in the sums would disable the limits until the next restart.
+      if (!Number.isSafeInteger(bytes) || bytes < own)
+        throw new RangeError(`Invalid size: ${bytes}`);
       if (bytes <= smallBytes) return;
       const more = bytes - own;
       const ofClient = bytesByClient.get(client) ?? 0;
       if (ofClient + more > maxBytesPerClient || allBytes + more > maxBytes) {
-        const detail = "Too many large bodies are being received; try again";
+        const detail = "Too many large bodies are being received. Try again later.";
         throw new AppError("unavailable", detail, { retryAfterSeconds: 5 });
       }
       set(bytes);

@@ -2,17 +2,17 @@ import { AppError } from "../../base/errors.ts";
 
 import { type Reservation, reservation, smallBytes } from "./body-budget.ts";
 
-/** How long a client may take to send a whole body, in milliseconds. */
+/** The time limit for receiving a whole body. */
 const wholeTimeoutMs = 30_000;
-/** How long a client that sends a large or chunked body may pause, in milliseconds. */
+/** The longest pause allowed while a large or chunked body arrives. */
 const pauseTimeoutMs = 10_000;
-/** What the buffer of a large or chunked body begins with. */
+/** The initial size of the buffer for a large or chunked body. */
 const firstBufferBytes = 16 * 1024;
 
-/** Throws `unsupported-media-type` when a body that is to be JSON is packed. */
-export function requireNoCoding(headers: Headers): void {
+/** Throws `unsupported-media-type` if the body of a JSON request has a content coding. */
+export function requireUncompressed(headers: Headers): void {
   if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return;
-  const detail = "Send the body as it is, without Content-Encoding";
+  const detail = "Content-Encoding is not supported. Send the body uncompressed.";
   throw new AppError("unsupported-media-type", detail, {
     accept: "application/json",
     acceptCoding: "identity",
@@ -20,80 +20,80 @@ export function requireNoCoding(headers: Headers): void {
 }
 
 /**
- * The exact bytes of a request's body. Throws `body-too-large` as soon as more than `maxBytes` are
- * announced or have arrived, `unavailable` when too much is being received in large bodies (by all, or
- * by the client of this `address`), and `bad-request` when Content-Length is no plain number or the
- * client breaks off or takes too long. Without an address the client shares with all such requests.
+ * Reads the exact bytes of a request body. Throws `body-too-large` as soon as Content-Length or the bytes
+ * received exceed `maxBytes`; `unavailable` if large bodies exceed the memory limit of this client or of
+ * all clients; `bad-request` if Content-Length is invalid, or if the client disconnects or is too slow.
+ * Requests without an `address` share the limit of one client.
  */
 export async function readBytes(
   request: Request,
   maxBytes: number,
   address = "",
 ): Promise<Uint8Array> {
-  const announced = announcedLength(request.headers);
-  if (announced !== null && announced > maxBytes) throw tooLarge(maxBytes);
-  // Asking for `body` makes a stream of it, which costs a small delivery more than its signature does.
-  if (announced !== null && announced <= smallBytes) {
-    return arrived(request.bytes(), wholeTimeoutMs);
+  const contentLength = contentLengthOf(request.headers);
+  if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);
+  // Reading `request.body` creates a stream, which costs a small delivery more than its signature check.
+  if (contentLength !== null && contentLength <= smallBytes) {
+    return inTime(request.bytes(), wholeTimeoutMs);
   }
   if (request.body === null) return new Uint8Array();
   const memory = reservation(address);
   const reader = request.body.getReader();
   try {
-    return await readStream(reader, { announced, maxBytes, memory });
+    return await readStream(reader, { contentLength, maxBytes, memory });
   } finally {
     memory.release();
-    // The rest of a body that is refused is left unread; a broken one cannot be cancelled.
+    // Leaves the rest of a rejected body unread. Cancelling rejects if the connection is broken.
     reader.cancel().catch(() => null);
   }
 }
 
 /**
- * What Content-Length says, or null without one. The server joins equal lengths with a comma, as
- * RFC 9110 section 8.6 allows, and lets leading zeros pass.
+ * Parses Content-Length; null if it is missing. The check is strict, because Bun joins repeated equal
+ * values with a comma (RFC 9110 section 8.6) and accepts leading zeros.
  */
-function announcedLength(headers: Headers): number | null {
+function contentLengthOf(headers: Headers): number | null {
   const text = headers.get("content-length");
   if (text === null) return null;
   const length = /^(?:0|[1-9][0-9]*)$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(length)) return length;
-  throw new AppError("bad-request", "Content-Length must be one decimal number, sent once");
+  throw new AppError("bad-request", "Content-Length must be a single decimal number");
 }
 
 interface Limits {
-  readonly announced: number | null;
+  readonly contentLength: number | null;
   readonly maxBytes: number;
   readonly memory: Reservation;
 }
 
-/** Copies what arrives into one buffer that grows, so that memory does not depend on the chunks. */
+/** Copies the chunks into one growing buffer, so that memory use does not depend on the size of the chunks. */
 async function readStream(
   reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read">,
-  { announced, maxBytes, memory }: Limits,
+  { contentLength, maxBytes, memory }: Limits,
 ): Promise<Uint8Array> {
   const endsAtMs = performance.now() + wholeTimeoutMs;
   let buffer = new ArrayBuffer(0);
   let length = 0;
   for (;;) {
     const leftMs = endsAtMs - performance.now();
-    const { done, value } = await arrived(reader.read(), Math.min(leftMs, pauseTimeoutMs));
+    const { done, value } = await inTime(reader.read(), Math.min(leftMs, pauseTimeoutMs));
     if (done) break;
     const end = length + value.length;
     if (end > maxBytes) throw tooLarge(maxBytes);
     if (end > buffer.byteLength) {
-      const most = announced ?? maxBytes;
+      const most = contentLength ?? maxBytes;
       const size = Math.min(most, Math.max(end, 2 * buffer.byteLength, firstBufferBytes));
       memory.grow(size);
-      // The old memory is free at once, without waiting for the garbage collector.
+      // `transfer` frees the old memory at once, without waiting for the garbage collector.
       buffer = buffer.transfer(size);
     }
     new Uint8Array(buffer, length).set(value);
     length = end;
-    // Until the next read the server gathers what comes, and stops reading the socket when it has
-    // enough. Reading at once would take each chunk of the wire as an object, and let nobody else in.
+    // Between reads, Bun merges what arrives and stops reading the socket when its buffer is full. Reading
+    // again at once would allocate an object for each chunk on the wire and block other requests.
     await nextTurn();
   }
-  if (announced !== null && length !== announced) throw notWhole();
+  if (contentLength !== null && length !== contentLength) throw incomplete();
   return new Uint8Array(buffer.byteLength === length ? buffer : buffer.transfer(length));
 }
 
@@ -101,29 +101,31 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** What arrives of a body in time. Throws `bad-request` when it does not, or the client breaks off. */
-async function arrived<Part>(part: Promise<Part>, limitMs: number): Promise<Part> {
+/** Awaits a part of a body. Throws `bad-request` after `limitMs` or if the client disconnects. */
+async function inTime<Part>(part: Promise<Part>, limitMs: number): Promise<Part> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow()), limitMs);
   try {
     return await Promise.race([part, late.promise]);
   } catch (error) {
-    throw error instanceof AppError ? error : notWhole(error);
+    throw error instanceof AppError ? error : incomplete(error);
   } finally {
     clearTimeout(timer);
   }
 }
 
 function tooLarge(maxBytes: number): AppError {
-  return new AppError("body-too-large", `The body may have ${maxBytes} bytes at most`);
+  return new AppError("body-too-large", `The body is larger than the limit of ${maxBytes} bytes`);
 }
 
 function tooSlow(): AppError {
   const [whole, pause] = [wholeTimeoutMs / 1_000, pauseTimeoutMs / 1_000];
-  const detail = `The body took longer than ${whole} s, or nothing of it came for ${pause} s`;
+  const detail = `The body took longer than ${whole} s, or paused for more than ${pause} s. Send it faster.`;
   return new AppError("bad-request", detail);
 }
 
-function notWhole(cause?: unknown): AppError {
-  return new AppError("bad-request", "The body did not arrive whole", { cause });
+function incomplete(cause?: unknown): AppError {
+  return new AppError("bad-request", "The body is incomplete. Send the whole request again.", {
+    cause,
+  });
 }

@@ -1,13 +1,13 @@
-/** The part of Bun's server that knows sockets; null where there is none, as in tests. */
+/** The part of Bun's server that returns the address of a socket. */
 export interface SocketAddresses {
   requestIP(request: Request): { readonly address: string } | null;
 }
 
 /**
- * The client's address. With no trusted proxy it is the socket's. With `hops` of them it is the one
- * that the outermost of them saw: `X-Forwarded-For` read from the right, since anyone can write
- * whatever they like on its left. Where that proxy wrote no address, it is the one that the next
- * nearer proxy saw, and in the end the socket's.
+ * The client's address: without trusted proxies, the address of the socket. With `hops` trusted proxies, the
+ * entry that the outermost one added to `X-Forwarded-For`, counted from the right, because clients can
+ * forge the entries on the left. If that entry is no address, the entry of the next nearer proxy is used,
+ * and finally the socket's. `server` is null in tests, which have no socket.
  */
 export function clientAddress(
   request: Request,
@@ -24,9 +24,9 @@ export function clientAddress(
   return server?.requestIP(request)?.address ?? "unknown";
 }
 
-/** The address of an entry: bare, or with a port, and then in brackets if it is IPv6. */
+/** Parses an entry: an address, or an address with a port, where IPv6 addresses are in brackets. */
 function addressIn(entry: string): string | null {
-  // Loaded only behind a proxy: it takes a third of a bare server's whole start.
+  // Loaded only behind a proxy: loading it takes a third of the start time of a bare server.
   const { isIP, isIPv4, isIPv6 } = process.getBuiltinModule("node:net");
   if (isIP(entry) !== 0) return entry;
   const [, ipv6, ipv4] = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/.exec(entry) ?? [];

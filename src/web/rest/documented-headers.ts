@@ -1,7 +1,7 @@
 import { withHeaders } from "@elysiajs/openapi/openapi";
 import { type TSchema, Type } from "@sinclair/typebox";
 
-/** A schema whose answer, say the API documents, has headers: what each is for, by name. */
+/** Documents response headers, as descriptions by header name. */
 export function documentedHeaders<Schema extends TSchema>(
   schema: Schema,
   headers: Readonly<Record<string, string>>,
@@ -14,14 +14,15 @@ export function documentedHeaders<Schema extends TSchema>(
 }
 
 export const linkHeaders = {
-  Link: "The pages next to this one, as `rel=next` and `rel=prev` (RFC 8288).",
+  Link: "The next and previous pages, as `rel=next` and `rel=prev` (RFC 8288).",
 };
 
 export const totalHeaders = {
-  "X-Total-Count": "Items in the whole list; only with `include=total`.",
+  "X-Total-Count": "The number of items in the whole list. Only with `include=total`.",
 };
 
 export const madeHeaders = {
-  Location: "Where the new thing can be read.",
-  "Idempotent-Replayed": "`true` when a request with this Idempotency-Key had made it before.",
+  Location: "The URL of the new resource.",
+  "Idempotent-Replayed":
+    "`true` if an earlier request with this Idempotency-Key created the resource.",
 };

@@ -2,63 +2,64 @@ import type { Clock } from "../../base/clock.ts";
 import type { AppError } from "../../base/errors.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Of outages that are alike, one is logged in this time; the others are counted. */
+/** Equal `unavailable` errors are logged once in this interval and otherwise counted. */
 const quietMs = 10_000;
-/** Kinds of outage that are told apart at once; there are seldom so many. The rest count as one more. */
+/** The most kinds of error to track at once. All further kinds share one entry. */
 const maxKinds = 100;
-const anyOther = "any other";
+const otherKinds = "other";
 
-/** Told of each request that failed by our fault; its id is null where it is not known. */
-export type ErrorLog = (failure: AppError, requestId: string | null) => void;
+/** Logs a server error. `requestId` is null if it is unknown. */
+export type ErrorLog = (error: AppError, requestId: string | null) => void;
 
-/** What is to be said of those that were not logged. */
-interface Unsaid {
+/** The errors of one kind since its last log entry. */
+interface Suppressed {
   readonly alike: number;
-  readonly say: (alike: number) => void;
+  /** Logs the latest of them. */
+  readonly write: (alike: number) => void;
 }
 
 /**
- * Logs requests that failed by our fault. An outage makes every request fail in the same way: a line for
- * each would bury the cause, and on a full disk make it fuller. So of those alike the first is logged, and
- * then the last one of every ten seconds, with a count of the others.
+ * Logs server errors. In an outage every request fails with the same `unavailable` error. A log entry for each
+ * would bury the cause and fill a full disk further. So the first error of a kind is logged, and then the
+ * latest one every ten seconds, with the number of equal errors before it.
  */
 export function errorLog(log: Log, clock: Clock): ErrorLog {
-  const kinds = new Map<string, Unsaid | null>();
+  const kinds = new Map<string, Suppressed | null>();
 
-  function listenTo(kind: string): void {
+  function suppress(kind: string): void {
     kinds.set(kind, null);
     clock.after(quietMs, () => {
-      const unsaid = kinds.get(kind);
+      const suppressed = kinds.get(kind);
       kinds.delete(kind);
-      if (!unsaid) return;
-      unsaid.say(unsaid.alike);
-      listenTo(kind);
+      if (!suppressed) return;
+      suppressed.write(suppressed.alike);
+      suppress(kind);
     });
   }
 
-  return (failure, requestId) => {
-    const { cause } = failure.extras;
-    const why = cause instanceof Error ? `${failure.message}: ${cause.message}` : failure.message;
-    const say = (alike: number) => {
+  return (error, requestId) => {
+    const { cause } = error.extras;
+    const message = cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+    const write = (alike: number) => {
       const entry = {
         err: cause,
-        // What is undefined is left out.
+        // The log omits undefined fields.
         requestId: requestId ?? undefined,
         alike: alike > 0 ? alike : undefined,
       };
-      // Without a cause nothing is broken: it starts or stops, lacks a secret, or has too much under way.
-      if (failure.code === "unavailable" && cause === undefined) log.warn(entry, why);
-      else log.error(entry, why);
+      // Without a cause nothing is broken: the service starts, stops, lacks a secret or is overloaded.
+      if (error.code === "unavailable" && cause === undefined) log.warn(entry, message);
+      else log.error(entry, message);
     };
-    if (failure.code !== "unavailable") return say(0);
+    if (error.code !== "unavailable") return write(0);
 
-    const kind = kinds.has(why) || kinds.size < maxKinds ? why : anyOther;
-    const unsaid = kinds.get(kind);
-    if (unsaid === undefined) {
-      say(0);
-      listenTo(kind);
+    const kind = kinds.has(message) || kinds.size < maxKinds ? message : otherKinds;
+    const suppressed = kinds.get(kind);
+    if (suppressed === undefined) {
+      write(0);
+      suppress(kind);
       return;
     }
-    kinds.set(kind, { alike: unsaid === null ? 0 : unsaid.alike + 1, say });
+    kinds.set(kind, { alike: suppressed === null ? 0 : suppressed.alike + 1, write });
   };
 }

@@ -3,16 +3,16 @@ import { AppError, type ErrorCode, type FieldError } from "../../base/errors.ts"
 interface Problem {
   readonly status: number;
   readonly title: string;
-  /** For the page at `/problems/<code>`: what it means and what to do. */
+  /** Shown on the page at `/problems/<code>`: what the error means and what to do. */
   readonly explanation: string;
 }
 
-/** How each failure shows over HTTP: the one table. */
+/** Maps each error code to its HTTP status and texts. */
 export const problems: Readonly<Record<ErrorCode, Problem>> = {
   "bad-request": {
     status: 400,
     title: "Bad request",
-    explanation: "The request could not be understood. Check its form against the API documents.",
+    explanation: "The request is malformed. Compare it with the API reference at /swagger.",
   },
   "invalid-body": {
     status: 400,
@@ -24,132 +24,138 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     status: 400,
     title: "Invalid parameter",
     explanation:
-      "A parameter is out of its range or malformed, or the operation does not know it; `errors` names each one.",
+      "A parameter is malformed, out of range or unknown to this operation. `errors` lists each one.",
   },
   "invalid-cursor": {
     status: 400,
     title: "Invalid cursor",
-    explanation: "Cursors are opaque: pass them back exactly as a list returned them.",
+    explanation:
+      "The cursor is not valid for this list. Pass cursors back exactly as the list returned them.",
   },
   "conflicting-parameters": {
     status: 400,
     title: "Conflicting parameters",
-    explanation: "Page numbers and cursors are two styles: use one of them in a request.",
+    explanation: "Page numbers and cursors cannot be combined. Use one of them in a request.",
   },
   "not-cancellable": {
     status: 400,
     title: "Not cancellable",
-    explanation: "The flight has departed, so the booking can no longer be cancelled.",
+    explanation: "The flight has departed. The booking can no longer be cancelled.",
   },
   "authentication-required": {
     status: 401,
     title: "Authentication required",
-    explanation: "Send `Authorization: Bearer <token>`. `skyhook token` makes a token.",
+    explanation:
+      "The request has no access token. Send `Authorization: Bearer <token>`; `skyhook token` creates a token.",
   },
   "invalid-token": {
     status: 401,
     title: "Invalid token",
     explanation:
-      "The access token is malformed, expired, or not meant for this service: get a new one.",
+      "The access token is malformed, expired or issued for another service. Get a new one.",
   },
   "invalid-signature": {
     status: 401,
     title: "Invalid signature",
     explanation:
-      "The delivery did not verify. Operators find the reason at /v1/rejections; `skyhook verify` explains one.",
+      "The signature does not match the delivery. Operators find the reason at /v1/rejections; `skyhook verify` checks a single delivery.",
   },
   "insufficient-scope": {
     status: 403,
     title: "Insufficient scope",
     explanation:
-      "The token is valid but lacks the role that this needs. `skyhook token --role operator` or `--role admin` makes one that has it.",
+      "The token is valid but lacks the required role. `skyhook token --role operator` or `--role admin` creates one that has it.",
   },
   "not-found": {
     status: 404,
     title: "Not found",
-    explanation: "There is nothing at this address; /swagger shows what there is.",
+    explanation: "No route matches this URL. /swagger lists all routes.",
   },
   "flight-not-found": {
     status: 404,
     title: "Flight not found",
-    explanation: "There is no flight of this id.",
+    explanation: "No flight has this id.",
   },
   "booking-not-found": {
     status: 404,
     title: "Booking not found",
-    explanation: "There is no booking of this id, or it is not yours.",
+    explanation: "No booking has this id, or it belongs to another user.",
   },
   "unknown-provider": {
     status: 404,
     title: "Unknown provider",
-    explanation: "No provider of this name is registered; GET / lists those that are.",
+    explanation: "No provider with this name is registered. GET / lists the registered providers.",
   },
   "method-not-allowed": {
     status: 405,
     title: "Method not allowed",
-    explanation: "The address exists but not for this method; `Allow` lists those it takes.",
+    explanation:
+      "This URL does not support the method. The `Allow` header lists those it supports.",
   },
   "no-seats": {
     status: 409,
     title: "No seats available",
-    explanation: "Fewer seats are left than asked for; `seatsAvailable` says how many.",
+    explanation: "Fewer seats are available than requested. `seatsAvailable` is the number left.",
   },
   "email-taken": {
     status: 409,
     title: "E-mail address taken",
-    explanation: "A user with this e-mail address exists, perhaps in other letter case.",
+    explanation:
+      "A user with this e-mail address already exists. Upper and lower case count as the same.",
   },
   "idempotency-in-flight": {
     status: 409,
     title: "Request in flight",
-    explanation: "A request with this Idempotency-Key is still being carried out: try again soon.",
+    explanation:
+      "Another request with this Idempotency-Key is still being processed. Try again soon.",
   },
   "body-too-large": {
     status: 413,
     title: "Body too large",
-    explanation: "The body is larger than this address takes.",
+    explanation: "The body exceeds the size limit of this route.",
   },
   "unsupported-media-type": {
     status: 415,
     title: "Unsupported media type",
-    explanation: "The body's type or coding is not taken here. Webhooks must be sent uncompressed.",
+    explanation:
+      "The Content-Type or Content-Encoding is not supported. Send the body uncompressed, with a type that `Accept` lists.",
   },
   "validation-failed": {
     status: 422,
     title: "Validation failed",
-    explanation: "The body is well-formed but breaks a rule; `errors` points to each place.",
+    explanation:
+      "The body is well-formed but breaks a rule. `errors` points to each invalid field.",
   },
   "booking-closed": {
     status: 422,
     title: "Booking closed",
-    explanation: "The flight leaves too soon, or has left, to be booked.",
+    explanation: "The flight departs too soon or has departed. It can no longer be booked.",
   },
   "idempotency-key-reused": {
     status: 422,
     title: "Idempotency key reused",
-    explanation:
-      "This Idempotency-Key came with another request before: use a new key for a new request.",
+    explanation: "This Idempotency-Key was already used with a different request. Use a new key.",
   },
   "too-many-auth-failures": {
     status: 429,
     title: "Too many authentication failures",
-    explanation: "This address failed to authenticate too often; wait for `Retry-After` seconds.",
+    explanation:
+      "Too many requests from this address failed to authenticate. Wait for `Retry-After` seconds.",
   },
   internal: {
     status: 500,
     title: "Internal server error",
     explanation:
-      "A fault of ours. Give its `requestId` to whoever runs the service: the cause is in the log under it.",
+      "The server failed unexpectedly. Send the `requestId` to the operator of the service, who finds the cause in the log.",
   },
   unavailable: {
     status: 503,
     title: "Service unavailable",
     explanation:
-      "The service cannot do this now: send the same again after `Retry-After`, with its Idempotency-Key if it has one. Should it have been done all the same, it is not done twice.",
+      "The service cannot process the request now. Send the same request again after `Retry-After` seconds. With an Idempotency-Key it is processed at most once.",
   },
 };
 
-/** Whether `text` is one of our codes. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(problems, text);
 }
@@ -165,11 +171,11 @@ export interface ProblemBody {
   readonly requestId: string;
   readonly errors?: readonly FieldError[];
   readonly seatsAvailable?: number;
-  /** As OAuth libraries look for it. */
+  /** The error code of OAuth 2.0, for OAuth client libraries. */
   readonly error?: string;
 }
 
-/** The answer for a failure, with the headers that its status calls for. */
+/** The response for an error, with the headers of `headersOf`. */
 export function problemResponse(error: AppError, requestId: string): Response {
   const { status, title } = problems[error.code];
   const body: ProblemBody = {
@@ -193,11 +199,11 @@ export function problemResponse(error: AppError, requestId: string): Response {
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** The headers that an error calls for, whatever the form of its body. */
+/** The HTTP headers for an error, in REST and GraphQL alike. */
 export function headersOf({ code, extras }: AppError): Record<string, string> {
   const headers: Record<string, string> = {};
   if (code === "authentication-required") {
-    // A client that came by Basic must hear of Basic (RFC 6749 section 5.2).
+    // The response to a client that used Basic must offer Basic (RFC 6749 section 5.2).
     const isClient = extras.oauthError === "invalid_client";
     headers["www-authenticate"] = isClient ? 'Bearer, Basic realm="skyhook"' : "Bearer";
   }
@@ -205,7 +211,7 @@ export function headersOf({ code, extras }: AppError): Record<string, string> {
   if (code === "insufficient-scope") {
     headers["www-authenticate"] = 'Bearer error="insufficient_scope"';
   }
-  // The rest of the body is not read, so the connection cannot be used again.
+  // The rest of the body stays unread, so the connection cannot be reused.
   if (code === "body-too-large") headers["connection"] = "close";
   if (extras.allow) headers["allow"] = extras.allow.join(", ");
   if (extras.accept) headers["accept"] = extras.accept;

@@ -15,7 +15,7 @@ interface Parts {
   readonly unready: () => Promise<AppError | null>;
 }
 
-/** What load balancers, monitors and curious people ask first. Public, and tells no secret. */
+/** The service description, health checks and metrics. Public, without confidential data. */
 export const healthRest = ({ providers, metrics, unready }: Parts) =>
   new Elysia({ name: "health" })
     .get(
@@ -32,8 +32,8 @@ export const healthRest = ({ providers, metrics, unready }: Parts) =>
         detail: {
           operationId: "getService",
           tags: ["Service"],
-          summary: "What this is, and which providers may post",
-          responses: answers("ServiceStatus", "What this is."),
+          summary: "Describe the service and list its webhook providers",
+          responses: documentedResponses("ServiceStatus", "The service description."),
         },
       },
     )
@@ -41,24 +41,25 @@ export const healthRest = ({ providers, metrics, unready }: Parts) =>
       detail: {
         operationId: "getLiveness",
         tags: ["Service"],
-        summary: "Whether it runs",
-        responses: answers("Health", "It runs."),
+        summary: "Check that the process runs",
+        responses: documentedResponses("Health", "The process runs."),
       },
     })
     .get(
       "/readyz",
       async () => {
-        const failure = await unready();
-        if (failure !== null) throw failure;
+        const error = await unready();
+        if (error !== null) throw error;
         return ok;
       },
       {
         detail: {
           operationId: "getReadiness",
           tags: ["Service"],
-          summary: "Whether it takes traffic",
-          description: "503 while it starts or drains, and when the database cannot be written.",
-          responses: answers("Health", "It takes traffic."),
+          summary: "Check that the service accepts traffic",
+          description:
+            "503 while the service starts or drains, and if the database is not writable.",
+          responses: documentedResponses("Health", "The service accepts traffic."),
         },
       },
     )
@@ -72,10 +73,10 @@ export const healthRest = ({ providers, metrics, unready }: Parts) =>
         detail: {
           operationId: "getMetrics",
           tags: ["Service"],
-          summary: "Counters for Prometheus",
+          summary: "Read the metrics for Prometheus",
           responses: {
             200: {
-              description: "Prometheus' text format.",
+              description: "The Prometheus text format.",
               content: { "text/plain": { schema: { type: "string" } } },
             },
             ...problemReferences(),
@@ -98,25 +99,34 @@ interface ServiceStatus extends Health {
 
 const ok: Health = { status: "ok" };
 
-/** Only told, never checked: these come first after a start, and a check is compiled at its first answer. */
-function answers(schema: string, description: string) {
+/**
+ * Documented only, not validated: compiling a schema on its first response would slow the first requests
+ * after a start.
+ */
+function documentedResponses(schema: string, description: string) {
   const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
   return { 200: { description, content }, ...problemReferences() };
 }
 
-export const healthSchema = schemaOf<Health>()("Health", "All is well.", { status: word(["ok"]) });
-
-export const serviceStatusSchema = schemaOf<ServiceStatus>()("ServiceStatus", "What this is.", {
-  service: word(["skyhook"]),
-  version: text("The program's version.", "0.1.0"),
-  apiVersion: text("The version of the API.", "1.0.0"),
+export const healthSchema = schemaOf<Health>()("Health", "The service works.", {
   status: word(["ok"]),
-  uptimeSeconds: count("Whole seconds since the program started.", 3600),
-  webhooks: Type.Object(
-    {
-      endpoint: text("Where providers post.", "/webhooks/:provider"),
-      providers: listOf(Type.String(), { description: "Those that are registered." }),
-    },
-    { description: "Who may post, and where." },
-  ),
 });
+
+export const serviceStatusSchema = schemaOf<ServiceStatus>()(
+  "ServiceStatus",
+  "The service description.",
+  {
+    service: word(["skyhook"]),
+    version: text("The version of Skyhook.", "0.1.0"),
+    apiVersion: text("The version of the API.", "1.0.0"),
+    status: word(["ok"]),
+    uptimeSeconds: count("Whole seconds since the program started.", 3600),
+    webhooks: Type.Object(
+      {
+        endpoint: text("The path that providers send deliveries to.", "/webhooks/:provider"),
+        providers: listOf(Type.String(), { description: "The registered providers." }),
+      },
+      { description: "How to deliver webhooks." },
+    ),
+  },
+);

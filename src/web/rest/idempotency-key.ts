@@ -5,24 +5,24 @@ import { documented } from "./schema.ts";
 
 const header = "Idempotency-Key";
 
-/** The headers of an operation that `readIdempotencyKey` makes safe to try again. */
+/** The header schema of an operation that calls `readIdempotencyKey`. */
 export const idempotencyHeaders = documented(
   Type.Object({
     "idempotency-key": Type.Optional(
       Type.String({
         pattern: "^[\\u0021-\\u007e]{1,255}$",
-        // No example: the API page would fill it in, and send one key with every request.
+        // No example: the API reference page would prefill it and send the same key with every request.
         description:
-          "Your own id for this request, such as a UUID: a retry with it is carried out once.",
+          "Your id for this request, such as a UUID. Retries with the same key return the original response.",
       }),
     ),
   }),
 );
 
 /**
- * The key of a request that must be carried out once; null when it has none. The draft writes it as a
- * quoted string (draft-ietf-httpapi-idempotency-key-header-07, section 2.1), most clients without
- * quotes: both are taken. Throws `invalid-parameter` for one that cannot be a key.
+ * Reads the Idempotency-Key header; null if it is missing. Accepts the key as a quoted string
+ * (draft-ietf-httpapi-idempotency-key-header-07, section 2.1) and without quotes, as most clients send it.
+ * Throws `invalid-parameter` for an invalid key.
  */
 export function readIdempotencyKey(request: Request): string | null {
   const value = request.headers.get(header);
@@ -30,14 +30,14 @@ export function readIdempotencyKey(request: Request): string | null {
   return checkedIdempotencyKey(/^"([^"\\]*)"$/.exec(value)?.[1] ?? value, header);
 }
 
-/** A key that was given under the name `parameter`, if any. Throws `invalid-parameter` for no key. */
+/** Validates an optional key. Throws `invalid-parameter`, which names `parameter`, for an invalid key. */
 export function checkedIdempotencyKey(
   key: string | null | undefined,
   parameter: string,
 ): string | null {
   if (key === null || key === undefined) return null;
   if (/^[\u0021-\u007e]{1,255}$/.test(key)) return key;
-  const detail = "1 to 255 visible ASCII characters";
+  const detail = "Must be 1 to 255 visible ASCII characters";
   throw new AppError("invalid-parameter", `${parameter}: ${detail}`, {
     errors: [{ parameter, code: "invalid-parameter", detail }],
   });

@@ -1,39 +1,39 @@
 import { AppError } from "../../base/errors.ts";
 
-import { readBytes, requireNoCoding } from "./body.ts";
+import { readBytes, requireUncompressed } from "./body.ts";
 
-/** The largest body that the API takes. */
+/** The size limit for JSON bodies of the REST API. */
 const maxBodyBytes = 256 * 1024;
-/** Deeper nesting is no request of ours. */
+/** The deepest nesting allowed. */
 const maxDepth = 32;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The JSON of a request. Throws `unsupported-media-type` for anything but uncompressed
- * `application/json`, `body-too-large`, and `invalid-body` for what is not JSON in UTF-8 (RFC 8259).
+ * Reads the JSON body of a request. Throws `unsupported-media-type` for anything but uncompressed
+ * `application/json`, `body-too-large`, and `invalid-body` for anything but JSON in UTF-8 (RFC 8259).
  */
 export async function readJson(request: Request): Promise<unknown> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (type.trim().toLowerCase() !== "application/json") {
-    const detail = "Send the body as application/json";
+    const detail = "Content-Type is not supported. Send the body as application/json.";
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
-  requireNoCoding(request.headers);
+  requireUncompressed(request.headers);
   return jsonOf(await readBytes(request, maxBodyBytes));
 }
 
-/** The value of JSON bytes. Throws `invalid-body` for what is not JSON, too deep, or has a lone surrogate. */
+/** Parses JSON bytes. Throws `invalid-body` for malformed JSON, too deep nesting or a lone surrogate. */
 export function jsonOf(bytes: Uint8Array): unknown {
   const value = parse(bytes);
   if (isDeeper(value, maxDepth)) {
-    throw new AppError("invalid-body", `The body is nested more than ${maxDepth} levels deep`);
+    throw new AppError("invalid-body", `The JSON is nested more than ${maxDepth} levels deep`);
   }
-  // An escape can write half a character (RFC 8259 section 8.2), which no database keeps as it is.
+  // An escape can encode a lone surrogate (RFC 8259 section 8.2), which databases cannot store.
   if (!isWellFormed(value)) {
     throw new AppError(
       "invalid-body",
-      "The body has half a character: a surrogate without its pair",
+      "The JSON contains a lone surrogate. Escape surrogates in pairs.",
     );
   }
   return value;
@@ -43,7 +43,7 @@ function parse(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch (error) {
-    throw new AppError("invalid-body", "The body is not JSON in UTF-8", { cause: error });
+    throw new AppError("invalid-body", "The body is not valid JSON in UTF-8", { cause: error });
   }
 }
 

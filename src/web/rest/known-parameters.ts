@@ -10,15 +10,16 @@ export interface DeclaredRoute {
   readonly hooks: { readonly query?: unknown };
 }
 
-/** Where the API is. Other addresses, webhooks among them, bear with what is added to theirs. */
+/** Only routes of the REST API are checked. Others, such as webhooks, ignore unknown parameters. */
 const apiPrefix = "/v1/";
-/** Longer names are cut, and more of them not named. */
+/** Longer names are truncated in the response. */
 const maxNameLength = 100;
-const maxFaults = 20;
+/** The most errors that one response lists. */
+const maxErrors = 20;
 
 /**
- * Refuses query parameters that an operation of the API does not declare: ignored, a misspelt filter
- * would answer with everything. `routes` are asked for at the first request.
+ * Rejects query parameters that the operation does not declare. If they were ignored, a misspelt filter
+ * would return the whole list. Calls `routes` on the first request.
  */
 export function requireKnownParameters(routes: () => readonly DeclaredRoute[]) {
   let known: ReadonlyMap<string, readonly string[]> | null = null;
@@ -41,7 +42,7 @@ function declaredBy({ hooks }: DeclaredRoute): readonly string[] {
 }
 
 function unknownParameters(unknown: readonly string[], known: readonly string[]): AppError {
-  const errors: FieldError[] = unknown.slice(0, maxFaults).map((name) => {
+  const errors: FieldError[] = unknown.slice(0, maxErrors).map((name) => {
     const parameter = name.slice(0, maxNameLength);
     return { parameter, code: "invalid-parameter", detail: adviceOn(parameter, known) };
   });
@@ -53,6 +54,6 @@ function unknownParameters(unknown: readonly string[], known: readonly string[])
 
 function adviceOn(name: string, known: readonly string[]): string {
   const closest = nearest(name, known);
-  if (closest === null) return "Unknown parameter. This operation has none";
+  if (closest === null) return "Unknown parameter. This operation has no parameters";
   return `Unknown parameter. Did you mean ${closest}?`;
 }

@@ -10,31 +10,31 @@ import { pathOf } from "./url.ts";
 
 interface Parts {
   readonly metrics: HttpMetrics;
-  /** Null: tracing is off. */
+  /** Null if tracing is off. */
   readonly tracer: Tracer | null;
-  /** The routes there are; asked at the first request. */
+  /** Called on the first request. */
   readonly routes: () => readonly Route[];
 }
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
-/** What Elysia's `wrap` takes. */
+/** The argument of Elysia's `wrap`. */
 type HigherOrder = Parameters<AnyElysia["wrap"]>[0];
 
-/** Methods beyond these count as one, so that nobody can make series of their own. */
+/** All other methods share one label value, so that clients cannot create time series. */
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /**
- * Counts and times every request but deliveries, and puts each in a server span where tracing is on. Of
- * its address only the route's pattern is kept: paths and queries hold ids and what people look for.
+ * Counts and times every request except webhook deliveries, and wraps each request in a server span if
+ * tracing is on. Records the route pattern only, because paths and queries contain ids and search terms.
  */
 export function observed({ metrics, tracer, routes }: Parts) {
   let routeOf: RouteOf | null = null;
 
   function answer(handle: Handle, request: Request): Response | Promise<Response> {
     const path = pathOf(request.url);
-    // Deliveries have counters and a histogram of their own, and are what has to be fast: to wait for
-    // their answers here as well costs each a quarter more.
+    // Webhook deliveries have their own metrics and must be fast. Awaiting their responses here too would
+    // make each one a quarter slower.
     const isCounted = !path.startsWith("/webhooks/");
     if (!isCounted && tracer === null) return handle(request);
     const startedMs = performance.now();
@@ -68,12 +68,12 @@ export function observed({ metrics, tracer, routes }: Parts) {
   }
 
   const wrap = (handle: Handle) => (request: Request) => answer(handle, request);
-  // Guarantee: Elysia passes the function that answers a request, and calls what it gets back with
-  // the request alone; its types say no more than `Function`.
+  // Guarantee: Elysia passes its request handler and calls the returned function with the request only.
+  // Elysia's type for both is `Function`.
   return wrap as unknown as HigherOrder;
 }
 
-/** By OpenTelemetry's conventions for HTTP servers, without what could name a person. */
+/** Follows OpenTelemetry's conventions for HTTP servers, but omits attributes that may identify a person. */
 function serverSpan(tracer: Tracer, request: Request, method: string, route: string | null): Span {
   const { headers } = request;
   return tracer.start(route === null ? method : `${method} ${route}`, {
@@ -89,6 +89,6 @@ function serverSpan(tracer: Tracer, request: Request, method: string, route: str
 
 function endServerSpan(span: Span, status: number): void {
   span.set({ "http.response.status_code": status });
-  // What a client did wrong is no error of the server's.
+  // Client errors (4xx) are no errors of a server span.
   span.end(status >= 500 ? { type: String(status), isServerError: true } : undefined);
 }

@@ -12,20 +12,20 @@ const info = {
   title: "Skyhook",
   version: apiVersion,
   summary: "A webhook gateway and flight-booking service.",
-  description: `Errors are \`application/problem+json\` (RFC 9457); \`code\` is what programs should look at.
+  description: `Errors are \`application/problem+json\` (RFC 9457). Programs should check \`code\`.
 Times are ISO 8601 in UTC with milliseconds. Amounts of money are numbers in major units of their
-currency. Lists are newest first and go on by \`cursor\`, or by the \`Link\` header.`,
+currency. Lists are newest first; follow \`cursor\` or the \`Link\` header to the next page.`,
   license: { name: "MIT", identifier: "MIT" },
 };
 
 const tags = [
-  { name: "Flights", description: "Look for flights. Public." },
-  { name: "Bookings", description: "Buy seats and give them back." },
-  { name: "Users", description: "People and programs that can hold a token." },
-  { name: "Authentication", description: "Tokens for programs." },
-  { name: "Webhooks", description: "Where providers post." },
-  { name: "Operators", description: "What came in, who was told, what was refused." },
-  { name: "Service", description: "Health and explanations. Public." },
+  { name: "Flights", description: "Search and read flights. Public." },
+  { name: "Bookings", description: "Book seats and cancel bookings." },
+  { name: "Users", description: "People and programs that can have an access token." },
+  { name: "Authentication", description: "Access tokens for programs." },
+  { name: "Webhooks", description: "The endpoint for providers." },
+  { name: "Operators", description: "Received events, notifications and rejected webhooks." },
+  { name: "Service", description: "Health checks and explanations of errors. Public." },
 ];
 
 const securitySchemes = {
@@ -34,10 +34,10 @@ const securitySchemes = {
 };
 
 /**
- * The OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the routes;
- * this adds what it cannot: request bodies that we parse ourselves, descriptions and examples of
- * parameters, `application/problem+json`, and named schemas within others. `others` are schemas that are
- * only referred to.
+ * Makes the OpenAPI 3.1 document of all routes that are not hidden. `@elysiajs/openapi` describes the
+ * routes. This function adds what the plugin does not support: request bodies that Skyhook parses itself,
+ * descriptions and examples of parameters, `application/problem+json`, and named schemas inside others.
+ * `others` are schemas that routes use by reference only.
  */
 export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Json {
   const paths: Json = toOpenAPISchema(app).paths;
@@ -62,7 +62,7 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
     openapi: "3.1.1",
     info,
     servers: [{ url: "/", description: "This server." }],
-    // Public, unless an operation says otherwise.
+    // Operations are public unless they declare a security requirement.
     security: [],
     tags,
     paths: pathsByReference,
@@ -74,7 +74,7 @@ export function openApiDocument(app: AnyElysia, others: readonly unknown[]): Jso
   };
 }
 
-/** The parts of a route that the plugin leaves out or overwrites. */
+/** The parts of a route that the plugin omits or overwrites. */
 interface Hooks {
   readonly body?: unknown;
   readonly detail?: Detail;
@@ -86,14 +86,14 @@ interface Detail {
   readonly responses?: Json;
 }
 
-/** The plugin drops a route's own parameters where it has found any. */
+/** Merges parameters, because the plugin drops those declared in `detail` if it generates any. */
 function parametersOf({ parameters }: Json, { parameters: own = [] }: Detail): readonly Json[] {
   const names = new Set(own.map(({ name }) => name));
   const printed = Array.isArray(parameters) ? parameters.filter(isObject) : [];
   return [...printed.filter(({ name }) => !names.has(name)).map(described), ...own];
 }
 
-/** OpenAPI has the description and example of a parameter or header beside its schema. */
+/** Moves description and example out of the schema, where OpenAPI expects them in a parameter or header. */
 function described({ schema, ...parameter }: Json): Json {
   const { description, examples, ...rest } = isObject(schema) ? schema : {};
   const [example]: readonly unknown[] = Array.isArray(examples) ? examples : [];
@@ -105,7 +105,10 @@ function described({ schema, ...parameter }: Json): Json {
   };
 }
 
-/** Each failure is the same for every operation. The plugin drops a route's own responses where it prints others. */
+/**
+ * Merges responses, because the plugin drops those declared in `detail` if it generates any. Replaces error
+ * responses by references, because they are the same for all operations.
+ */
 function responsesOf(operation: Json, { responses: own = {} }: Detail): Json {
   const all = Object.entries({ ...own, ...objectAt(operation, "responses") });
   return Object.fromEntries(
@@ -122,7 +125,7 @@ function responsesOf(operation: Json, { responses: own = {} }: Detail): Json {
   );
 }
 
-/** Every failure by its name: what its codes are, and what it looks like. */
+/** The shared error responses by name, with their error codes and an example. */
 function componentResponses(): Json {
   const entries = Object.entries(problemResponseNames).map(([status, name]) => {
     const codes = Object.entries(problems).filter(([, problem]) => `${problem.status}` === status);
@@ -153,35 +156,38 @@ const header = (description: string, example: string | number) => ({
   schema: { type: typeof example === "number" ? "integer" : "string" },
   example,
 });
-const retryAfter = header("Seconds after which trying again makes sense.", 5);
+const retryAfter = header("Seconds to wait before a retry.", 5);
 
 const problemHeaders: Readonly<Record<number, Json>> = {
   401: { "WWW-Authenticate": header("How to authenticate (RFC 6750).", "Bearer") },
-  415: { Accept: header("What would be taken.", "application/json") },
+  415: { Accept: header("The supported media types.", "application/json") },
   429: {
     "Retry-After": retryAfter,
     "RateLimit-Policy": header("The quota.", '"auth-failures";q=20;w=60'),
-    RateLimit: header("What is left of it, and until when.", '"auth-failures";r=0;t=42'),
+    RateLimit: header(
+      "The remaining quota, and the seconds until it resets.",
+      '"auth-failures";r=0;t=42',
+    ),
   },
   503: { "Retry-After": retryAfter },
 };
 
-/** Takes every schema with a name out of a value, into `named`, and leaves a reference behind. */
+/** Moves every named schema into `named` and replaces it by a reference. */
 function withoutNamed(value: unknown, named: Map<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutNamed(item, named));
   if (!isObject(value)) return value;
   const { $id: name, ...rest } = value;
   const schema: Json = {};
   for (const [key, part] of Object.entries(rest)) {
-    // A message of our own validation, no keyword of JSON Schema.
+    // Used by our validation only; not a JSON Schema keyword.
     if (key === "errorMessage") continue;
-    // Generators of clients know a map by `additionalProperties`.
+    // Client generators recognize a map by `additionalProperties`.
     const isRecord = key === "patternProperties" && isObject(part);
     if (isRecord) schema["additionalProperties"] = withoutNamed(Object.values(part)[0], named);
     else schema[key] = withoutNamed(part, named);
   }
   if (typeof name !== "string") return schema;
-  // The plugin folds "this or null" into one schema of two types.
+  // The plugin merges a schema and null into one schema with two types.
   const isNullable = Array.isArray(schema["type"]);
   const reference = { $ref: `#/components/schemas/${name}` };
   named.set(name, isNullable ? { ...schema, type: "object" } : schema);
@@ -192,7 +198,7 @@ function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A part of an object that is one itself; an empty one where there is none. */
+/** Returns a nested object, or an empty one if it is missing. */
 function objectAt(parent: Json, key: string): Json {
   const part = parent[key];
   return isObject(part) ? part : {};

@@ -8,16 +8,18 @@ const cursor = "eyJjcmVhdGVkQXQiOiIyMDI2LTEyLTAxVDIzOjI1OjAwLjAwMFoiLCJpZCI6ImJr
 
 const paginationSchema = schemaOf<Page<unknown>["pagination"]>()(
   "Pagination",
-  "Where the page stands in its list.",
+  "The position of the page in its list.",
   {
-    hasMore: Type.Boolean({ description: "Whether more items follow in the direction of travel." }),
-    nextCursor: nullable(text("Leads to older items; null on an empty page.", cursor)),
-    prevCursor: nullable(text("Leads to newer items; null on an empty page.", cursor)),
-    total: Type.Optional(count("Items in the whole list; only with `include=total`.", 1)),
+    hasMore: Type.Boolean({ description: "Whether more items follow in the requested direction." }),
+    nextCursor: nullable(text("Cursor to older items; null on an empty page.", cursor)),
+    prevCursor: nullable(text("Cursor to newer items; null on an empty page.", cursor)),
+    total: Type.Optional(
+      count("The number of items in the whole list. Only with `include=total`.", 1),
+    ),
   },
 );
 
-/** One page of a list, named after its items. */
+/** The schema of a page, named after its items. */
 export const pageOf = <Item extends TSchema>(item: Item) =>
   Type.Unsafe<Page<Static<Item>>>(
     Type.Object(
@@ -32,24 +34,24 @@ export const pageParameters = {
     Type.Integer({
       minimum: 1,
       default: defaultLimit,
-      description: `Items a page; above ${maxLimit} is taken as ${maxLimit}.`,
+      description: `Items per page. Values above ${maxLimit} count as ${maxLimit}.`,
     }),
   ),
-  cursor: Type.Optional(text("Where to go on: `nextCursor` or `prevCursor` of an earlier page.")),
+  cursor: Type.Optional(text("Where to continue: `nextCursor` or `prevCursor` of another page.")),
   direction: Type.Optional(
     word(["forward", "backward"], {
       description:
-        "`forward` to older items, `backward` to newer ones; without a cursor the last page.",
+        "`forward` to older items, `backward` to newer ones. `backward` without a cursor returns the last page.",
     }),
   ),
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
-      description: `Which page, from 1, instead of a cursor; page × limit goes to ${maxOffsetRows}.`,
+      description: `Page number from 1, instead of a cursor. page × limit must not exceed ${maxOffsetRows}.`,
     }),
   ),
   include: Type.Optional(
-    word(["total"], { description: "Counts the list, which takes its time." }),
+    word(["total"], { description: "Counts the whole list, which is slow for long lists." }),
   ),
 };
 

@@ -10,8 +10,8 @@ import {
 import { choice, invalidParameter, parameterError, single, wholeNumber } from "./query.ts";
 
 /**
- * The page that a query asks for. `idPrefix` is that of the list's ids. Throws `invalid-parameter`,
- * `invalid-cursor` or `conflicting-parameters`, each naming the parameter.
+ * Reads the page parameters of a query. `idPrefix` is the prefix of the list's ids. Throws
+ * `invalid-parameter`, `invalid-cursor` or `conflicting-parameters`, each with the name of the parameter.
  */
 export function readPageRequest(
   query: URLSearchParams,
@@ -31,21 +31,21 @@ export function readPageRequest(
     throw parameterError("conflicting-parameters", "page", `Cannot be used with ${other}`);
   }
   if (page * limit > maxOffsetRows) {
-    const detail = `page × limit goes to ${maxOffsetRows}; use cursor to go further`;
+    const detail = `page × limit must not exceed ${maxOffsetRows}. Use cursor to go further`;
     throw invalidParameter("page", detail);
   }
   return { limit, withTotal, page };
 }
 
 /**
- * The `Link` header of a page (RFC 8288): `next` towards older items, `prev` towards newer ones; null
- * when there is neither. Targets are relative, so they hold behind any proxy.
+ * The `Link` header of a page (RFC 8288): `next` for older items, `prev` for newer ones; null without
+ * either. Targets are relative, so that they work behind any proxy.
  */
 export function linkHeader(url: URL, request: PageRequest, page: Page<unknown>): string | null {
   return linksTo(url, neighbours(request, page));
 }
 
-/** The same of a page in the offset style that has no cursors. */
+/** The `Link` header of a numbered page in a list without cursors. */
 export function pageLinkHeader(url: URL, at: OffsetPage, hasMore: boolean): string | null {
   return linksTo(url, pagesBeside(at, hasMore, null));
 }
@@ -62,7 +62,7 @@ function linksTo(url: URL, neighbours: Neighbours): string | null {
   return links.length === 0 ? null : links.join(", ");
 }
 
-/** Where no page number reaches, the cursor goes on, if there is one. */
+/** Beyond the highest page number, `next` uses the cursor if there is one. */
 function pagesBeside(
   { page, limit }: OffsetPage,
   hasMore: boolean,
@@ -82,7 +82,7 @@ function neighbours(request: PageRequest, { pagination }: Page<unknown>): Neighb
   const { hasMore, nextCursor, prevCursor } = pagination;
   if ("page" in request) return pagesBeside(request, hasMore, nextCursor);
   const isForward = request.direction === "forward";
-  // Against the direction of travel there is at least what the cursor was taken from.
+  // A cursor comes from an item, so there is at least one item in the opposite direction.
   const cameFrom = request.cursor !== null;
   const hasNext = isForward ? hasMore : cameFrom;
   const hasPrev = isForward ? cameFrom : hasMore;

@@ -8,38 +8,50 @@ import { isErrorCode, type ProblemBody, problems } from "./errors.ts";
 const fieldErrorSchema = Type.Unsafe<FieldError>(
   Type.Object(
     {
-      code: text("What is wrong with it.", "rule-broken"),
-      detail: text("The same in words.", "5 to 9 letters and digits"),
-      parameter: Type.Optional(text("Name of the parameter or header.")),
+      code: text("The kind of error.", "rule-broken"),
+      detail: text("A description of the error.", "5 to 9 letters and digits"),
+      parameter: Type.Optional(text("The name of the parameter or header.")),
       pointer: Type.Optional(
         text("JSON Pointer (RFC 6901) into the body.", "/passengers/0/passportNumber"),
       ),
     },
-    { $id: "FieldError", description: "One field or parameter at fault." },
+    { $id: "FieldError", description: "One invalid field or parameter." },
   ),
 );
 
-export const problemSchema = schemaOf<ProblemBody>()("Problem", "Every error (RFC 9457).", {
-  type: text("Leads to a page that explains the error.", "/problems/flight-not-found"),
-  title: text("The error's name.", "Flight not found"),
-  status: Type.Integer({ minimum: 400, maximum: 599, description: "As HTTP's.", examples: [404] }),
-  detail: text("What to do about it.", "There is no such flight"),
-  instance: text("Names this one request.", "urn:skyhook:request:req_01"),
-  code: word(Object.keys(problems).filter(isErrorCode), {
-    description: "What programs should look at.",
-  }),
-  requestId: text("As in `X-Request-Id` and in the log.", "req_01"),
-  errors: Type.Optional(listOf(fieldErrorSchema)),
-  seatsAvailable: Type.Optional(count("Seats left; with `no-seats`.", 1)),
-  error: Type.Optional(text("The error's name in OAuth 2.0.", "invalid_client")),
-});
+export const problemSchema = schemaOf<ProblemBody>()(
+  "Problem",
+  "The body of every error response (RFC 9457).",
+  {
+    type: text("The path of a page that explains the error.", "/problems/flight-not-found"),
+    title: text("A short name of the error.", "Flight not found"),
+    status: Type.Integer({
+      minimum: 400,
+      maximum: 599,
+      description: "The HTTP status.",
+      examples: [404],
+    }),
+    detail: text("What happened and what to do.", "There is no such flight"),
+    instance: text("Identifies this request.", "urn:skyhook:request:req_01"),
+    code: word(Object.keys(problems).filter(isErrorCode), {
+      description: "The error code, for programs.",
+    }),
+    requestId: text("The request id, as in the header `X-Request-Id` and in the log.", "req_01"),
+    errors: Type.Optional(listOf(fieldErrorSchema)),
+    seatsAvailable: Type.Optional(count("The number of seats left, with `no-seats`.", 1)),
+    error: Type.Optional(text("The error code of OAuth 2.0.", "invalid_client")),
+  },
+);
 
-/** Problems are made in one place, so no route checks its own; to compile that check for each costs its first caller. */
+/**
+ * Not validated: one function makes all problems, and each compiled schema slows the first response of a
+ * route.
+ */
 const documentedProblem = documented(problemSchema);
 
 type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
 
-/** The answers of an operation that fail, by status; any may fail with 400, 500 and 503. */
+/** The error responses of an operation. 400, 500 and 503 are always included. */
 export function problemResponses<const Status extends number>(
   ...statuses: readonly Status[]
 ): Problems<Status | 400 | 500 | 503> {
@@ -47,11 +59,14 @@ export function problemResponses<const Status extends number>(
     s,
     documentedProblem,
   ]);
-  // The keys are the statuses given and the three that were added.
+  // Guarantee: the keys are the given statuses and the three added ones.
   return Object.fromEntries(entries) as Problems<Status | 400 | 500 | 503>;
 }
 
-/** The same for an operation whose answers are written out by hand. */
+/**
+ * Error responses by reference, for an operation that declares its responses in `detail`. 500 and 503 are
+ * always included.
+ */
 export function problemReferences(...statuses: readonly number[]) {
   return Object.fromEntries(
     [...statuses, 500, 503].map((status) => [
@@ -61,7 +76,7 @@ export function problemReferences(...statuses: readonly number[]) {
   );
 }
 
-/** What the failures of a status are called in the API documents. */
+/** The names of the error responses in the OpenAPI document, by status. */
 export const problemResponseNames: Readonly<Record<number, string>> = {
   400: "BadRequest",
   401: "Unauthorized",

@@ -6,18 +6,18 @@ import { htmlPage, pageHeaders } from "./asset.ts";
 import { isErrorCode, problems } from "./errors.ts";
 import { problemReferences } from "./problem.schema.ts";
 
-/** A short page for each error code, where the `type` of a problem leads (RFC 9457 section 3.1.1). */
+/** A short page for each error code, at the URL in `type` of a problem (RFC 9457 section 3.1.1). */
 export const problemsRest = () =>
   new Elysia({ name: "problems" }).get(
     "/problems/:code",
     ({ params, request }) => {
       if (!isErrorCode(params.code))
-        throw new AppError("not-found", "There is no error code of this name");
-      // Browsers name it. Who takes anything is given text.
+        throw new AppError("not-found", "Unknown error code. /openapi.json lists all codes.");
+      // Browsers list text/html explicitly. Clients that accept any type receive plain text.
       const isHtml = (request.headers.get("accept") ?? "").includes("text/html");
       const headers = {
         "content-type": `text/${isHtml ? "html" : "plain"}; charset=utf-8`,
-        // This one replaces what `cors` says, so it says that too.
+        // This replaces the `Vary: Origin` that `cors` sets, so it includes Origin.
         vary: "Accept, Origin",
         ...(isHtml && pageHeaders()),
       };
@@ -27,7 +27,7 @@ export const problemsRest = () =>
       detail: {
         operationId: "explainProblem",
         tags: ["Service"],
-        summary: "Read what an error means",
+        summary: "Read the explanation of an error code",
         parameters: [
           {
             name: "code",
@@ -40,7 +40,7 @@ export const problemsRest = () =>
         ],
         responses: {
           200: {
-            description: "A few lines.",
+            description: "The explanation.",
             content: {
               "text/plain": { schema: { type: "string" } },
               "text/html": { schema: { type: "string" } },
@@ -59,13 +59,16 @@ function headingOf(code: ErrorCode): string {
 
 const textOf = (code: ErrorCode): string => `${headingOf(code)}\n\n${problems[code].explanation}\n`;
 
-/** The same for a browser, which would look for an icon beside a text, against the policy of texts. */
+/**
+ * HTML for browsers. With plain text they would request a favicon, which the Content-Security-Policy of
+ * plain text forbids.
+ */
 const pageOf = (code: ErrorCode): string =>
   htmlPage(
     headingOf(code),
     `<main>
       <h1>${headingOf(code)}</h1>
       <p>${Bun.escapeHTML(problems[code].explanation).replaceAll(/`([^`]+)`/g, "<code>$1</code>")}</p>
-      <p><a href="../swagger">All of the API</a></p>
+      <p><a href="../swagger">API reference</a></p>
     </main>`,
   );

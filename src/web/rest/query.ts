@@ -1,6 +1,5 @@
 import { AppError, type FieldError } from "../../base/errors.ts";
 
-/** A query parameter's fault, as the contract's 400. */
 export function invalidParameter(parameter: string, detail: string): AppError {
   return parameterError("invalid-parameter", parameter, detail);
 }
@@ -14,26 +13,27 @@ export function parameterError(
   return new AppError(code, `${parameter}: ${detail}`, { errors: [error] });
 }
 
-/** The value of a parameter given at most once; undefined when it is missing. */
+/** The value of a parameter that must not be repeated; undefined if it is missing. */
 export function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name);
-  if (values.length > 1) throw invalidParameter(name, "Give it once");
+  if (values.length > 1) throw invalidParameter(name, "Must not be repeated");
   return values[0];
 }
 
-/** A free text to filter by; undefined when it is missing. */
+/** The value of a text filter; undefined if it is missing. */
 export function textFilter(query: URLSearchParams, name: string): string | undefined {
   return checkedFilter(name, single(query, name));
 }
 
-/** The same for one that did not come in a query string. */
+/** Like `textFilter`, for a value from elsewhere than a query string. */
 export function checkedFilter(name: string, value: string | null | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (value === "" || value.length > 200) throw invalidParameter(name, "1 to 200 characters");
+  if (value === "" || value.length > 200)
+    throw invalidParameter(name, "Must be 1 to 200 characters");
   return value;
 }
 
-/** One of a few words; undefined when it is missing. */
+/** One of the given values; undefined if it is missing. */
 export function choice<const Choice extends string>(
   query: URLSearchParams,
   name: string,
@@ -42,11 +42,11 @@ export function choice<const Choice extends string>(
   const value = single(query, name);
   if (value === undefined) return undefined;
   const found = choices.find((candidate) => candidate === value);
-  if (found === undefined) throw invalidParameter(name, `One of: ${choices.join(", ")}`);
+  if (found === undefined) throw invalidParameter(name, `Must be one of: ${choices.join(", ")}`);
   return found;
 }
 
-/** Some of a few words, each once, with commas between them; none when it is missing. */
+/** A comma-separated subset of the known values, without duplicates; empty if it is missing. */
 export function choices<const Choice extends string>(
   query: URLSearchParams,
   name: string,
@@ -55,22 +55,19 @@ export function choices<const Choice extends string>(
   const values = single(query, name)?.split(",") ?? [];
   const found = known.filter((word) => values.includes(word));
   if (found.length !== values.length) {
-    throw invalidParameter(name, `${known.length > 1 ? "Some" : "One"} of: ${known.join(", ")}`);
+    const detail = known.length > 1 ? "Must be a comma-separated list of" : "Must be one of";
+    throw invalidParameter(name, `${detail}: ${known.join(", ")}`);
   }
   return found;
 }
 
-/** A whole number of at least `least`; undefined when it is missing. Larger than 2⁵³ reads as 2⁵³. */
-export function wholeNumber(
-  query: URLSearchParams,
-  name: string,
-  least: number,
-): number | undefined {
+/** An integer of at least `min`; undefined if it is missing. Values above 2⁵³ − 1 count as 2⁵³ − 1. */
+export function wholeNumber(query: URLSearchParams, name: string, min: number): number | undefined {
   const value = single(query, name);
   if (value === undefined) return undefined;
   const number = Number(value);
-  if (!/^\d+$/.test(value) || number < least) {
-    throw invalidParameter(name, `A whole number from ${least} up`);
+  if (!/^\d+$/.test(value) || number < min) {
+    throw invalidParameter(name, `Must be an integer of at least ${min}`);
   }
   return Math.min(number, Number.MAX_SAFE_INTEGER);
 }

@@ -1,13 +1,13 @@
-/** A route as Elysia lists it. */
+/** An entry of Elysia's route list. */
 export interface Route {
   readonly method: string;
   readonly path: string;
 }
 
-/** The methods that some route takes at exactly this path; empty where there is none. */
+/** The methods of all routes that match this path; empty if no route matches. */
 export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
   const methods = routes.filter((route) => matches(route.path, path)).map(({ method }) => method);
-  // HEAD is answered wherever GET is (RFC 9110 section 9.3.2).
+  // Every GET route also supports HEAD (RFC 9110 section 9.3.2).
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }
 
@@ -22,10 +22,10 @@ function matches(pattern: string, path: string): boolean {
   );
 }
 
-/** The pattern of the route that a path belongs to, by any method; null where there is none. */
+/** Returns the pattern of the route that matches a path, for any method; null if none matches. */
 export type RouteOf = (path: string) => string | null;
 
-/** Finds patterns by comparing text: it is done for every request. */
+/** Runs on every request, so it compares strings instead of building URLs or regular expressions. */
 export function routeFinder(routes: readonly Route[]): RouteOf {
   const paths = new Set(routes.map(({ path }) => path));
   const patterns = [...paths]

@@ -8,13 +8,13 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 
-/** What a reader of the API documents is told of a value. */
+/** Documentation of a value in the OpenAPI document. */
 export interface Annotations {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }
 
-/** A schema of exactly `Value`. */
+/** A schema whose static type is `Value`. */
 type SchemaOf<Value> = TSchema & { readonly static: Value };
 
 /** A schema for every field of `T`, optional where the field is. */
@@ -23,7 +23,7 @@ type FieldsOf<T> = {
     (Partial<Pick<T, Name>> extends Pick<T, Name> ? { [OptionalKind]: "Optional" } : unknown);
 };
 
-/** Refuses a field that `T` has not, and one that may hold less than the field of `T`. */
+/** Rejects a field that `T` does not have, and one whose type is narrower than the field of `T`. */
 type NoOtherThan<T, Fields> = {
   readonly [Name in keyof Fields]: Name extends keyof T
     ? Fields[Name] extends { readonly static: infer Value }
@@ -35,8 +35,8 @@ type NoOtherThan<T, Fields> = {
 };
 
 /**
- * The schema of a type of ours, named in the API documents. The two cannot drift: a field that one of
- * them has and the other has not, or has otherwise, does not compile.
+ * Makes the named schema of a TypeScript type. The two cannot diverge: a missing, additional or different
+ * field does not compile.
  */
 export const schemaOf =
   <T extends object>() =>
@@ -53,7 +53,7 @@ TypeRegistry.Set<{ readonly enum: readonly unknown[] }>("Word", ({ enum: words }
 );
 TypeRegistry.Set("Documented", () => true);
 
-/** A moment: a `Date` here, which JSON prints as ISO 8601 in UTC with milliseconds. */
+/** A `Date`, which JSON serializes as ISO 8601 in UTC with milliseconds. */
 export const instant = (annotations: Annotations = {}) =>
   Type.Unsafe<Date>({
     [Kind]: "Instant",
@@ -63,13 +63,13 @@ export const instant = (annotations: Annotations = {}) =>
     ...annotations,
   });
 
-/** One of a few words. */
+/** A string enumeration. */
 export const word = <const Words extends readonly string[]>(
   words: Words,
   annotations: Annotations = {},
 ) => Type.Unsafe<Words[number]>({ [Kind]: "Word", type: "string", enum: words, ...annotations });
 
-/** An id that starts as all of its kind do. */
+/** An id with the prefix of its type. */
 export const prefixedId = <Id extends string>(prefix: string, annotations: Annotations = {}) =>
   Type.Unsafe<Id>(
     Type.String({
@@ -82,7 +82,7 @@ export const prefixedId = <Id extends string>(prefix: string, annotations: Annot
 export const text = (description: string, ...examples: readonly string[]) =>
   Type.String({ description, ...(examples.length > 0 && { examples }) });
 
-/** A whole number of 0 or more. */
+/** A non-negative integer. */
 export const count = (description: string, ...examples: readonly number[]) =>
   Type.Integer({ minimum: 0, description, ...(examples.length > 0 && { examples }) });
 
@@ -93,9 +93,8 @@ export const listOf = <Schema extends TSchema>(schema: Schema, annotations: Anno
   Type.Unsafe<readonly Static<Schema>[]>(Type.Array(schema, { ...annotations }));
 
 /**
- * A schema for the API documents and typed clients alone: Elysia lets every value pass. Bodies,
- * parameters and headers have it, since our own strict reading of them makes the errors of the
- * contract.
+ * A schema for the OpenAPI document and typed clients only; Elysia does not validate against it. Used for
+ * bodies, parameters and headers, which Skyhook validates itself to return the documented errors.
  */
 export const documented = <Schema extends TSchema>(schema: Schema) =>
   Type.Unsafe<Static<Schema>>({ ...schema, [Kind]: "Documented" });

@@ -1,10 +1,10 @@
 /**
- * What every answer tells browsers: not to guess its type, to load and run nothing of it, to show it in
- * no frame, and to name its address to nobody. Pages say in a policy of their own what they load. That
- * a host is reached by TLS only (HSTS) is for the proxy to say, which ends TLS.
+ * Sets security headers on every response: browsers must not sniff its type, load resources, show it in a
+ * frame or send its URL as referrer. HTML pages replace the Content-Security-Policy with their own. HSTS is
+ * left to the proxy that terminates TLS.
  */
-export function setSecurityHeaders(answer: Record<string, string | number>): void {
-  answer["x-content-type-options"] = "nosniff";
-  answer["content-security-policy"] = "default-src 'none'; frame-ancestors 'none'";
-  answer["referrer-policy"] = "no-referrer";
+export function setSecurityHeaders(headers: Record<string, string | number>): void {
+  headers["x-content-type-options"] = "nosniff";
+  headers["content-security-policy"] = "default-src 'none'; frame-ancestors 'none'";
+  headers["referrer-policy"] = "no-referrer";
 }

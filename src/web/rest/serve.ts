@@ -6,15 +6,15 @@ import { linkHeader, readPageRequest } from "./pagination.ts";
 import { choices } from "./query.ts";
 import { urlOf } from "./url.ts";
 
-/** The part of Elysia's context that our handlers use. */
+/** The part of Elysia's context that the handlers use. */
 export interface Exchange {
   readonly request: Request;
   readonly set: { headers: Record<string, string | number>; status?: number | string };
 }
 
 /**
- * Serves a list: reads the page request, calls the service, adds the `Link` header. `extras` are what
- * the list can include beside its total; `included` are those of them that were asked for.
+ * Serves a page of a list: reads the page parameters, calls `list` and sets the `Link` header. `extras` are
+ * the values that `include` supports besides `total`; `included` are the requested ones.
  */
 export async function servePage<Item, const Extra extends string = never>(
   { request, set }: Exchange,
@@ -28,16 +28,16 @@ export async function servePage<Item, const Extra extends string = never>(
 ): Promise<Page<Item>> {
   const url = urlOf(request);
   const included = choices(url.searchParams, "include", ["total", ...extras]);
-  const asked = readPageRequest(url.searchParams, idPrefix, included.includes("total"));
-  const page = await list(asked, url.searchParams, included);
-  const link = linkHeader(url, asked, page);
+  const pageRequest = readPageRequest(url.searchParams, idPrefix, included.includes("total"));
+  const page = await list(pageRequest, url.searchParams, included);
+  const link = linkHeader(url, pageRequest, page);
   if (link !== null) set.headers["link"] = link;
   return page;
 }
 
 /**
- * Serves a POST that makes something, once for each `Idempotency-Key`: reads key and body, calls the
- * service, answers 201 with the `Location` of what was made.
+ * Serves a POST that creates a resource, once per `Idempotency-Key`: reads the key and the body, calls
+ * `create` and responds with 201 and `Location`.
  */
 export async function serveCreation<Made>(
   { request, set }: Exchange,

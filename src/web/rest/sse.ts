@@ -7,49 +7,49 @@ export interface ServerSentEvent {
   readonly data: unknown;
 }
 
-/** Comments are sent this often when nothing else is, so that proxies and clients see a live stream. */
+/** The interval of comments on an idle stream, so that proxies and clients do not close it. */
 const heartbeatMs = 15_000;
 
 /**
- * A stream of server-sent events. It reads on only as the client does, and ends when the events end.
- * When the client goes away, `end` is called once and the events are finished. When the events fail,
- * `end` is called with the fault and the stream ends: the client comes back and goes on from there.
+ * A response that streams server-sent events. It pulls events only as fast as the client reads, and ends
+ * when `events` ends. If the client disconnects, calls `end` once and finishes `events`. If `events` throws,
+ * calls `end` with the error and ends the stream, so that the client reconnects and resumes.
  */
 export function eventStream(
   clock: Clock,
   events: AsyncGenerator<ServerSentEvent, void>,
-  end: (fault?: unknown) => void,
+  end: (error?: unknown) => void,
 ): Response {
   const encoder = new TextEncoder();
-  let gone = false;
+  let disconnected = false;
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      // Opens the stream at once, and tells the client when to come back after it broke.
+      // Sends the headers at once, and sets the delay before the client reconnects.
       controller.enqueue(encoder.encode("retry: 2000\n\n"));
     },
     async pull(controller) {
       const stopBeating = heartbeat(clock, () => {
-        // A client that does not read finds no heap of heartbeats when it does.
+        // Skips heartbeats while the client does not read, so that they do not pile up.
         if ((controller.desiredSize ?? 0) > 0)
           controller.enqueue(encoder.encode(": still here\n\n"));
       });
       try {
         const result = await events.next();
-        if (gone) return;
+        if (disconnected) return;
         if (result.done) controller.close();
         else controller.enqueue(encoder.encode(formatted(result.value)));
-      } catch (fault) {
-        if (gone) return;
-        end(fault);
+      } catch (error) {
+        if (disconnected) return;
+        end(error);
         controller.close();
       } finally {
         stopBeating();
       }
     },
     async cancel() {
-      gone = true;
+      disconnected = true;
       end();
-      // Between two messages nothing would ask for the next one, and the events would never finish.
+      // Nothing pulls the next event after this, so `events` would never finish by itself.
       await events.return();
     },
   });

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-/** Every object within a value, with its path. */
+/** All objects nested in a value, with their paths. */
 function* objectsIn(value: unknown, path = ""): Generator<[string, Record<string, unknown>]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [path, { ...value }];
@@ -24,24 +24,24 @@ function* objectsIn(value: unknown, path = ""): Generator<[string, Record<string
 const operations = (): [string, Record<string, unknown>][] =>
   [...objectsIn(document["paths"])].filter(([, part]) => "operationId" in part);
 
-/** The path of an operation, out of its place in the document, as `//v1/events/get`. */
-const pathOf = (place: string): string => place.slice(1, place.lastIndexOf("/"));
-const methodOf = (place: string): string => place.slice(place.lastIndexOf("/") + 1).toUpperCase();
+/** The URL path of an operation at a path such as `//v1/events/get` in the document. */
+const pathOf = (at: string): string => at.slice(1, at.lastIndexOf("/"));
+const methodOf = (at: string): string => at.slice(at.lastIndexOf("/") + 1).toUpperCase();
 
 describe("the OpenAPI document", () => {
   test("is valid OpenAPI 3.1 by Redocly's strictest rules", async () => {
     expect(document["openapi"]).toBe("3.1.1");
     const config = await createConfig({
       extends: ["recommended-strict"],
-      // Health cannot fail by the client's fault.
+      // The health routes have no client errors.
       rules: { "operation-4xx-response": "off", "no-invalid-media-type-examples": "error" },
     });
     const source = JSON.stringify(document);
-    const faults = await lintFromString({ source, absoluteRef: "/openapi.json", config });
-    expect(faults.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+    const errors = await lintFromString({ source, absoluteRef: "/openapi.json", config });
+    expect(errors.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
   });
 
-  test("has the version of the API, not the program's", () => {
+  test("has the version of the API, not of the program", () => {
     expect(document["info"]).toMatchObject({ version: "1.0.0" });
   });
 
@@ -49,7 +49,7 @@ describe("the OpenAPI document", () => {
     expect(await json(await app.fetch("/swagger/json"))).toEqual(document);
   });
 
-  test("describes every operation, with an id, a tag and its failures by reference", () => {
+  test("describes each operation with an id, a tag and error responses by reference", () => {
     expect(operations().length).toBeGreaterThanOrEqual(20);
     for (const [path, operation] of operations()) {
       expect(operation["summary"], path).toBeString();
@@ -62,7 +62,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("prints every answer's schema by name", () => {
+  test("references each response schema by name", () => {
     const bodies = operations().flatMap(([path, { responses }]) =>
       [...objectsIn(responses, path)].filter(([at]) => at.endsWith("application~1json/schema")),
     );
@@ -71,7 +71,7 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("prints whole numbers as integers, and no word of how they are checked", () => {
+  test("types whole numbers as integers and omits keywords of internal validation", () => {
     const parameters = [...objectsIn(document["paths"])].filter(([, part]) => "in" in part);
     for (const name of ["passengers", "page", "limit"]) {
       const schemas = parameters.filter(([, part]) => part["name"] === name);
@@ -88,35 +88,35 @@ describe("the OpenAPI document", () => {
     }
   });
 
-  test("says of every field, parameter and header what it is", () => {
-    const silent = [...objectsIn(document)].filter(
+  test("describes every field, parameter and header", () => {
+    const undescribed = [...objectsIn(document)].filter(
       ([path, part]) =>
         (/\/(?:properties|responses\/\w+\/headers)\/[^/]+$/.test(path) || "in" in part) &&
         !["description", "$ref", "enum", "const", "anyOf", "items"].some((key) => key in part),
     );
-    expect(silent.map(([path]) => path)).toEqual([]);
+    expect(undescribed.map(([path]) => path)).toEqual([]);
   });
 
-  test("names no query parameter that is not read: given twice, each is refused by name", async () => {
-    const asked = operations().flatMap(([path, { parameters = [] }]) =>
-      [...objectsIn(parameters)]
+  test("lists only supported query parameters: each is rejected by name when repeated", async () => {
+    const parameters = operations().flatMap(([path, operation]) =>
+      [...objectsIn(operation["parameters"] ?? [])]
         .filter(([, parameter]) => parameter["in"] === "query")
         .map(([, { name }]) => ({ at: pathOf(path), method: methodOf(path), name: String(name) })),
     );
-    expect(asked.length).toBeGreaterThan(30);
-    for (const { at, method, name } of asked) {
+    expect(parameters.length).toBeGreaterThan(30);
+    for (const { at, method, name } of parameters) {
       const response = await app.as("admin", `${at}?${name}=1&${name}=1`, { method });
-      const refused = { status: response.status, errors: (await json(response))["errors"] };
-      const wanted = expect.arrayContaining([expect.objectContaining({ parameter: name })]);
-      expect(refused, `${name} of ${at}`).toEqual({ status: 400, errors: wanted });
+      const rejected = { status: response.status, errors: (await json(response))["errors"] };
+      const errors = expect.arrayContaining([expect.objectContaining({ parameter: name })]);
+      expect(rejected, `${name} of ${at}`).toEqual({ status: 400, errors });
     }
   });
 
-  test("says how large a delivery may be, of each provider that may send more than others", () => {
+  test("documents the size limit of deliveries and the providers with a larger one", () => {
     expect(JSON.stringify(document)).toContain("uncompressed; at most 5 MiB, of code_host 25 MiB.");
   });
 
-  test("has an example that each failure's schema takes", () => {
+  test("has an example for each error response", () => {
     for (const [, part] of objectsIn(Object(document["components"]).responses)) {
       if ("example" in part && "schema" in part && typeof part["example"] === "object") {
         expect(part["example"]).toMatchObject({
@@ -128,13 +128,13 @@ describe("the OpenAPI document", () => {
   });
 });
 
-describe("an answer", () => {
-  test("that breaks its schema is a 500 that tells nothing", async () => {
+describe("a response", () => {
+  test("that breaks its schema is a 500 without details", async () => {
     const broken = await startApp();
     const { flights } = broken.services;
     const secret = "4111-1111";
-    const faulty = { flights: [{ id: secret }], totalResults: 1, page: 1, pageSize: 20 };
-    Object.assign(flights, { search: async () => faulty, read: async () => ({ id: secret }) });
+    const invalid = { flights: [{ id: secret }], totalResults: 1, page: 1, pageSize: 20 };
+    Object.assign(flights, { search: async () => invalid, read: async () => ({ id: secret }) });
     for (const path of ["", "/1"]) {
       const query = "?origin=JFK&destination=LHR&departureDate=2026-12-01";
       const response = await broken.fetch(`/v1/api/flights${path || query}`);
@@ -153,7 +153,7 @@ describe("an answer", () => {
     await broken.stop();
   });
 
-  test("has no field that its schema has not [API3-4]", async () => {
+  test("omits fields that its schema does not have [API3-4]", async () => {
     const other = await startApp();
     const user = { id: crypto.randomUUID(), name: "Ada", email: "a@b.co", createdAt: new Date(0) };
     Object.assign(other.services.users, { read: async () => ({ ...user, passwordHash: "x" }) });
@@ -176,22 +176,22 @@ describe("schemaOf", () => {
   };
   const { size, ...withoutSize } = fields;
 
-  // Each line is an error of the compiler's: `bun run check:types` fails where one is none.
-  test("takes the very fields of its type, by the compiler's word", () => {
+  // Each `@ts-expect-error` fails `bun run check:types` if its line compiles.
+  test("compiles with exactly the fields of its type", () => {
     const thing = schemaOf<Thing>();
     expect(thing("Thing", "", fields)).toMatchObject({
       $id: "Thing",
       required: ["name", "madeAt"],
     });
-    // @ts-expect-error A field is lacking.
+    // @ts-expect-error A field is missing.
     thing("Thing", "", withoutSize);
-    // @ts-expect-error A field is too many.
+    // @ts-expect-error The type does not have this field.
     thing("Thing", "", { ...fields, colour: text("A colour.") });
     // @ts-expect-error A field has another type.
     thing("Thing", "", { ...fields, name: count("A name?") });
-    // @ts-expect-error A field may be left out, and its schema says that it may not.
+    // @ts-expect-error An optional field has a required schema.
     thing("Thing", "", { ...fields, size: count("How big.") });
-    // @ts-expect-error A field may hold less than its type says.
+    // @ts-expect-error A schema is narrower than the type of its field.
     thing("Thing", "", { ...fields, name: Type.Literal("Ada") });
     expect(size).toBeDefined();
   });

@@ -19,24 +19,24 @@ const files = [
 ] as const;
 
 describe.each(files)("%s", (path, type) => {
-  test("is served compressed to who takes it, plain to who does not", async () => {
+  test("is compressed only for clients that accept gzip", async () => {
     const ask = (coding: string) => app.fetch(path, { headers: { "accept-encoding": coding } });
     const plain = await ask("identity");
     expect(plain.headers.get("content-type")).toBe(type);
     expect(plain.headers.get("content-encoding")).toBeNull();
     const text = await plain.text();
     for (const coding of ["gzip", "br, gzip;q=0.5", "deflate,gzip , br"]) {
-      const packed = await ask(coding);
-      expect(packed.headers.get("content-encoding")).toBe("gzip");
-      expect(packed.headers.get("vary")).toBe("Accept-Encoding, Origin");
-      expect(new TextDecoder().decode(Bun.gunzipSync(await packed.arrayBuffer()))).toBe(text);
+      const compressed = await ask(coding);
+      expect(compressed.headers.get("content-encoding")).toBe("gzip");
+      expect(compressed.headers.get("vary")).toBe("Accept-Encoding, Origin");
+      expect(new TextDecoder().decode(Bun.gunzipSync(await compressed.arrayBuffer()))).toBe(text);
     }
     for (const coding of ["", "br", "gzip;q=0", "gzip; q=0.000, br", "xgzip"]) {
       expect((await ask(coding)).headers.get("content-encoding")).toBeNull();
     }
   });
 
-  test("is sent once: 304 after that, for each coding its own", async () => {
+  test("returns 304 for the ETag of the same content coding", async () => {
     for (const coding of ["identity", "gzip"]) {
       const headers = { "accept-encoding": coding };
       const etag = (await app.fetch(path, { headers })).headers.get("etag") ?? "";
@@ -49,7 +49,7 @@ describe.each(files)("%s", (path, type) => {
 });
 
 describe("the page", () => {
-  test("allows itself nothing but its own files", async () => {
+  test("has a Content-Security-Policy that allows only its own files", async () => {
     const { headers } = await app.fetch("/swagger");
     const policy = headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
@@ -60,7 +60,7 @@ describe("the page", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
   });
 
-  test("names no other origin, and every file that it names is there", async () => {
+  test("references only existing files of its own origin", async () => {
     const page = await (await app.fetch("/swagger")).text();
     const named = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address = ""]) => address);
     expect(named).toContain("swagger/scalar.js");
@@ -72,7 +72,7 @@ describe("the page", () => {
     expect(await (await app.fetch("/swagger/start.js")).text()).not.toMatch(/https?:|\/\//);
   });
 
-  test("keeps the licence of the software that it is made of", async () => {
+  test("includes the license of Scalar", async () => {
     const script = await (await app.fetch("/swagger/scalar.js")).text();
     expect(script).toStartWith("/*!\nMIT License\n\nCopyright (c) 2023-present Scalar");
   });
@@ -99,7 +99,7 @@ describe.skipIf(chromium === null)("in a browser", () => {
     await server.stop(true);
   });
 
-  /** Opens the page as in a tab of its own. */
+  /** Opens the page as a new page load. */
   const open = async () => {
     await browser.open("about:blank");
     await browser.open(`${server.url.href}swagger`);
@@ -111,7 +111,7 @@ describe.skipIf(chromium === null)("in a browser", () => {
     await browser.until(button);
     await browser.read(`${button}.click()`);
   };
-  /** Sends the request of an operation as the page fills it in. */
+  /** Sends the request of an operation with the values that the page prefills. */
   const send = async (tag: string, operation: string): Promise<Request> => {
     await browser.read(`location.hash = "#tag/${tag}/${operation}"`);
     const section = `document.querySelector('section[id$="${operation}"]')`;
@@ -124,14 +124,14 @@ describe.skipIf(chromium === null)("in a browser", () => {
     if (request === undefined) throw new Error("Nothing was sent");
     return request;
   };
-  const giveToken = async (token: string) => {
-    // Selected, so that typing replaces what is there.
+  const enterToken = async (token: string) => {
+    // Selects the text, so that typing replaces it.
     await browser.read(`document.querySelector("input[placeholder=Token]").select()`);
     await browser.type(token);
   };
-  const kept = `sessionStorage.getItem("skyhook.token")`;
+  const storedToken = `sessionStorage.getItem("skyhook.token")`;
 
-  test("shows and finds operations, sends no Idempotency-Key of its own, and asks no other origin", async () => {
+  test("shows and finds operations, adds no Idempotency-Key, and loads nothing from other origins", async () => {
     await open();
     await browser.shows("h1", "Skyhook");
     expect(await browser.read(`document.querySelectorAll("main, [role=main]").length`)).toBe(1);
@@ -161,20 +161,20 @@ describe.skipIf(chromium === null)("in a browser", () => {
     expect(browser.requested).toContain(`${server.url.href}openapi.json`);
   });
 
-  test("sends the token it is given, and keeps for the tab what the server takes", async () => {
+  test("sends the entered token, and stores it for the tab if the server accepts it", async () => {
     const token = await app.services.tokens.mint({ id: "u", roles: ["user"] }, 3_600);
     await open();
-    await giveToken("expired");
-    const refused = await send("bookings", "GET/v1/api/bookings");
-    expect(refused.headers.get("authorization")).toBe("Bearer expired");
+    await enterToken("expired");
+    const rejected = await send("bookings", "GET/v1/api/bookings");
+    expect(rejected.headers.get("authorization")).toBe("Bearer expired");
     await browser.shows("[role=dialog]", "401");
-    expect(await browser.read(kept)).toBeNull();
+    expect(await browser.read(storedToken)).toBeNull();
 
     await browser.press("Escape");
-    await giveToken(token);
+    await enterToken(token);
     const request = await send("bookings", "GET/v1/api/bookings");
     expect(request.headers.get("authorization")).toBe(`Bearer ${token}`);
-    await browser.until(kept);
+    await browser.until(storedToken);
     await open();
     const field = `document.querySelector("input[placeholder=Token]").value`;
     expect(await browser.read(field)).toBe(token);

@@ -10,7 +10,7 @@ import type { RunningServer } from "../../support/program.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This one allows for a busy machine.
 setDefaultTimeout(120_000);
 
 const taken = resources();
@@ -26,9 +26,9 @@ async function connectTo({ url }: RunningServer, from?: string): Promise<RawClie
 const mebibyte = 2 ** 20;
 const head = (path: string, ...lines: readonly string[]) =>
   `POST ${path} HTTP/1.1\r\n${["Host: x", ...lines].join("\r\n")}\r\n\r\n`;
-const announcing = (bytes: number | string) => `Content-Length: ${bytes}`;
+const contentLength = (bytes: number | string) => `Content-Length: ${bytes}`;
 
-describe("a Content-Length that is no plain number", () => {
+describe("a malformed Content-Length", () => {
   const values = [
     "5\r\nContent-Length: 5",
     "5\r\nContent-Length: 6",
@@ -52,7 +52,7 @@ describe("a Content-Length that is no plain number", () => {
     for (const path of ["/v1/users", "/v1/auth/token", "/graphql", "/webhooks/task_tracker"]) {
       for (const value of values) {
         using client = await connectTo(server);
-        client.write(`${head(path, type, bearer, announcing(value))}hello`);
+        client.write(`${head(path, type, bearer, contentLength(value))}hello`);
         const answer = await client.answer();
         expect([path, value, answer.split("\r\n")[0]]).toEqual([
           path,
@@ -61,20 +61,20 @@ describe("a Content-Length that is no plain number", () => {
         ]);
       }
       using client = await connectTo(server);
-      client.write(`${head(path, type, bearer, announcing("  5 "))}hello`);
+      client.write(`${head(path, type, bearer, contentLength("  5 "))}hello`);
       expect(await client.answer()).not.toContain("Content-Length must be");
     }
   });
 
-  test("says what is wrong, and does not turn the limits off", async () => {
+  test("is 400 and does not disable the memory limit", async () => {
     const server = await start();
-    const twice = announcing(`70000000\r\n${announcing(70_000_000)}`);
+    const twice = contentLength(`70000000\r\n${contentLength(70_000_000)}`);
     for (const path of ["/webhooks/code_host", "/webhooks/task_tracker"]) {
       const client = await connectTo(server);
       client.write(head(path, twice));
       expect(await client.answer()).toMatch(/ 400 [\s\S]*"code":"bad-request"/);
     }
-    // What the budget counts is still a number: bodies that are too much for it are refused.
+    // The limit still applies: bodies that exceed it are rejected.
     const holders = await Promise.all(
       Array.from({ length: 4 }, () => holdBody(server, 24 * mebibyte)),
     );
@@ -83,10 +83,10 @@ describe("a Content-Length that is no plain number", () => {
   });
 });
 
-/** Announces 25 MiB, sends as much as said, and holds the rest back: the answer by then, if any. */
+/** Sends `bytes` of a body of 25 MiB and withholds the rest. Returns the response so far, if any. */
 async function holdBody(server: RunningServer, bytes: number, from?: string): Promise<string> {
   const client = await connectTo(server, from);
-  client.write(head("/webhooks/code_host", announcing(25 * mebibyte)));
+  client.write(head("/webhooks/code_host", contentLength(25 * mebibyte)));
   const piece = "x".repeat(mebibyte);
   for (let sent = 0; sent < bytes && client.received === ""; sent += mebibyte) {
     await client.send(piece);
@@ -96,18 +96,18 @@ async function holdBody(server: RunningServer, bytes: number, from?: string): Pr
 }
 
 describe("bodies that are being received", () => {
-  test("count by what has arrived: 50 that only announce keep nobody out [API4-3]", async () => {
+  test("count only received bytes: 50 bodies with nothing but a Content-Length block no one [API4-3]", async () => {
     const server = await start();
     for (let count = 0; count < 50; count += 1) {
       const [path, size] =
         count % 2 === 0 ? (["code_host", 25] as const) : (["task_tracker", 5] as const);
       const client = await connectTo(server);
-      client.write(`${head(`/webhooks/${path}`, announcing(size * mebibyte))}x`);
+      client.write(`${head(`/webhooks/${path}`, contentLength(size * mebibyte))}x`);
     }
     expect(await deliverTo(server, 1, mebibyte)).toBe(200);
   });
 
-  test("of one client have a share, and leave the rest to others [API4-4]", async () => {
+  test("of one client have a limit that leaves memory for other clients [API4-4]", async () => {
     const server = await start();
     const answers = [];
     for (let count = 0; count < 4; count += 1) {
@@ -116,43 +116,43 @@ describe("bodies that are being received", () => {
     expect(answers.filter((answer) => answer === "")).toHaveLength(2);
     expect(answers.filter((answer) => / 503 [\s\S]*"unavailable"/.test(answer))).toHaveLength(2);
     expect(await deliverTo(server, 1, 4 * mebibyte)).toBe(200);
-    // What is small is always read.
+    // Small bodies are always read.
     const small = await connectTo(server, "127.0.0.2");
-    small.write(`${head("/webhooks/code_host", announcing(2))}{}`);
+    small.write(`${head("/webhooks/code_host", contentLength(2))}{}`);
     expect(await small.answer()).toMatch(/ 401 /);
   });
 
-  test("give their share back, whatever becomes of them", async () => {
+  test("release their memory even if the client disconnects", async () => {
     const server = await start();
     for (let round = 0; round < 2; round += 1) {
       const clients = await Promise.all([1, 2].map(() => connectTo(server, "127.0.0.2")));
       for (const client of clients) {
-        client.write(head("/webhooks/code_host", announcing(25 * mebibyte)));
+        client.write(head("/webhooks/code_host", contentLength(25 * mebibyte)));
         await client.send("x".repeat(24 * mebibyte));
         client[Symbol.dispose]();
       }
       await Bun.sleep(500);
     }
     const last = await connectTo(server, "127.0.0.2");
-    last.write(head("/webhooks/code_host", announcing(20 * mebibyte)));
+    last.write(head("/webhooks/code_host", contentLength(20 * mebibyte)));
     await last.send("x".repeat(20 * mebibyte));
     expect(await last.answer()).toMatch(/ 401 /);
   });
 
-  test("end when nothing more comes for 10 s [CLIENT-4]", async () => {
+  test("end after a pause of 10 s [CLIENT-4]", async () => {
     const server = await start();
     const announced = await connectTo(server);
-    announced.write(`${head("/webhooks/code_host", announcing(mebibyte))}x`);
+    announced.write(`${head("/webhooks/code_host", contentLength(mebibyte))}x`);
     const chunked = await connectTo(server);
     chunked.write(`${head("/webhooks/code_host", "Transfer-Encoding: chunked")}1\r\nx\r\n`);
     for (const client of [announced, chunked]) {
-      expect(await client.answer(20_000)).toMatch(/ 400 [\s\S]*nothing of it came for 10 s/);
+      expect(await client.answer(20_000)).toMatch(/ 400 [\s\S]*paused for more than 10 s/);
     }
   });
 
-  test("are refused when they end before their end", async () => {
+  test("are rejected if the client closes the connection early", async () => {
     const server = await start();
-    for (const lines of [announcing(mebibyte), "Transfer-Encoding: chunked"]) {
+    for (const lines of [contentLength(mebibyte), "Transfer-Encoding: chunked"]) {
       const client = await connectTo(server);
       client.write(`${head("/webhooks/code_host", lines)}5\r\nhello\r\n`);
       client.halfClose();
@@ -165,7 +165,7 @@ describe("bodies that are being received", () => {
 });
 
 describe("a chunked body", () => {
-  test("arrives whole, whatever its chunks", async () => {
+  test("is read completely, whatever its chunk sizes", async () => {
     const server = await start();
     const content = JSON.stringify({ event_name: "item:completed", x: "é".repeat(150_000) });
     const bytes = Buffer.from(content).toString("latin1");
@@ -180,7 +180,7 @@ describe("a chunked body", () => {
     }
   });
 
-  test("of more than the limit is 413", async () => {
+  test("larger than the limit is 413", async () => {
     const server = await start();
     const client = await connectTo(server);
     client.write(head("/webhooks/task_tracker", "Transfer-Encoding: chunked"));
@@ -188,7 +188,7 @@ describe("a chunked body", () => {
     expect(await client.answer()).toMatch(/ 413 [\s\S]*"body-too-large"/);
   });
 
-  test("of single bytes takes the memory of its bytes, and lets others be answered [API4-5]", async () => {
+  test("of single-byte chunks uses little memory and does not block other requests [API4-5]", async () => {
     const server = await start();
     const client = await connectTo(server);
     client.write(head("/webhooks/code_host", "Transfer-Encoding: chunked"));
@@ -204,14 +204,14 @@ describe("a chunked body", () => {
     client.write("0\r\n\r\n");
     expect(await client.answer(60_000)).toMatch(/ 401 /);
     expect(waits).toBe(4);
-    // 4 MB of body made 350 MB of objects, one for each chunk.
+    // With one object per chunk, 4 MB of body would use 350 MB.
     expect(peakMebibytes(server) - before).toBeLessThan(100);
   });
 
-  test("that no route reads takes no memory [API4-6]", async () => {
+  test("that no route reads uses no memory [API4-6]", async () => {
     const server = await start();
     const before = peakMebibytes(server);
-    const framings = [announcing(64 * mebibyte), "Transfer-Encoding: chunked"];
+    const framings = [contentLength(64 * mebibyte), "Transfer-Encoding: chunked"];
     for (const [path, status] of [
       ["/nowhere", 404] as const,
       ["/livez", 405] as const,
@@ -237,15 +237,15 @@ describe("a chunked body", () => {
       ?.map((part) => `${part.length.toString(16)}\r\n${part}\r\n`)
       .join("")}0\r\n\r\n`;
 
-  /** The most memory that the server has had so far. */
+  /** The peak memory of the server. */
   function peakMebibytes({ pid }: RunningServer): number {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1_024;
   }
 });
 
-describe("the budget of bodies", () => {
-  test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY])("takes no %p for a size", (bytes) => {
+describe("the memory limit for bodies", () => {
+  test.each([Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY])("rejects the size %p", (bytes) => {
     const memory = reservation("192.0.2.1");
     expect(() => memory.grow(bytes)).toThrow(RangeError);
     memory.grow(mebibyte);
@@ -263,7 +263,7 @@ describe("the budget of bodies", () => {
     neighbour?.release();
   });
 
-  test("counts bodies of GraphQL by the client behind the trusted proxy", async () => {
+  test("counts GraphQL bodies by the client behind the trusted proxy", async () => {
     const app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     const post = async (address: string, bytes: number) => {
       const body = JSON.stringify({
@@ -282,7 +282,7 @@ describe("the budget of bodies", () => {
     try {
       expect(await post("192.0.2.1", 70 * 1024)).toBe(503);
       expect(await post("192.0.2.2", 70 * 1024)).toBe(200);
-      // Small bodies take nothing of the budget.
+      // Small bodies do not count.
       expect(await post("192.0.2.1", 1)).toBe(200);
     } finally {
       memory.release();
@@ -290,7 +290,7 @@ describe("the budget of bodies", () => {
     }
   });
 
-  test("is whole again after bodies that were refused", async () => {
+  test("releases the memory of rejected bodies", async () => {
     for (let count = 0; count < 20; count += 1) {
       const body = new Uint8Array(6 * mebibyte);
       const request = new Request("http://x", { method: "POST", body: new Blob([body]).stream() });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { clientAddress } from "../../../src/web/rest/client-address.ts";
 
-// A real server, which knows its sockets: all clients here come from 127.0.0.1.
+// A real server has socket addresses. Every client of this test has the address 127.0.0.1.
 let server: ReturnType<typeof Bun.serve>;
 beforeAll(() => {
   server = Bun.serve({
@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => server.stop(true));
 
-async function seen(forwarded: string | null, hops = 1): Promise<string> {
+async function addressFor(forwarded: string | null, hops = 1): Promise<string> {
   const headers = {
     "x-hops": `${hops}`,
     ...(forwarded !== null && { "x-forwarded-for": forwarded }),
@@ -34,7 +34,7 @@ describe("the client's address", () => {
     ["198.51.100.1,[2001:db8::1]:443 ", "2001:db8::1"],
     ["nonsense, 203.0.113.7", "203.0.113.7"],
   ])("is read from X-Forwarded-For: %s", async (forwarded, address) => {
-    expect(await seen(forwarded)).toBe(address);
+    expect(await addressFor(forwarded)).toBe(address);
   });
 
   test.each([
@@ -58,19 +58,19 @@ describe("the client's address", () => {
     "for=203.0.113.7",
     "203.0.113.7, x",
     "203.0.113.7 x",
-  ])("is the socket's where the nearest proxy wrote no address: %p", async (forwarded) => {
-    expect(await seen(forwarded)).toBe("127.0.0.1");
+  ])("is the socket's if the nearest proxy forwarded no address: %p", async (forwarded) => {
+    expect(await addressFor(forwarded)).toBe("127.0.0.1");
   });
 
   test("is the socket's without trusted proxies", async () => {
-    expect(await seen("203.0.113.7", 0)).toBe("127.0.0.1");
+    expect(await addressFor("203.0.113.7", 0)).toBe("127.0.0.1");
   });
 
-  test("is what the outermost trusted proxy saw, or the nearest that wrote an address", async () => {
+  test("comes from the outermost trusted proxy that forwarded an address", async () => {
     const nearer = "198.51.100.1:80";
-    expect(await seen(`192.0.2.66, 203.0.113.7:1234, ${nearer}`, 2)).toBe("203.0.113.7");
-    expect(await seen(`192.0.2.66, unknown, ${nearer}`, 2)).toBe("198.51.100.1");
-    expect(await seen(nearer, 2)).toBe("198.51.100.1");
-    expect(await seen("192.0.2.66, unknown, x", 2)).toBe("127.0.0.1");
+    expect(await addressFor(`192.0.2.66, 203.0.113.7:1234, ${nearer}`, 2)).toBe("203.0.113.7");
+    expect(await addressFor(`192.0.2.66, unknown, ${nearer}`, 2)).toBe("198.51.100.1");
+    expect(await addressFor(nearer, 2)).toBe("198.51.100.1");
+    expect(await addressFor("192.0.2.66, unknown, x", 2)).toBe("127.0.0.1");
   });
 });

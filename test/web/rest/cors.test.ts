@@ -23,7 +23,7 @@ const preflight = (origin: string, path = "/v1/api/bookings") =>
   });
 
 describe("by default", () => {
-  test("no other origin is allowed anything, and OPTIONS is a method like others [API8-4]", async () => {
+  test("no origin is allowed, and OPTIONS has no special meaning [API8-4]", async () => {
     const closed = await startApp();
     const headers = { origin: ours, "access-control-request-method": "GET" };
     const answers = [
@@ -40,8 +40,8 @@ describe("by default", () => {
   });
 });
 
-describe("an origin on the list", () => {
-  test.each([ours, "http://localhost:5173"])("%s may ask: preflight", async (origin) => {
+describe("a listed origin", () => {
+  test.each([ours, "http://localhost:5173"])("%s passes the preflight request", async (origin) => {
     const response = await preflight(origin);
     expect(response.status).toBe(204);
     expect(await response.text()).toBe("");
@@ -61,7 +61,7 @@ describe("an origin on the list", () => {
     ["/v1/api/flights", 400],
     ["/swagger", 200],
     ["/openapi.json", 200],
-  ])("may read %s, %d, and the headers that matter", async (path, status) => {
+  ])("can read %s (%d) and the exposed headers", async (path, status) => {
     const response = await app.fetch(path, { headers: { origin: ours } });
     expect(response.status).toBe(status);
     const { headers } = response;
@@ -83,14 +83,14 @@ describe("an origin on the list", () => {
     }
   });
 
-  test("may read what is streamed", async () => {
+  test("can read a stream", async () => {
     const response = await app.as("operator", "/v1/feed", { headers: { origin: ours } });
     expect(response.headers.get("access-control-allow-origin")).toBe(ours);
     await response.body?.cancel();
   });
 });
 
-describe("any other origin", () => {
+describe("an unlisted origin", () => {
   test.each([
     "https://evil.example.com",
     "https://app.example.com.evil.com",
@@ -101,7 +101,7 @@ describe("any other origin", () => {
     "null",
     "*",
     "",
-  ])("%j is told nothing [API8-5]", async (origin) => {
+  ])("%j receives no CORS headers [API8-5]", async (origin) => {
     for (const response of [
       await preflight(origin),
       await app.fetch("/", { headers: { origin } }),
@@ -111,14 +111,14 @@ describe("any other origin", () => {
     }
   });
 
-  test("nor is one that names none, but caches are told that it matters", async () => {
+  test("a request without an origin receives no CORS headers, but still Vary: Origin", async () => {
     const response = await app.fetch("/v1/api/flights/1");
     expect(corsHeaders(response)).toEqual([]);
     expect(response.headers.get("vary")).toContain("Origin");
   });
 });
 
-test("the page's files vary by coding and by origin", async () => {
+test("assets vary by Accept-Encoding and Origin", async () => {
   const vary = (await app.fetch("/swagger")).headers.get("vary")?.toLowerCase();
   expect(vary).toContain("accept-encoding");
   expect(vary).toContain("origin");
@@ -131,6 +131,6 @@ test.each([
   "https://a.b/c",
   "null",
   "https://*.b.c",
-])("CORS_ORIGINS=%s stops the start and names the key", async (value) => {
+])("CORS_ORIGINS=%s prevents the start with an error that names the setting", async (value) => {
   expect(startApp({ CORS_ORIGINS: value })).rejects.toThrow(/^CORS_ORIGINS must be/);
 });

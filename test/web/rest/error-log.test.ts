@@ -23,7 +23,7 @@ function logged() {
   return { clock, lines, log: errorLog(pino({ base: null }, sink), clock) };
 }
 
-test("an outage has one line every ten seconds, with its cause and how many are like it", () => {
+test("logs an outage once every ten seconds, with its cause and the number of equal errors", () => {
   const { clock, lines, log } = logged();
   for (const id of ["req_1", "req_2", "req_3", "req_4"]) log(outage("the disk is full"), id);
   log(outage("the disk is gone"), "req_5");
@@ -32,15 +32,15 @@ test("an outage has one line every ten seconds, with its cause and how many are 
   clock.advance(1);
   log(outage("the disk is full"), "req_6");
   clock.advance(10_000);
-  // It is over; the next one is another.
+  // The outage is over. The next error starts a new one.
   clock.advance(60_000);
   log(outage("the disk is full"), "req_7");
   clock.advance(60_000);
-  const told = lines.map((line) => [at(line, "requestId"), at(line, "alike"), at(line, "msg")]);
+  const entries = lines.map((line) => [at(line, "requestId"), at(line, "alike"), at(line, "msg")]);
   const [full, gone] = ["full", "gone"].map(
     (how) => `unavailable: The database cannot be used: the disk is ${how}`,
   );
-  expect(told).toEqual([
+  expect(entries).toEqual([
     ["req_1", undefined, full],
     ["req_5", undefined, gone],
     ["req_4", 2, full],
@@ -49,7 +49,7 @@ test("an outage has one line every ten seconds, with its cause and how many are 
   ]);
 });
 
-test("what is not ready, and not broken, is a warning", () => {
+test("logs an unavailable service without a cause as a warning", () => {
   const { lines, log } = logged();
   log(new AppError("unavailable", "The service is starting"), "req_1");
   log(new AppError("internal", "Something went wrong", { cause: new Error("a bug") }), "req_2");
@@ -57,7 +57,7 @@ test("what is not ready, and not broken, is a warning", () => {
   expect(lines.map((line) => at(line, "level"))).toEqual([40, 50, 50]);
 });
 
-test("outages of any number of kinds have a bound", () => {
+test("bounds the number of log entries for many kinds of outage", () => {
   const { clock, lines, log } = logged();
   for (let round = 0; round < 3; round += 1) {
     for (let kind = 0; kind < 1_000; kind += 1) log(outage(`key ${kind} is lost`), null);
@@ -68,15 +68,15 @@ test("outages of any number of kinds have a bound", () => {
   expect(at(lines.at(-1), "alike")).toBe(2_698);
 });
 
-test("what is a fault of ours has a line each time", () => {
+test("logs every internal error", () => {
   const { lines, log } = logged();
-  const fault = new AppError("internal", "Something went wrong", { cause: new Error("oh") });
-  log(fault, "req_1");
-  log(fault, "req_2");
+  const error = new AppError("internal", "Something went wrong", { cause: new Error("oh") });
+  log(error, "req_1");
+  log(error, "req_2");
   expect(lines.map((line) => at(line, "requestId"))).toEqual(["req_1", "req_2"]);
 });
 
-test("an outage has that one line by whichever way it is met", async () => {
+test("shares one log entry for an outage between REST and GraphQL", async () => {
   const folder = taken.newFolder();
   const server = await taken.start(folder);
   rmSync(databaseIn(folder));
@@ -94,13 +94,13 @@ test("an outage has that one line by whichever way it is met", async () => {
     const response = await fetch(server.url + path, { method: "POST", headers, body });
     expect(await response.text()).toContain("unavailable");
   }
-  const told = () =>
+  const entries = () =>
     server
       .log()
       .split("\n")
       .filter((line) => line.includes('"requestId"') && line.includes("was removed or replaced"));
-  await until(() => told().length > 0);
+  await until(() => entries().length > 0);
   await server.stop();
-  // On a slow machine ten seconds pass, which have a line of their own.
-  expect(told().length).toBeLessThan(3);
+  // On a slow machine the requests take over ten seconds, which adds a second entry.
+  expect(entries().length).toBeLessThan(3);
 }, 30_000);

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => app.stop());
 
 describe("GET /", () => {
-  test("says what this is and who may post", async () => {
+  test("describes the service and lists the registered providers", async () => {
     expect(await json(await app.fetch("/"))).toEqual({
       service: "skyhook",
       version: manifest.version,
@@ -45,7 +45,7 @@ describe("health", () => {
     expect((await app.fetch("/readyz")).status).toBe(503);
   });
 
-  test("/metrics counts receipts by provider and verdict, and times acknowledgements", async () => {
+  test("/metrics counts deliveries by provider and verdict and times acknowledgements", async () => {
     await app.deliver("task_tracker", "{}");
     await app.deliver("task_tracker", "{}");
     await app.deliver("task_tracker", "not json");
@@ -68,12 +68,12 @@ describe("health", () => {
 });
 
 describe("request ids", () => {
-  test.each(["abc", "A-z.0_9", "x".repeat(64)])("%s is taken over", async (id) => {
+  test.each(["abc", "A-z.0_9", "x".repeat(64)])("%s is adopted from the client", async (id) => {
     const response = await app.fetch("/livez", { headers: { "x-request-id": id } });
     expect(response.headers.get("x-request-id")).toBe(id);
   });
 
-  test.each(["", "a b", "a/b", "ü", "x".repeat(65)])("%j is replaced", async (id) => {
+  test.each(["", "a b", "a/b", "ü", "x".repeat(65)])("%j is replaced by a new id", async (id) => {
     const response = await app.fetch("/nowhere", { headers: { "x-request-id": id } });
     const made = response.headers.get("x-request-id");
     expect(made).toMatch(/^req_[0-9a-f]{32}$/);
@@ -100,7 +100,7 @@ describe("problems", () => {
   });
 
   test.each(Object.entries(problems))(
-    "%s has a page where its type leads",
+    "%s has a page at the URL in its type",
     async (code, problem) => {
       const page = await app.fetch(`/problems/${code}`);
       expect(page.status).toBe(200);
@@ -111,7 +111,7 @@ describe("problems", () => {
     },
   );
 
-  test("have a page of markup for browsers, in which a text is no markup", async () => {
+  test("have an HTML page for browsers, with escaped text", async () => {
     const page = await app.fetch("/problems/authentication-required", {
       headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
     });
@@ -123,7 +123,7 @@ describe("problems", () => {
     expect(text).not.toMatch(/<script|<style|style=/);
   });
 
-  test("are published only where something answers with them", async () => {
+  test("list only codes that the program uses", async () => {
     const source = join(import.meta.dir, "../../../src");
     const tables = ["base/errors.ts", "web/rest/errors.ts"];
     const files = [...new Bun.Glob("**/*.ts").scanSync(source)].filter(
@@ -134,7 +134,7 @@ describe("problems", () => {
     expect(Object.keys(problems).filter((code) => !all.includes(`"${code}"`))).toEqual([]);
   });
 
-  test("of no such code have none", async () => {
+  test("have no page for unknown codes", async () => {
     for (const code of ["nonsense", "toString", "__proto__"]) {
       expect((await app.fetch(`/problems/${code}`)).status).toBe(404);
     }
@@ -154,19 +154,19 @@ describe("problems", () => {
   });
 
   test.each(["/v1/events/", "/V1/events", "//", "/webhooks", "/webhooks/", "/webhooks/a/b"])(
-    "%s is 404: addresses are exact",
+    "%s is 404: paths must match exactly",
     async (path) => {
       expect((await app.fetch(path)).status).toBe(404);
     },
   );
 
-  test("HEAD is GET without the body", async () => {
+  test("HEAD returns the response to GET without its body", async () => {
     const response = await app.fetch("/livez", { method: "HEAD" });
     expect(response.status).toBe(200);
     expect(await response.text()).toBe("");
   });
 
-  test("of ours tell nothing [API8-9]", async () => {
+  test("of the server reveal no details [API8-9]", async () => {
     const broken = await startApp();
     await broken.services.storage.close();
     const response = await broken.as("operator", "/v1/events");

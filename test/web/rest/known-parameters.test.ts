@@ -20,12 +20,12 @@ const others = routes.filter(({ path }) => !path.startsWith("/v1/"));
 const ask = (method: string, path: string, query: string) =>
   app.as("admin", `${path.replaceAll(/:\w+/g, "1")}?${query}`, { method });
 
-describe("query parameters that an operation does not know", () => {
-  test("there are operations", () => {
+describe("unknown query parameters", () => {
+  test("the API has operations", () => {
     expect(operations.length).toBeGreaterThan(20);
   });
 
-  test.each(operations)("are 400 at $name", async ({ method, path, declared }) => {
+  test.each(operations)("are rejected at $name", async ({ method, path, declared }) => {
     const response = await ask(method, path, "zzz=1&%F0%9F%9B%AB=&zzz=2");
     expect(response.status).toBe(400);
     const { code, detail, errors } = await json(response);
@@ -35,24 +35,24 @@ describe("query parameters that an operation does not know", () => {
     expect(String(detail)).toEndWith(" (and 1 more)");
     const words = String(detail).split(/\W+/);
     if (declared.length > 0) expect(declared.some((name) => words.includes(name))).toBe(true);
-    else expect(detail).toContain("This operation has none");
+    else expect(detail).toContain("This operation has no parameters");
   });
 
   test.each(
     operations.flatMap(({ declared, ...route }) => declared.map((known) => ({ ...route, known }))),
-  )("name the nearest at $name: $known", async ({ method, path, known }) => {
+  )("suggest the nearest name at $name: $known", async ({ method, path, known }) => {
     for (const query of [`${known}x`, `${known}%20=1`, `${known.toUpperCase()}=1`]) {
       const response = await ask(method, path, query);
       expect(response.status).toBe(400);
       const { errors } = await json(response);
       expect(errors).toMatchObject([{ detail: `Unknown parameter. Did you mean ${known}?` }]);
     }
-    // The name itself is read, whatever its value.
+    // The parameter itself is known, whatever its value.
     const read = await ask(method, path, `${known}=`);
     expect(await read.text()).not.toContain("Unknown parameter");
   });
 
-  test.each(others)("are nobody's business at $name", async ({ method, path }) => {
+  test.each(others)("are ignored at $name", async ({ method, path }) => {
     const used = method === "ALL" ? "POST" : method;
     const [without, withThem] = await Promise.all(
       ["", "utm_source=x"].map((query) => ask(used, path, query)),
@@ -61,7 +61,7 @@ describe("query parameters that an operation does not know", () => {
     expect(withThem?.status).not.toBe(500);
   });
 
-  test("are 400 for HEAD too, and never named at length", async () => {
+  test("are rejected for HEAD too, and long or numerous names are truncated", async () => {
     expect((await ask("HEAD", "/v1/users", "x=1")).status).toBe(400);
     const long = `${"x".repeat(5_000)}=1`;
     const many = Array.from({ length: 200 }, (_, index) => `p${index}=1`).join("&");
@@ -72,7 +72,7 @@ describe("query parameters that an operation does not know", () => {
     }
   });
 
-  test("are 400 without a path parameter's thing being there, and before any token is looked at", async () => {
+  test("are rejected before the token is checked and before the resource is read", async () => {
     expect((await app.fetch("/v1/events/evt_0?x=1")).status).toBe(400);
     expect((await app.fetch("/v1/nowhere?x=1")).status).toBe(404);
     expect((await app.fetch("/v1/events?x=1", { method: "PUT" })).status).toBe(405);

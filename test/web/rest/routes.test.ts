@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
 
-/** Everything that needs no token. A new route that does not ask who is there fails until it is here. */
+/** All routes that need no token. The tests fail for a new route without authentication until it is listed here. */
 const publicRoutes = [
   "GET /",
   "GET /livez",
   "GET /readyz",
   "GET /metrics",
   "GET /problems/:code",
-  // Providers show who they are by their signature.
+  // Providers authenticate by signature.
   "POST /webhooks/:provider",
   "ALL /webhooks/:provider",
   "POST /v1/auth/token",
@@ -22,11 +22,11 @@ const publicRoutes = [
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
-  // A page without data: all that it shows it asks the API for, with the operator's token.
+  // A page without data. It reads everything from the API with the operator's token.
   "GET /console",
   "GET /console/page.js",
   "GET /console/page.css",
-  // Each field that needs a token asks for it itself: flights are public.
+  // Flights are public. Each field that needs a token checks it.
   "ALL /graphql",
   "GET /graphql/playground/:file",
 ];
@@ -49,39 +49,36 @@ afterAll(() => app.stop());
 const addressOf = (path: string): string => path.replaceAll(/:[^/]+/g, "1");
 
 describe("routes", () => {
-  test("the public list names nothing that is not there", () => {
+  test("every public route in the list exists", () => {
     const names = routes.map(({ name }) => name);
     expect(publicRoutes.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  test("there are guarded ones", () => {
+  test("at least 14 routes need a token", () => {
     expect(guarded.length).toBeGreaterThanOrEqual(14);
   });
 
-  test.each(guarded)(
-    "$name is 401 without a token and with a bad one [API2-10]",
-    async ({ method, path }) => {
-      const body = method === "GET" ? {} : { body: "{}" };
-      const asked = [undefined, "Bearer nonsense", "Basic YTpi", "Bearer"].map((authorization) =>
-        app.fetch(addressOf(path), {
-          method,
-          headers: { "content-type": "application/json", ...(authorization && { authorization }) },
-          ...body,
-        }),
+  test.each(guarded)("$name is 401 without a valid token [API2-10]", async ({ method, path }) => {
+    const body = method === "GET" ? {} : { body: "{}" };
+    const responses = [undefined, "Bearer nonsense", "Basic YTpi", "Bearer"].map((authorization) =>
+      app.fetch(addressOf(path), {
+        method,
+        headers: { "content-type": "application/json", ...(authorization && { authorization }) },
+        ...body,
+      }),
+    );
+    for (const response of await Promise.all(responses)) {
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toStartWith("Bearer");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(["authentication-required", "invalid-token"]).toContain(
+        String((await json(response))["code"]),
       );
-      for (const response of await Promise.all(asked)) {
-        expect(response.status).toBe(401);
-        expect(response.headers.get("www-authenticate")).toStartWith("Bearer");
-        expect(response.headers.get("cache-control")).toBe("no-store");
-        expect(["authentication-required", "invalid-token"]).toContain(
-          String((await json(response))["code"]),
-        );
-      }
-    },
-  );
+    }
+  });
 
   test.each(routes.filter(({ path, method }) => path.startsWith("/v1/") && method !== "ALL"))(
-    "$name is in the API documents, with what it needs [API9-1]",
+    "$name is in the OpenAPI document with its security requirement [API9-1]",
     async ({ method, path, name }) => {
       const { paths } = await json(await app.fetch("/openapi.json"));
       const at = path.replaceAll(/:([^/]+)/g, "{$1}");
@@ -98,7 +95,7 @@ describe("routes", () => {
 
 describe("headers", () => {
   test.each(["/", "/nowhere", "/v1/users", "/swagger", "/swagger/scalar.js", "/problems/internal"])(
-    "%s: nosniff",
+    "%s has X-Content-Type-Options: nosniff",
     async (path) => {
       const response = await app.fetch(path);
       expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -106,7 +103,7 @@ describe("headers", () => {
   );
 
   test.each(["/v1/users", "/v1/api/bookings", "/v1/events", "/v1/notifications", "/v1/rejections"])(
-    "%s: what is answered to a token is for no cache",
+    "%s with a token is not cacheable",
     async (path) => {
       const response = await app.as("admin", path);
       expect(response.status).toBe(200);
