@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, extname, join, normalize } from "node:path";
+
+import { preProcessFile } from "typescript";
+
+/**
+ * The layers of src/, lowest first: folders, then single files. A file imports from its own layer and from
+ * lower ones, types included; nothing else. A folder without its subfolders is a layer too: `gateway` is
+ * the files directly in src/gateway/, `.` those directly in src/, the wiring.
+ */
+const layers = [
+  "base",
+  "telemetry",
+  "db",
+  "web/rest",
+  "web/graphql",
+  "identity",
+  "identity/idempotency",
+  "identity/users",
+  "identity/auth",
+  "gateway",
+  "gateway/signatures",
+  "gateway/providers",
+  "gateway/notifications",
+  "gateway/events",
+  "gateway/diagnosis",
+  "gateway/statistics",
+  "gateway/receive",
+  "gateway/retention",
+  "booking",
+  "booking/flights",
+  "booking/personal-data",
+  "booking/bookings",
+  "schema",
+  "config",
+  "console",
+  ".",
+  "cli",
+  "main.ts",
+] as const;
+type Layer = (typeof layers)[number];
+
+/** Which layers import a package, and which kinds of files do in every layer. */
+const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: readonly string[] }>> =
+  {
+    "@opentelemetry": { layers: ["telemetry"] },
+    pino: { layers: ["telemetry"] },
+    "prom-client": { layers: ["telemetry"] },
+    bun: { layers: ["db"] },
+    "bun:sqlite": { layers: ["db"] },
+    "drizzle-orm": { layers: ["db"], kinds: [".sql.ts"] },
+    "@elysiajs/openapi": { layers: ["web/rest"] },
+    elysia: { layers: ["web/rest", "."], kinds: [".rest.ts"] },
+    "@graphql-yoga": { layers: ["web/graphql"] },
+    "@pothos": { layers: ["web/graphql"] },
+    dataloader: { layers: ["web/graphql"] },
+    graphql: { layers: ["web/graphql"], kinds: [".graphql.ts"] },
+    "graphql-jit": { layers: ["web/graphql"] },
+    "graphql-yoga": { layers: ["web/graphql"] },
+    "@elysiajs/jwt": { layers: ["identity/auth"] },
+    jose: { layers: ["identity/auth"] },
+    papaparse: { layers: ["booking/flights"] },
+    preact: { layers: ["console"] },
+    uplot: { layers: ["console"] },
+    commander: { layers: ["cli"] },
+  };
+
+const root = join(import.meta.dir, "../src");
+const sources = new Map(
+  readdirSync(root, { recursive: true, encoding: "utf8" })
+    .filter((file) => [".ts", ".tsx"].includes(extname(file)))
+    .toSorted()
+    .map((file) => [file, readFileSync(join(root, file), "utf8")]),
+);
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+const imports = [...sources].flatMap(([from, source]) =>
+  preProcessFile(source).importedFiles.map(({ fileName: to }) => ({ from, to })),
+);
+/** Imports between our own files, by path below src/. What lies outside src/ has no layer. */
+const internal: readonly Import[] = imports
+  .filter(({ to }) => to.startsWith("."))
+  .map(({ from, to }) => ({ from, to: normalize(join(dirname(from), to)) }))
+  .filter(({ to }) => !to.startsWith(".."));
+
+/** The deepest layer that contains the file: `cli/checks/x.ts` is in `cli`. */
+function layerOf(file: string): Layer {
+  for (let folder = file; ; folder = dirname(folder)) {
+    const layer = layers.find((name) => name === folder);
+    if (layer !== undefined) return layer;
+  }
+}
+
+const heightOf = (file: string): number => layers.indexOf(layerOf(file));
+const shown = ({ from, to }: Import): string => `${from} → ${to}`;
+
+describe("imports", () => {
+  test("of files point down or stay in their layer", () => {
+    const wrong = internal.filter(({ from, to }) => heightOf(to) > heightOf(from));
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  test("of files form no cycle", () => {
+    expect(cycles()).toEqual([]);
+  });
+
+  test.each(Object.entries(packages))("of %s stay where they belong", (name, allowed) => {
+    const wrong = imports
+      .filter(({ to }) => to === name || to.startsWith(`${name}/`))
+      .filter(({ from }) => !allowed.layers.includes(layerOf(from)))
+      .filter(({ from }) => allowed.kinds?.some((kind) => from.endsWith(kind)) !== true);
+    expect(wrong.map(shown)).toEqual([]);
+  });
+
+  test("of browser code take nothing but types from the rest of the program", () => {
+    const scanner = new Bun.Transpiler({ loader: "tsx" });
+    const page = "console/page/";
+    const taken = [...sources]
+      .filter(([file]) => file.startsWith(page))
+      .flatMap(([from, source]) =>
+        scanner.scanImports(source).map(({ path: to }) => ({ from, to })),
+      )
+      .filter(({ from, to }) => to.startsWith(".") && !join(dirname(from), to).startsWith(page));
+    expect(taken.map(shown)).toEqual([]);
+  });
+
+  test("name what they import: no default exports, no re-exports", () => {
+    const offenders = [...sources].filter(([, source]) =>
+      /^export default|^export \* from|^export (?:type )?\{[^}]*\} from/m.test(source),
+    );
+    expect(offenders.map(([file]) => file)).toEqual([]);
+  });
+});
+
+test("every layer has files", () => {
+  const used = new Set([...sources.keys()].map(layerOf));
+  expect(layers.filter((layer) => !used.has(layer))).toEqual([]);
+});
+
+/** Each cycle of files once, as a path. */
+function cycles(): string[] {
+  const importsOf = Map.groupBy(internal, ({ from }) => from);
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    const start = path.indexOf(file);
+    if (start >= 0) return void found.push([...path.slice(start), file].join(" → "));
+    if (done.has(file)) return;
+    for (const { to } of importsOf.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of sources.keys()) visit(file, []);
+  return found;
+}
