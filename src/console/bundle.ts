@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
 /**
- * The console's program as one script for browsers. To be called as a macro: its result then stands in
- * the code, so that the compiled program carries it and needs neither sources nor a bundler.
+ * Bundles the console's browser code into one script. Call it as a macro: Bun then inlines the result, so
+ * the compiled program needs neither the sources nor a bundler.
  */
 export function bundlePage(): string {
   const entry = join(import.meta.dir, "page/main.tsx");
-  // In a process of its own: within a macro the bundler cannot be called again.
+  // Runs in a separate process because Bun's bundler cannot be called from within a macro.
   const built = Bun.spawnSync([process.execPath, "build", entry, "--production"]);
   if (built.exitCode === 0) return built.stdout.toString();
-  throw new Error(`The console cannot be bundled: ${built.stderr.toString()}`);
+  throw new Error(`failed to bundle the console: ${built.stderr.toString()}`);
 }

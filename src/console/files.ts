@@ -12,10 +12,10 @@ import list from "./page/style/list.css" with { type: "text" };
 import phone from "./page/style/phone.css" with { type: "text" };
 import views from "./page/style/views.css" with { type: "text" };
 
-/** The console's script: made when this program is compiled, or, from source, when this file is first loaded. */
+/** The console's script, bundled when the program is compiled or, from source, when this file loads. */
 export const script = bundlePage();
 
-/** Later ones win over earlier ones. */
+/** In cascade order: later style sheets override earlier ones. */
 export const styles = [
   chart,
   palette,
