@@ -18,7 +18,7 @@ import {
   temporaryFolder,
 } from "../support/program.ts";
 
-const maxPackedBytes = 200_000;
+const maxCompressedBytes = 200_000;
 
 describe("the console's page", () => {
   let app: TestApp;
@@ -26,26 +26,26 @@ describe("the console's page", () => {
     app = await startApp();
   });
   afterAll(() => app.stop());
-  const packed = { headers: { "accept-encoding": "gzip" } };
+  const compressed = { headers: { "accept-encoding": "gzip" } };
 
-  test("is small, and all that it loads is served here, compressed, with validators", async () => {
+  test("is small and loads only files from this server, compressed and with ETags", async () => {
     const page = await app.fetch("/console");
     const html = await page.text();
     const named = [...html.matchAll(/(?:src|href)="(console[^"]+)"/g)].map(([, path = ""]) => path);
     expect(named).toEqual(["console/page.css", "console/page.js"]);
     let bytes = html.length;
     for (const path of named) {
-      const answer = await app.fetch(`/${path}`, packed);
+      const answer = await app.fetch(`/${path}`, compressed);
       expect([answer.status, answer.headers.get("content-encoding")]).toEqual([200, "gzip"]);
       bytes += (await answer.arrayBuffer()).byteLength;
-      const headers = { ...packed.headers, "if-none-match": answer.headers.get("etag") ?? "" };
+      const headers = { ...compressed.headers, "if-none-match": answer.headers.get("etag") ?? "" };
       expect((await app.fetch(`/${path}`, { headers })).status).toBe(304);
     }
     console.log(`the console is ${Math.round(bytes / 1_000)} kB compressed`);
-    expect(bytes).toBeLessThan(maxPackedBytes);
+    expect(bytes).toBeLessThan(maxCompressedBytes);
   });
 
-  test("may run and load nothing but its own files, and makes no markup of text", async () => {
+  test("has a policy that allows only its own files and no HTML from strings", async () => {
     const policy = (await app.fetch("/console")).headers.get("content-security-policy") ?? "";
     for (const rule of ["default-src 'none'", "script-src 'self';", "style-src 'self';"]) {
       expect(policy).toContain(rule);
@@ -56,13 +56,13 @@ describe("the console's page", () => {
     expect(html).not.toMatch(/<script>|<style|style="|\son\w+=/);
   });
 
-  test("names no other origin in its code, but what libraries say of themselves", async () => {
+  test("contains no URL of another origin except XML namespaces", async () => {
     const script = await (await app.fetch("/console/page.js")).text();
     const origins = [...script.matchAll(/https?:\/\/[\w.-]+/g)].map(([origin]) => origin);
     expect(origins.filter((origin) => origin !== "http://www.w3.org")).toEqual([]);
   });
 
-  test("is in the compiled program: the bundler's answer stands in the code", async () => {
+  test("is inlined into the compiled program", async () => {
     const entry = join(import.meta.dir, "../../src/console/files.ts");
     const built = await Bun.build({ entrypoints: [entry], target: "bun" });
     const code = await built.outputs[0]?.text();
@@ -89,7 +89,7 @@ describe("a one-time code", () => {
   const exchange = (code: unknown) => app.fetch("/v1/auth/console", post({ code }));
   const tokenOf = async (answer: Response) => String((await json(answer))["access_token"]);
 
-  test("opens the console once, as an operator", async () => {
+  test("can be exchanged once for an operator token", async () => {
     const code = await mintConsoleCode(issuing, "operator", clock);
     const first = await exchange(code);
     expect(first.status).toBe(200);
@@ -101,14 +101,14 @@ describe("a one-time code", () => {
     expect(String((await json(again))["detail"])).toContain("skyhook console");
   });
 
-  test("opens it for one of many who come at once", async () => {
+  test("succeeds for only one of many concurrent exchanges", async () => {
     const code = await mintConsoleCode(issuing, "operator", clock);
     const answers = await Promise.all(Array.from({ length: 20 }, () => exchange(code)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(19);
   });
 
-  test("is good for two minutes", async () => {
+  test("expires after two minutes", async () => {
     const [early, late] = await Promise.all([
       mintConsoleCode(issuing, "operator", clock),
       mintConsoleCode(issuing, "operator", clock),
@@ -119,7 +119,7 @@ describe("a one-time code", () => {
     expect((await exchange(late)).status).toBe(401);
   });
 
-  test("stays spent for an instance whose clock is behind that of one that deletes what is over", async () => {
+  test("stays used on an instance whose clock is behind that of the instance that prunes", async () => {
     const { storage } = app.services;
     const code = await mintConsoleCode(issuing, "operator", clock);
     expect((await exchange(code)).status).toBe(200);
@@ -138,14 +138,14 @@ describe("a one-time code", () => {
     clock.jump(behindMs);
   });
 
-  test("is no access token, and an access token is no code", async () => {
+  test("is not accepted as an access token, nor an access token as a code", async () => {
     const code = await mintConsoleCode(issuing, "admin", clock);
     const headers = { authorization: `Bearer ${code}` };
     expect((await app.fetch("/v1/events", { headers })).status).toBe(401);
     const token = await app.services.tokens.mint({ id: "u", roles: ["admin"] }, 60);
     expect((await exchange(token)).status).toBe(401);
-    const strangers = { ...issuing, key: Buffer.alloc(32, 1) };
-    expect((await exchange(await mintConsoleCode(strangers, "admin", clock))).status).toBe(401);
+    const otherKey = { ...issuing, key: Buffer.alloc(32, 1) };
+    expect((await exchange(await mintConsoleCode(otherKey, "admin", clock))).status).toBe(401);
     for (const nonsense of ["", "x", "a.b.c", "x".repeat(5_000)]) {
       expect((await exchange(nonsense)).status).toBe(401);
     }
@@ -165,7 +165,7 @@ describe("skyhook console", () => {
     removeFolder(folder);
   });
 
-  test("prints a link that signs in at the server that is running, with the key they share", async () => {
+  test("prints a link that signs in at the running server with their shared key", async () => {
     const { out, err, code } = await runSkyhook(["console"], server);
     expect([code, err]).toEqual([0, "Signs in once, as operator, within 2 minutes:\n"]);
     const [, address, secret] =
@@ -177,7 +177,7 @@ describe("skyhook console", () => {
     expect(server.log()).not.toContain(String(secret));
   });
 
-  test("says so when nothing answers there", async () => {
+  test("warns if the server cannot be reached", async () => {
     const url = "http://127.0.0.1:1";
     const { out, err, code } = await runSkyhook(["console", "--url", url], server);
     expect(out).toStartWith(`${url}/console#code=`);
@@ -187,7 +187,7 @@ describe("skyhook console", () => {
     expect(code).toBe(0);
   });
 
-  test("says what is missing: another folder has no key, a foreign provider makes the tokens", async () => {
+  test("explains why it cannot make a link: no signing key, or an external token issuer", async () => {
     const elsewhere = await runSkyhook(["console"], { cwd: folder, env: { DATA_DIR: "nowhere" } });
     expect(elsewhere.code).toBe(1);
     expect(elsewhere.err).toContain("run this with the server's DATA_DIR or JWT_SECRET");

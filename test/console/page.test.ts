@@ -3,25 +3,25 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { curlOf } from "../../src/console/page/curl.ts";
-import { ago, heard } from "../../src/console/page/durations.ts";
+import { ago, lastDelivery } from "../../src/console/page/durations.ts";
 import { prettyJson } from "../../src/console/page/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
 
-test("a provider was last heard when its last event came, in the same words", () => {
+test("a provider's last delivery reads like the time of its last event", () => {
   const provider = { usualIntervalSeconds: 1_200, hasSecret: true, isSilent: false };
   const now = Date.now();
   for (const silentForSeconds of [1, 59, 150, 5_000, 100_000]) {
     const event = ago(new Date(now - silentForSeconds * 1_000), now);
-    expect(heard({ ...provider, silentForSeconds }, now)).toBe(
+    expect(lastDelivery({ ...provider, silentForSeconds }, now)).toBe(
       `${event}, usually every 20\u00a0min`,
     );
   }
 });
 
-describe("copy as curl", () => {
+describe("copy as cURL", () => {
   test.skipIf(Bun.which("curl") === null || Bun.which("bash") === null)(
-    "posts the same bytes, whatever is in them, and runs nothing else",
+    "posts exactly the same bytes and executes nothing else",
     async () => {
       const received: { body: string; note: string | null }[] = [];
       const server = Bun.serve({
@@ -48,7 +48,7 @@ describe("copy as curl", () => {
             body,
             bodyEncoding: "utf-8",
           });
-          // What a terminal would take for more than text is not in it.
+          // Contains no control or format characters, which a terminal might interpret.
           expect(command).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}]/u);
           expect(await Bun.spawn(["bash", "-c", command], quiet).exited).toBe(0);
           const last = received.at(-1);
@@ -65,8 +65,8 @@ describe("copy as curl", () => {
   );
 });
 
-describe("pretty JSON", () => {
-  test("means the same, and is what JSON.stringify prints", () => {
+describe("formatted JSON", () => {
+  test("matches the output of JSON.stringify", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         const text = JSON.stringify(value);
@@ -77,14 +77,14 @@ describe("pretty JSON", () => {
     );
   });
 
-  test("keeps numbers and escapes as they were sent", () => {
+  test("keeps numbers and escapes exactly as sent", () => {
     expect(prettyJson(`{"n":12345678901234567890,"x":1.0e2, "s":"\\u00e9\\"[,{"}`)).toBe(
       `{\n  "n": 12345678901234567890,\n  "x": 1.0e2,\n  "s": "\\u00e9\\"[,{"\n}`,
     );
     expect(prettyJson("{ ")).toBeNull();
   });
 
-  test("does not print what is nested so deeply that its indents would fill the memory", () => {
+  test("does not format JSON nested so deeply that its indents would exhaust memory", () => {
     expect(prettyJson("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
     expect(prettyJson("[1,".repeat(50) + "2" + "]".repeat(50))).toContain("1");
   });

@@ -5,9 +5,9 @@ import { startApp, type TestApp } from "./app.ts";
 import type { Browser } from "./browser.ts";
 import type { ManualClock } from "./clock.ts";
 
-/** A clock that runs, as much behind the system's as one wants: time to fill a database with a past. */
+/** A running clock with an adjustable offset, to fill a database with a history. */
 export interface PastClock extends ManualClock {
-  /** From now on it is `ms` before the system's time. */
+  /** Sets the clock to `ms` before the system's time. */
   goBack(ms: number): void;
 }
 
@@ -26,12 +26,12 @@ export function pastClock(): PastClock {
   };
 }
 
-/** The whole service in this process, on a port of its own. */
+/** The whole service, in this process, on a free port. */
 export interface ConsoleServer {
   readonly app: TestApp;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** Stops listening, and again listens at the same port. */
+  /** Stops listening; `restore` listens again, on the same port. */
   cut(): Promise<void>;
   restore(): void;
   stop(): Promise<void>;

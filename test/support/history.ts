@@ -9,7 +9,7 @@ import { gatewaySecret, testGateway } from "./gateway.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** A gateway that takes everything but what failed at the deploy platform. */
+/** An operator gateway that rejects `deploy.error` with 503 and accepts everything else. */
 export const choosyGateway = () =>
   testGateway(
     (_, { body }) => new Response(null, { status: body.includes("deploy.error") ? 503 : 200 }),
@@ -24,13 +24,13 @@ export const withGateway = (url: string) => ({
 });
 
 interface Extent {
-  /** How many times fewer events than usual. */
+  /** The factor by which to reduce the number of events. */
   readonly sparse: number;
-  /** Of departures. */
+  /** Number of days with departures. */
   readonly days: number;
 }
 
-/** Fills a server with a past of some days, in which most went well and some did not. */
+/** Fills a server with a history of two days: mostly successful deliveries, and some failures. */
 export async function fillWithHistory(
   { app }: ConsoleServer,
   clock: PastClock,
@@ -40,40 +40,40 @@ export async function fillWithHistory(
     Object.keys(known).map((event) => ({ id, event })),
   );
   let turn = 0;
-  for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= stepBefore(agoMs) * sparse) {
+  for (let agoMs = 50 * hourMs; agoMs > 0; agoMs -= intervalBefore(agoMs) * sparse) {
     clock.goBack(agoMs);
     const next = samples[(turn * 7) % samples.length];
     turn += 1;
-    // One of them has not been heard of for a day.
+    // One provider has been silent for a day.
     if (next === undefined || (next.id === "shared_inbox" && agoMs < 26 * hourMs)) continue;
     await deliver(app, next.id, next.event);
     if (turn % 40 === 0) await Bun.sleep(25);
   }
   clock.goBack(30 * hourMs);
   await deliver(app, "code_host", "package.published", { secret: "the secret before" });
-  await refuse(app, clock);
+  await deliverRejected(app, clock);
   await sell(app, clock, days);
   clock.goBack(0);
 }
 
-/** Fewer the longer ago. */
-function stepBefore(agoMs: number): number {
+/** The interval to the next event: the older, the sparser. */
+function intervalBefore(agoMs: number): number {
   if (agoMs > 6 * hourMs) return 11 * minuteMs;
   return agoMs > hourMs ? 3 * minuteMs : 0.45 * minuteMs;
 }
 
 type App = ConsoleServer["app"];
-type Spoil = (bytes: Buffer) => Buffer;
-interface How {
+type Tamper = (bytes: Buffer) => Buffer;
+interface DeliveryOptions {
   readonly secret?: string;
-  readonly spoil?: Spoil;
+  readonly tamper?: Tamper;
 }
 
 async function deliver(
   app: App,
   id: string,
   event: string,
-  { secret = testSecret(id), spoil = (bytes: Buffer) => bytes }: How = {},
+  { secret = testSecret(id), tamper = (bytes: Buffer) => bytes }: DeliveryOptions = {},
 ): Promise<void> {
   const { headers, body } = sample(id, event, app.clock);
   const bytes = Buffer.from(JSON.stringify(body));
@@ -81,7 +81,7 @@ async function deliver(
   const name = signature.headers[0] ?? "";
   await app.fetch(`/webhooks/${id}`, {
     method: "POST",
-    body: new Uint8Array(spoil(bytes)),
+    body: new Uint8Array(tamper(bytes)),
     headers: {
       "content-type": "application/json",
       "x-forwarded-for": "203.0.113.24",
@@ -91,21 +91,21 @@ async function deliver(
   });
 }
 
-/** Deliveries that do not verify, each for another reason. */
-async function refuse(app: App, clock: PastClock): Promise<void> {
-  const newline: Spoil = (bytes) => Buffer.concat([bytes, Buffer.from("\n")]);
-  const printed: Spoil = (bytes) =>
+/** Deliveries that fail verification, each for a different reason. */
+async function deliverRejected(app: App, clock: PastClock): Promise<void> {
+  const addNewline: Tamper = (bytes) => Buffer.concat([bytes, Buffer.from("\n")]);
+  const reformat: Tamper = (bytes) =>
     Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), null, 2));
-  const cases: readonly [number, string, string, How][] = [
+  const cases: readonly [number, string, string, DeliveryOptions][] = [
     [190, "deploy_platform", "deploy.created", { secret: "nobody's" }],
     [84, "task_tracker", "task.created", { secret: `${testSecret("task_tracker")} ` }],
-    [52, "code_host", "workflow_run.completed", { spoil: printed }],
+    [52, "code_host", "workflow_run.completed", { tamper: reformat }],
     [17, "code_host", "package.published", { secret: testSecret("deploy_platform") }],
-    [4, "task_tracker", "task.completed", { spoil: newline }],
+    [4, "task_tracker", "task.completed", { tamper: addNewline }],
   ];
-  for (const [minutesAgo, id, event, how] of cases) {
+  for (const [minutesAgo, id, event, options] of cases) {
     clock.goBack(minutesAgo * minuteMs);
-    await deliver(app, id, event, how);
+    await deliver(app, id, event, options);
   }
 }
 
@@ -116,7 +116,7 @@ const routes = [
   ["SK415", "LHR", "JFK"],
 ] as const;
 
-/** Two weeks of departures, the nearest sold best; some bookings, one of them cancelled. */
+/** Adds departures, the nearest of which have sold most seats, and bookings, some of them cancelled. */
 async function sell(app: App, clock: PastClock, days: number): Promise<void> {
   clock.goBack(20 * hourMs);
   const midnight = Math.floor(app.clock.now() / (24 * hourMs)) * 24 * hourMs;
@@ -149,7 +149,7 @@ async function sell(app: App, clock: PastClock, days: number): Promise<void> {
 async function book(app: App, user: string, flightId: number, passengers: number): Promise<void> {
   const wanted = post(bookingBody(flightId, passengers));
   const made = await json(await app.as("user", "/v1/api/bookings", wanted, user));
-  // One in ten thinks better of it.
+  // The bookings of one flight in ten are cancelled.
   if (flightId % 10 === 3) {
     const path = `/v1/api/bookings/${String(made["bookingId"])}`;
     await app.as("user", path, { method: "DELETE" }, user);

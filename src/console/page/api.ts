@@ -1,9 +1,8 @@
 import { signOut, token } from "./session.ts";
 
-/** How long an answer may take. */
-const timeoutMs = 20_000;
+const requestTimeoutMs = 20_000;
 
-/** An answer that says no, or no answer at all (status 0). */
+/** An error response of the API, or no response at all (status 0). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
@@ -23,35 +22,35 @@ interface Options {
 }
 
 /**
- * Asks the API as whoever is signed in; `path` is relative to the page, as `v1/events`. Throws an
- * `ApiError`. A token that is no longer good ends the session.
+ * Calls the API with the session's token. `path` is relative to the page: `v1/events`. Throws an `ApiError`.
+ * A 401 or 403 ends the session.
  */
-export async function ask<Answer>(path: string, options: Options = {}): Promise<Answer> {
-  const asked = token();
-  const response = await send(path, options, asked);
+export async function callApi<Answer>(path: string, options: Options = {}): Promise<Answer> {
+  const bearer = token();
+  const response = await send(path, options, bearer);
   if (response.ok) {
-    // Guarantee: every answer of the API is checked against the schema of its type before it is sent,
-    // and `wire.ts` says what that type is as JSON.
+    // Guarantee: the server checks every response against the schema of its type before it sends it, and
+    // `wire.ts` derives the JSON form of that type.
     return (await response.json()) as Answer;
   }
   const problem = await problemOf(response);
-  if (problem.status === 401) signOut("expired", asked);
-  if (problem.status === 403) signOut("forbidden", asked);
+  if (problem.status === 401) signOut("expired", bearer);
+  if (problem.status === 403) signOut("forbidden", bearer);
   throw problem;
 }
 
-/** The same without ending any session: to try a token before it is kept. */
-export async function tryToken(value: string): Promise<void> {
+/** Checks a token before it is stored. Throws an `ApiError` if the API rejects it; ends no session. */
+export async function checkToken(value: string): Promise<void> {
   const response = await send("v1/events?limit=1", {}, value);
   await response.body?.cancel();
   if (!response.ok) throw new ApiError(response.status, "", "");
 }
 
-/** A token for the one-time code of `skyhook console`. Throws an `ApiError`. */
+/** Exchanges the one-time code of `skyhook console` for an access token. Throws an `ApiError`. */
 export async function exchange(code: string): Promise<string> {
   const response = await send("v1/auth/console", { method: "POST", body: { code } }, null);
   if (!response.ok) throw await problemOf(response);
-  // Guarantee: as above; the answer's type is `AccessToken` of RFC 6749.
+  // Guarantee: as in `callApi`; the response is an access token response (RFC 6749 section 5.1).
   const answer = (await response.json()) as { readonly access_token: string };
   return answer.access_token;
 }
@@ -64,7 +63,7 @@ async function send(
   const headers = new Headers();
   if (bearer !== null) headers.set("authorization", `Bearer ${bearer}`);
   if (body !== undefined) headers.set("content-type", "application/json");
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(requestTimeoutMs);
   try {
     return await fetch(path, {
       method,
@@ -75,13 +74,13 @@ async function send(
   } catch (error) {
     if (signal?.aborted === true) throw error;
     const message = timeout.aborted
-      ? `No answer in ${timeoutMs / 1_000} s. Is the server busy?`
-      : "The server cannot be reached. Is it running?";
+      ? `The server did not respond within ${requestTimeoutMs / 1_000} s. Try again.`
+      : "Cannot reach the server. Check that it is running.";
     throw new ApiError(0, "unreachable", message);
   }
 }
 
-/** What a problem (RFC 9457) says. */
+/** Reads a problem document (RFC 9457). */
 async function problemOf(response: Response): Promise<ApiError> {
   const { status } = response;
   try {
@@ -94,7 +93,7 @@ async function problemOf(response: Response): Promise<ApiError> {
       }
     }
   } catch {
-    // Something in between answered, not Skyhook.
+    // Not JSON: the response comes from a proxy, not from Skyhook.
   }
-  return new ApiError(status, "", `The server answered ${status}`);
+  return new ApiError(status, "", `The server responded with status ${status}.`);
 }

@@ -9,7 +9,7 @@ import { HealthView } from "./health.tsx";
 import { keys, listenToKeys } from "./keys.ts";
 import { LiveContext, useFeed, useLive } from "./live.ts";
 import { ProvidersView } from "./providers.tsx";
-import { Refused } from "./refused.tsx";
+import { Rejections } from "./rejections.tsx";
 import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
 import { onSession, readToken, signOut, token } from "./session.ts";
 import { SignIn, takeCode } from "./sign-in.tsx";
@@ -17,40 +17,40 @@ import { setTheme, theme } from "./theme.ts";
 import { Empty, Notices } from "./ui.tsx";
 
 export function App() {
-  const [held, setHeld] = useState(token);
-  useEffect(() => onSession(() => setHeld(token())), []);
+  const [current, setCurrent] = useState(token);
+  useEffect(() => onSession(() => setCurrent(token())), []);
   return (
     <>
-      {held === null ? <SignIn /> : <Console key={held} token={held} />}
+      {current === null ? <SignIn /> : <Console key={current} token={current} />}
       <Notices />
     </>
   );
 }
 
-const names: Readonly<Record<View, string>> = {
+const titles: Readonly<Record<View, string>> = {
   events: "Events",
-  refused: "Refused",
+  rejections: "Rejected",
   health: "Health",
   providers: "Providers",
   flights: "Flights",
   bookings: "Bookings",
 };
 
-function Console({ token: held }: { readonly token: string }) {
-  // Somebody is signed in already: a code has no place in the address all the same.
+function Console({ token: bearer }: { readonly token: string }) {
+  // A session exists already: ignore a one-time code, but remove it from the address.
   takeCode();
   const route = useRoute();
-  const live = useFeed(held);
+  const live = useFeed(bearer);
   const help = useRef<HTMLDialogElement>(null);
   useEffect(() => listenToKeys(() => help.current?.showModal()), []);
-  const title = route === null ? "No such page" : names[route.view];
+  const title = route === null ? "Page not found" : titles[route.view];
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${title} · Skyhook`;
-    // What had the focus may have gone with the view before.
-    const isLost = !isFirst.current && document.activeElement === document.body;
-    if (isLost) main.current?.focus({ preventScroll: true });
+    // The focused element may have been removed with the previous view.
+    const isFocusLost = !isFirst.current && document.activeElement === document.body;
+    if (isFocusLost) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [title]);
   return (
@@ -58,21 +58,21 @@ function Console({ token: held }: { readonly token: string }) {
       <div class="frame">
         <header class="top">
           <button type="button" class="skip" onClick={() => main.current?.focus()}>
-            Skip to the content
+            Skip to content
           </button>
           <a class="brand" href={writeRoute("events")}>
             Skyhook
           </a>
           <nav aria-label="Views">
             {views
-              .filter((view) => mayOpen(view, held))
+              .filter((view) => canOpen(view, bearer))
               .map((view) => (
                 <a
                   key={view}
                   href={writeRoute(view)}
                   aria-current={view === route?.view ? "page" : undefined}
                 >
-                  {names[view]}
+                  {titles[view]}
                 </a>
               ))}
           </nav>
@@ -81,22 +81,22 @@ function Console({ token: held }: { readonly token: string }) {
             <ThemeSwitch />
             <button
               type="button"
-              aria-label="Keys"
-              title="Keys (?)"
+              aria-label="Keyboard shortcuts"
+              title="Keyboard shortcuts (?)"
               onClick={() => help.current?.showModal()}
             >
               ?
             </button>
-            <Leave token={held} />
+            <SignOut token={bearer} />
           </div>
         </header>
         <main id="main" tabIndex={-1} ref={main}>
-          {route === null ? <NoSuchPage /> : <Shown route={route} token={held} />}
+          {route === null ? <NotFound /> : <CurrentView route={route} token={bearer} />}
         </main>
       </div>
       <dialog ref={help} aria-labelledby="help-title">
         <form method="dialog">
-          <h2 id="help-title">Keys</h2>
+          <h2 id="help-title">Keyboard shortcuts</h2>
           <dl class="keys">
             {keys.map(([key, meaning]) => (
               <div key={key}>
@@ -114,18 +114,18 @@ function Console({ token: held }: { readonly token: string }) {
   );
 }
 
-/** Bookings are for admins. */
-function mayOpen(view: View, held: string): boolean {
-  return view !== "bookings" || readToken(held).roles.includes("admin");
+/** Only admins may see bookings. The API enforces it; this only hides the view. */
+function canOpen(view: View, bearer: string): boolean {
+  return view !== "bookings" || readToken(bearer).roles.includes("admin");
 }
 
-function Shown({ route, token: held }: { readonly route: Route; readonly token: string }) {
-  if (!mayOpen(route.view, held)) return <ForAdmins view={route.view} />;
+function CurrentView({ route, token: bearer }: { readonly route: Route; readonly token: string }) {
+  if (!canOpen(route.view, bearer)) return <AdminsOnly view={route.view} />;
   switch (route.view) {
     case "events":
       return <Events route={route} />;
-    case "refused":
-      return <Refused route={route} />;
+    case "rejections":
+      return <Rejections route={route} />;
     case "health":
       return <HealthView route={route} />;
     case "providers":
@@ -137,37 +137,37 @@ function Shown({ route, token: held }: { readonly route: Route; readonly token: 
   }
 }
 
-function ForAdmins({ view }: { readonly view: View }) {
+function AdminsOnly({ view }: { readonly view: View }) {
   return (
     <div class="page">
       <header class="bar">
-        <h1>{names[view]}</h1>
+        <h1>{titles[view]}</h1>
       </header>
-      <Empty title="This view is for admins">
+      <Empty title="Admins only">
         <p>
-          Sign in with the role admin: <code>skyhook console --role admin</code> prints a link.
+          To get a sign-in link for the admin role, run <code>skyhook console --role admin</code>.
         </p>
       </Empty>
     </div>
   );
 }
 
-function NoSuchPage() {
+function NotFound() {
   return (
     <div class="page">
       <header class="bar">
-        <h1>No such page</h1>
+        <h1>Page not found</h1>
       </header>
-      <Empty title="There is no such page">
+      <Empty title="This page does not exist">
         <p>
-          The address names none of the views above. <a href={writeRoute("events")}>Show events</a>
+          Check the address or <a href={writeRoute("events")}>go to Events</a>.
         </p>
       </Empty>
     </div>
   );
 }
 
-/** Whether new things arrive by themselves; a click tries again. */
+/** The state of the live feed. While it is disconnected, a click retries at once. */
 function Connection() {
   const { state } = useLive();
   const [, tick] = useState(0);
@@ -176,22 +176,23 @@ function Connection() {
     const timer = setInterval(() => tick((count) => count + 1), 500);
     return () => clearInterval(timer);
   }, [state]);
-  const said = useRef("");
-  if (state.name !== "connecting") said.current = state.name === "live" ? "Live" : "Not connected";
+  const announced = useRef("");
+  if (state.name !== "connecting")
+    announced.current = state.name === "live" ? "Live" : "Not connected";
   return (
     <>
-      {/* Said when it has changed: neither every second nor with every try. */}
+      {/* For screen readers: changes only when the state does, not on every tick or retry. */}
       <span class="hidden-label" role="status">
-        {said.current}
+        {announced.current}
       </span>
       {state.name === "waiting" ? (
-        <button type="button" class="connection lost" onClick={reconnect} title="Try again now">
-          Not connected, again in {secondsTo(state.untilMs)} s
+        <button type="button" class="connection lost" onClick={reconnect} title="Retry now">
+          Not connected. Retrying in {secondsTo(state.untilMs)} s
         </button>
       ) : (
         <span
           class={state.name === "live" ? "connection live" : "connection"}
-          title={state.name === "live" ? "New events appear by themselves" : undefined}
+          title={state.name === "live" ? "New events appear automatically" : undefined}
           aria-hidden="true"
         >
           {state.name === "live" ? "Live" : "Connecting…"}
@@ -208,12 +209,12 @@ function secondsTo(timeMs: number): number {
 function ThemeSwitch() {
   const [chosen, setChosen] = useState(theme);
   const next = chosen === null ? "dark" : chosen === "dark" ? "light" : null;
-  const name = chosen ?? "as the system";
+  const name = chosen ?? "system";
   return (
     <button
       type="button"
-      aria-label={`Colours: ${name}`}
-      title={`Colours: ${name}. Next: ${next ?? "as the system"}`}
+      aria-label={`Theme: ${name}`}
+      title={`Theme: ${name}. Switch to ${next ?? "system"}.`}
       onClick={() => {
         setTheme(next);
         setChosen(next);
@@ -224,13 +225,13 @@ function ThemeSwitch() {
   );
 }
 
-function Leave({ token: held }: { readonly token: string }) {
-  const { roles, endsAt } = readToken(held);
-  const until = endsAt === null ? "" : `, token ends ${ago(endsAt, Date.now())}`;
+function SignOut({ token: bearer }: { readonly token: string }) {
+  const { roles, expiresAt } = readToken(bearer);
+  const expiry = expiresAt === null ? "" : `. Session expires ${ago(expiresAt, Date.now())}.`;
   return (
     <button
       type="button"
-      title={`Signed in as ${roles.join(", ") || "operator"}${until}`}
+      title={`Signed in as ${roles.join(", ") || "operator"}${expiry}`}
       onClick={() => signOut("signed-out")}
     >
       Sign out

@@ -9,41 +9,41 @@ interface Bytes {
   readonly bodyEncoding: "utf-8" | "base64";
 }
 
-/** More than this is shown when asked for. */
-const shownCharacters = 40_000;
+/** Longer bodies are cut here until the reader chooses to show all. */
+const previewCharacters = 40_000;
 
-/** The bytes of a request, to read and exactly as they came. */
+/** A request body: formatted as JSON, or exactly as received. */
 export function Body({ of: { body, bodyEncoding } }: { readonly of: Bytes }) {
   const pretty = useMemo(
     () => (bodyEncoding === "utf-8" ? prettyJson(body) : null),
     [body, bodyEncoding],
   );
-  const [wanted, setWanted] = useState<"pretty" | "exact">("pretty");
+  const [chosen, setChosen] = useState<"pretty" | "raw">("pretty");
   const [isWhole, setIsWhole] = useState(false);
-  const mode = pretty === null ? "exact" : wanted;
+  const mode = pretty === null ? "raw" : chosen;
   const text = mode === "pretty" ? (pretty ?? "") : bodyEncoding === "utf-8" ? body : hexDump(body);
-  const shown = isWhole ? text : text.slice(0, shownCharacters);
-  const isCut = !isWhole && text.length > shownCharacters;
+  const shown = isWhole ? text : text.slice(0, previewCharacters);
+  const isCut = !isWhole && text.length > previewCharacters;
   return (
     <div class="body">
       <div class="toolbar">
-        <div class="tabs" role="group" aria-label="How the body is shown">
+        <div class="tabs" role="group" aria-label="Body format">
           {pretty !== null && (
             <button
               type="button"
               aria-pressed={mode === "pretty"}
-              onClick={() => setWanted("pretty")}
+              onClick={() => setChosen("pretty")}
             >
               Pretty
             </button>
           )}
-          <button type="button" aria-pressed={mode === "exact"} onClick={() => setWanted("exact")}>
-            {bodyEncoding === "utf-8" ? "Exact" : "Exact, as hex"}
+          <button type="button" aria-pressed={mode === "raw"} onClick={() => setChosen("raw")}>
+            {bodyEncoding === "utf-8" ? "Raw" : "Raw (hex)"}
           </button>
         </div>
         <CopyButton label="Copy body" text={() => body} />
       </div>
-      {/* It scrolls, so the keyboard must reach it. */}
+      {/* Focusable, so that the keyboard can scroll it. */}
       <pre tabIndex={0} aria-label={`Body, ${mode}`} role="region">
         {mode === "pretty" ? <Text of={shown} /> : <ExactText of={shown} />}
       </pre>
@@ -56,7 +56,7 @@ export function Body({ of: { body, bodyEncoding } }: { readonly of: Bytes }) {
   );
 }
 
-/** 16 bytes a line: place, bytes, and the printable among them. */
+/** A hex dump with 16 bytes per line: offset, bytes, printable characters. */
 function hexDump(base64: string): string {
   const bytes = atob(base64);
   const lines: string[] = [];
@@ -72,13 +72,13 @@ function hexDump(base64: string): string {
   return lines.join("\n");
 }
 
-/** Header lines as they came, without secrets and signatures. */
+/** Request headers as received. The API leaves out secrets and signatures. */
 export function Headers({ of: headers }: { readonly of: Readonly<Record<string, string>> }) {
   const lines = Object.entries(headers);
   return (
     <details class="headers">
       <summary>
-        {counted(lines.length, "header")} <span class="quiet">without secrets and signatures</span>
+        {counted(lines.length, "header")} <span class="quiet">Secrets and signatures omitted</span>
       </summary>
       <dl class="facts mono">
         {lines.map(([name, value]) => (

@@ -3,8 +3,8 @@ import { useLoad } from "./load.ts";
 import { writeRoute } from "./route.ts";
 import { money, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
-import { CopyButton, Facts, Fault, Loading, Status, Wide } from "./ui.tsx";
-import type { BookingDetail, BookingStep, User } from "./wire.ts";
+import { CopyButton, Facts, ErrorMessage, Loading, Status, Wide } from "./ui.tsx";
+import type { BookingDetail, HistoryEntry, User } from "./wire.ts";
 
 /** A booking and its history. */
 export function BookingPane({ id, close }: { readonly id: string; readonly close: string }) {
@@ -13,11 +13,11 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
     error,
     reload,
   } = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
-  const user = useAddress(booking?.userId ?? null);
+  const user = useEmail(booking?.userId ?? null);
   return (
     <Detail label="Booking" close={close}>
-      {booking === null && error !== null && <Fault error={error} retry={reload} />}
-      {booking === null && error === null && <Loading what="the booking" />}
+      {booking === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {booking === null && error === null && <Loading what="booking" />}
       {booking !== null && (
         <article>
           <header>
@@ -29,18 +29,18 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
               <Time at={booking.createdAt} />
             </p>
             <div class="actions">
-              <CopyButton label="Copy id" text={() => booking.id} />
+              <CopyButton label="Copy ID" text={() => booking.id} />
               <CopyButton label="Copy reference" text={() => booking.reference} />
             </div>
           </header>
           <BookingFacts booking={booking} user={user} />
           <h3 class="history">History</h3>
           <ol class="timeline">
-            {booking.history.map((step) => (
-              <Step
-                key={`${step.at} ${step.type}`}
-                step={step}
-                by={step.actor === booking.userId ? user : step.actor}
+            {booking.history.map((entry) => (
+              <Entry
+                key={`${entry.at} ${entry.type}`}
+                entry={entry}
+                actor={entry.actor === booking.userId ? user : entry.actor}
               />
             ))}
           </ol>
@@ -50,8 +50,8 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
   );
 }
 
-/** A user's e-mail address; the id as long as it is not known. */
-function useAddress(userId: string | null): string | null {
+/** A user's email address; the user id while it is loading or if it cannot be loaded. */
+function useEmail(userId: string | null): string | null {
   const path = userId === null ? null : `v1/users/${encodeURIComponent(userId)}`;
   const { value } = useLoad<User>(path);
   return value?.email ?? userId;
@@ -59,7 +59,7 @@ function useAddress(userId: string | null): string | null {
 
 interface FactsParts {
   readonly booking: BookingDetail;
-  /** Who booked. */
+  /** The booker's email address or id. */
   readonly user: string | null;
 }
 
@@ -69,20 +69,20 @@ function BookingFacts({ booking, user }: FactsParts) {
     <>
       <Facts
         of={[
-          ["id", <span class="mono">{booking.id}</span>],
+          ["Booking ID", <span class="mono">{booking.id}</span>],
           [
-            "flight",
+            "Flight",
             `${flight.flightNumber} ${flight.origin} → ${flight.destination}, ${flight.cabinClass}`,
           ],
-          ["departs", <ExactTime at={flight.departureTime} />],
-          ["price", money(booking.totalPrice, booking.currency)],
+          ["Departs", <ExactTime at={flight.departureTime} />],
+          ["Price", money(booking.totalPrice, booking.currency)],
           [
-            "booked by",
+            "Booked by",
             <span title={booking.userId}>
               <Text of={user ?? booking.userId} />
             </span>,
           ],
-          ["refund", cancellation === null ? null : refundText(cancellation.refund)],
+          ["Refund", cancellation === null ? null : refundText(cancellation.refund)],
         ]}
       />
       <Wide label="Passengers">
@@ -90,7 +90,7 @@ function BookingFacts({ booking, user }: FactsParts) {
           <thead>
             <tr>
               <th>Passenger</th>
-              <th>E-mail</th>
+              <th>Email</th>
               <th>Passport</th>
             </tr>
           </thead>
@@ -115,19 +115,19 @@ function BookingFacts({ booking, user }: FactsParts) {
 
 type Refund = NonNullable<BookingDetail["cancellation"]>["refund"];
 
-/** `USD 499.50 (100 %), pending`: whether it is paid back already is the API's word. */
+/** `USD 499.50 (100 %), pending`. The status is the API's: `pending` does not claim that money was paid. */
 function refundText({ amount, currency, percent, status }: Refund): string {
   return `${money(amount, currency)} (${percent} %), ${status}`;
 }
 
-interface StepParts {
-  readonly step: BookingStep;
-  /** Who did it, as far as it is known. */
-  readonly by: string | null;
+interface EntryParts {
+  readonly entry: HistoryEntry;
+  /** An email address or a user id; null if unknown. */
+  readonly actor: string | null;
 }
 
-function Step({ step, by }: StepParts) {
-  const { at, type, title, eventId, notifications } = step;
+function Entry({ entry, actor }: EntryParts) {
+  const { at, type, title, eventId, notifications } = entry;
   return (
     <li class="step">
       <h3>
@@ -135,19 +135,19 @@ function Step({ step, by }: StepParts) {
       </h3>
       <p class="quiet">
         <ExactTime at={at} /> <span class="mono">{type}</span>
-        {by !== null && (
+        {actor !== null && (
           <>
             {" "}
-            by <Text of={by} />
+            by <Text of={actor} />
           </>
         )}
       </p>
       {(eventId !== null || notifications.length > 0) && (
         <p class="under">
-          {notifications.map((told) => (
-            <Status key={told.id} of={told.status} />
+          {notifications.map((notification) => (
+            <Status key={notification.id} of={notification.status} />
           ))}
-          {eventId !== null && <a href={writeRoute("events", eventId)}>Event and notifications</a>}
+          {eventId !== null && <a href={writeRoute("events", eventId)}>View event</a>}
         </p>
       )}
     </li>

@@ -11,16 +11,16 @@ import { Time } from "./time.tsx";
 import { Empty, Status } from "./ui.tsx";
 import type { BookingItem } from "./wire.ts";
 
-const lookMs = 10_000;
+const pollIntervalMs = 10_000;
 
-/** Find a booking, and see what happened to it. */
+/** The Bookings view: search for a booking and see its history. */
 export function Bookings({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
   const q = (query.get("q") ?? "").trim();
   const path = `v1/api/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
   const list = useList<BookingItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
-  useInterval(list.refresh, lookMs);
+  useInterval(list.refresh, pollIntervalMs);
 
   return (
     <Split
@@ -30,8 +30,8 @@ export function Bookings({ route }: { readonly route: Route }) {
           <TextFilter
             route={route}
             name="q"
-            label="Find"
-            hint="id, reference or e-mail, whole"
+            label="Search"
+            hint="ID, reference or email"
             options={[]}
           />
         </form>
@@ -47,8 +47,8 @@ export function Bookings({ route }: { readonly route: Route }) {
             q === "" ? (
               <Empty title="No bookings yet" />
             ) : (
-              <Empty title={`Nothing is found for “${q}”`}>
-                <p>Write an id (bk_…), a reference of six letters or an e-mail address, whole.</p>
+              <Empty title={`No bookings match “${q}”`}>
+                <p>Search by exact booking ID (bk_…), six-letter reference or email address.</p>
                 <p>
                   <a href={writeRoute("bookings")}>Show all bookings</a>
                 </p>

@@ -3,20 +3,20 @@ import UPlot from "uplot";
 
 export interface Series {
   readonly name: string;
-  /** A colour of the style sheet, as `--series-1`. */
+  /** The name of a custom property of the style sheet: `--series-1`. */
   readonly colour: string;
   readonly values: readonly number[];
 }
 
 interface Parts {
-  /** What it shows, for who does not see it. */
+  /** Text alternative for screen readers. */
   readonly label: string;
   /** Seconds since the epoch, evenly spaced. */
   readonly times: readonly number[];
-  /** Bottom first: they are piled up. */
+  /** In stacking order, bottom first. */
   readonly series: readonly Series[];
   readonly isByDay?: boolean;
-  /** Called with the place of the bar that was clicked. */
+  /** Called with the index of the clicked bar. */
   readonly pick?: (index: number) => void;
 }
 
@@ -29,33 +29,33 @@ const utcDay = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** Piled bars over time. The legend shows the numbers under the pointer. */
+/** A stacked bar chart over time. The legend shows the values of the bar under the pointer. */
 export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot | null>(null);
   const latest = useRef({ series, pick });
   latest.current = { series, pick };
-  const [painted, repaint] = useState(0);
+  const [paintCount, countPaint] = useState(0);
 
   useEffect(() => {
-    const anew = () => repaint((count) => count + 1);
+    const repaint = () => countPaint((count) => count + 1);
     const system = matchMedia("(prefers-color-scheme: dark)");
-    addEventListener("skyhook:theme", anew);
-    system.addEventListener("change", anew);
+    addEventListener("skyhook:theme", repaint);
+    system.addEventListener("change", repaint);
     return () => {
-      removeEventListener("skyhook:theme", anew);
-      system.removeEventListener("change", anew);
+      removeEventListener("skyhook:theme", repaint);
+      system.removeEventListener("change", repaint);
     };
   }, []);
 
   const names = series.map(({ name, colour }) => `${name} ${colour}`).join();
   useEffect(() => {
-    const target = place.current;
+    const target = container.current;
     if (target === null) return undefined;
     const valueAt = (row: number, index: number) => latest.current.series[row]?.values[index];
-    const step = (times[1] ?? 0) - (times[0] ?? 0);
-    const options = optionsFor(target, series, { isByDay, step }, valueAt);
-    const made = new UPlot(options, piled(times, series), target);
+    const intervalSeconds = (times[1] ?? 0) - (times[0] ?? 0);
+    const options = optionsFor(target, series, { isByDay, intervalSeconds }, valueAt);
+    const made = new UPlot(options, stacked(times, series), target);
     plot.current = made;
     const onClick = () => {
       const index = made.cursor.idx;
@@ -71,22 +71,22 @@ export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
       made.destroy();
       plot.current = null;
     };
-  }, [names, isByDay, painted, times[1] === undefined ? 0 : times[1] - (times[0] ?? 0)]);
+  }, [names, isByDay, paintCount, times[1] === undefined ? 0 : times[1] - (times[0] ?? 0)]);
 
-  useEffect(() => plot.current?.setData(piled(times, series)), [times, series]);
+  useEffect(() => plot.current?.setData(stacked(times, series)), [times, series]);
 
   return (
     <div
       class={pick === undefined ? "chart" : "chart pickable"}
-      ref={place}
+      ref={container}
       role="img"
       aria-label={label}
     />
   );
 }
 
-/** Sums from the bottom up, highest first: lower ones are painted over them. */
-function piled(times: readonly number[], series: readonly Series[]): UPlot.AlignedData {
+/** Running sums, the top of the stack first: uPlot paints lower series over higher ones. */
+function stacked(times: readonly number[], series: readonly Series[]): UPlot.AlignedData {
   let below = times.map(() => 0);
   const rows = series.map(({ values }) => {
     below = below.map((sum, index) => sum + (values[index] ?? 0));
@@ -98,7 +98,7 @@ function piled(times: readonly number[], series: readonly Series[]): UPlot.Align
 function optionsFor(
   target: HTMLElement,
   series: readonly Series[],
-  { isByDay, step }: { readonly isByDay: boolean; readonly step: number },
+  { isByDay, intervalSeconds }: { readonly isByDay: boolean; readonly intervalSeconds: number },
   valueAt: (row: number, index: number) => number | undefined,
 ): UPlot.Options {
   const dayOf = (time: number) => (isByDay ? utcDay : localDay).format(time * 1_000);
@@ -113,9 +113,9 @@ function optionsFor(
   return {
     width: target.clientWidth,
     height: heightPx,
-    // Days are those of UTC; hours are the reader's.
+    // Days are in UTC, hours in the browser's time zone.
     ...(isByDay && { tzDate: (time: number) => UPlot.tzDate(new Date(time * 1_000), "Etc/UTC") }),
-    // Where nothing is pointed at, the legend has names alone.
+    // The style sheet hides the legend's values while the pointer is not over a bar.
     hooks: {
       setLegend: [
         ({ legend }) => target.classList.toggle("pointed", typeof legend.idx === "number"),
@@ -123,9 +123,12 @@ function optionsFor(
     },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: {
-      // Whole bars at both ends.
+      // Leave room for whole bars at both ends.
       x: {
-        range: (_, min, max) => (isByDay ? [min - step / 2, max + step / 2] : [min, max + step]),
+        range: (_, min, max) =>
+          isByDay
+            ? [min - intervalSeconds / 2, max + intervalSeconds / 2]
+            : [min, max + intervalSeconds],
       },
       y: { range: (_, __, max) => [0, Math.max(4, max * 1.08)] },
     },
@@ -146,7 +149,7 @@ function optionsFor(
       {
         label: "At",
         value: (_, time) =>
-          // It is null when the pointer is elsewhere.
+          // Null while the pointer is outside the chart.
           Number.isFinite(time) ? `${dayOf(time)}${isByDay ? "" : ` ${timeOf(time)}`}` : "",
       },
       ...series
@@ -165,8 +168,8 @@ function optionsFor(
 }
 
 /**
- * A colour of the style sheet as a canvas takes it: in the light or the dark one that is in force. Where
- * the reader chose all colours, `adjust` keeps those apart that tell one thing from another.
+ * Resolves a colour of the style sheet for the canvas, in the current light or dark theme. With forced
+ * colours, `adjust: "none"` keeps the original, so that series remain distinguishable.
  */
 function colourOf(target: HTMLElement, name: string, adjust: "auto" | "none" = "auto"): string {
   const probe = document.createElement("span");

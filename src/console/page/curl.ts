@@ -1,4 +1,4 @@
-/** What it takes to send a delivery again by hand. */
+/** What `curlOf` needs to rebuild a delivery. */
 export interface Delivery {
   readonly provider: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -6,19 +6,22 @@ export interface Delivery {
   readonly bodyEncoding: "utf-8" | "base64";
 }
 
-/** Headers that curl makes itself, or that were true of the first request only. */
-const ownHeaders =
+/** Headers that curl sets itself, and headers that describe only the original connection. */
+const skippedHeaders =
   /^(host|content-length|connection|accept-encoding|transfer-encoding|expect|x-forwarded-.*|forwarded|via)$/;
-/** What a terminal could take for more than text when it is pasted. */
+/**
+ * Characters that a terminal might interpret when they are pasted (escape sequences), or that change how
+ * text is displayed (bidirectional controls).
+ */
 const unprintable = /[^\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u05ff\u3000-\ud7ff]/;
 
-/** A command for a shell that posts the same bytes. The signature is for whoever has the secret to add. */
+/** A shell command that posts the same bytes. It has no signature: whoever holds the secret must add one. */
 export function curlOf(
   origin: string,
   { provider, headers, body, bodyEncoding }: Delivery,
 ): string {
   const lines = Object.entries(headers)
-    .filter(([name, value]) => !ownHeaders.test(name) && !unprintable.test(value))
+    .filter(([name, value]) => !skippedHeaders.test(name) && !unprintable.test(value))
     .map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)}`);
   const isPlain = bodyEncoding === "utf-8" && !unprintable.test(body) && !body.startsWith("@");
   const command = [
@@ -26,13 +29,13 @@ export function curlOf(
     ...lines,
     `  --data-binary ${isPlain ? quoted(body) : "@-"}`,
   ].join(" \\\n");
-  const note = "# The signature is not shown: add the header that your secret makes.\n";
+  const note = "# The signature is omitted: sign the body with your secret and add the header.\n";
   if (isPlain) return note + command;
   const base64 = bodyEncoding === "base64" ? body : toBase64(body);
   return `${note}printf %s ${base64} | base64 -d | ${command}`;
 }
 
-/** One word for a POSIX shell, whatever is in it. */
+/** Quotes text as a single word for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -8,7 +8,7 @@ const units = [
 ] as const;
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "narrow" });
 
-/** `3h ago`, `in 28s`; `just now` within a second. */
+/** `3h ago`, `in 28s`; `just now` for less than two seconds. */
 export function ago(time: Date, now: number): string {
   const seconds = Math.round((time.getTime() - now) / 1_000);
   const size = Math.abs(seconds);
@@ -17,7 +17,7 @@ export function ago(time: Date, now: number): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
-/** `26 h`, `20 min`, `3 d 4 h`: a length of time in its largest units, which no line break parts. */
+/** `26 h`, `20 min`, `3 d 4 h`: a duration in its largest units, with non-breaking spaces. */
 export function span(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)}\u00a0s`;
   if (seconds < 5_400) return `${Math.round(seconds / 60)}\u00a0min`;
@@ -26,17 +26,20 @@ export function span(seconds: number): string {
   return `${Math.floor(seconds / 86_400)}\u00a0d${hours > 0 ? ` ${hours}\u00a0h` : ""}`;
 }
 
-type Heard = Pick<Provider, "silentForSeconds" | "usualIntervalSeconds" | "hasSecret" | "isSilent">;
+type Activity = Pick<
+  Provider,
+  "silentForSeconds" | "usualIntervalSeconds" | "hasSecret" | "isSilent"
+>;
 
-/** `3m ago, usually every 20 min`, `nothing for 26 h, usually every 20 min` */
-export function heard(
-  { silentForSeconds, usualIntervalSeconds, hasSecret, isSilent }: Heard,
+/** `3m ago, usually every 20 min`, `No deliveries for 26 h, usually every 20 min` */
+export function lastDelivery(
+  { silentForSeconds, usualIntervalSeconds, hasSecret, isSilent }: Activity,
   now: number,
 ): string {
-  if (!hasSecret) return "has no secret yet, and answers 503";
-  if (silentForSeconds === null) return "nothing yet";
+  if (!hasSecret) return "No secret set. Deliveries get 503.";
+  if (silentForSeconds === null) return "No deliveries yet";
   const last = isSilent
-    ? `nothing for ${span(silentForSeconds)}`
+    ? `No deliveries for ${span(silentForSeconds)}`
     : ago(new Date(now - silentForSeconds * 1_000), now);
   return usualIntervalSeconds === null
     ? last

@@ -5,17 +5,17 @@ import { curlOf } from "./curl.ts";
 import { Detail } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { useInterval, useLive } from "./live.ts";
-import { NotificationStep } from "./notification.tsx";
+import { NotificationEntry } from "./notification.tsx";
 import { Replay } from "./replay.tsx";
-import { counted, OutsideLink, Text } from "./text.tsx";
+import { counted, ExternalLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
-import { CopyButton, Facts, Fault, Loading, Status } from "./ui.tsx";
+import { CopyButton, Facts, ErrorMessage, Loading, Status } from "./ui.tsx";
 import type { EventDetail } from "./wire.ts";
 
-/** How often a delivery under way is looked at. */
-const lookMs = 3_000;
+/** Used while notifications are still being delivered. */
+const pollIntervalMs = 3_000;
 
-/** An event's timeline: how it came, what was made of it, who was told. */
+/** An event's timeline: receipt, normalised event, notifications. */
 export function EventPane({ id, close }: { readonly id: string; readonly close: string }) {
   const {
     value: event,
@@ -30,13 +30,13 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
     setResent({ id: resentOf(event, after) });
     set(after);
   };
-  const isUnderWay = event?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
-  useInterval(() => isUnderWay && reload(), lookMs);
+  const isDelivering = event?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
+  useInterval(() => isDelivering && reload(), pollIntervalMs);
 
   return (
     <Detail label="Event" close={close}>
-      {event === null && error !== null && <Fault error={error} retry={reload} />}
-      {event === null && error === null && <Loading what="the event" />}
+      {event === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {event === null && error === null && <Loading what="event" />}
       {event !== null && (
         <article>
           <header>
@@ -54,7 +54,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
             <div class="actions">
               <Replay id={event.id} isMain replayed={replayed} />
               {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
-              <CopyButton label="Copy id" text={() => event.id} />
+              <CopyButton label="Copy ID" text={() => event.id} />
             </div>
           </header>
           <ol class="timeline">
@@ -68,29 +68,29 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
   );
 }
 
-/** From the gravest on. */
+/** Most severe first. */
 const severities = ["error", "warning", "success", "info"] as const;
 
-/** The gravest of what operators were told, as the list of events has it. */
+/** The highest severity among the notifications, as in the list of events. */
 function Severity({ of: { notifications } }: { readonly of: EventDetail }) {
-  const found = severities.find((one) => notifications.some(({ severity }) => severity === one));
-  return found === undefined ? null : <Status of={found} />;
+  const highest = severities.find((one) => notifications.some(({ severity }) => severity === one));
+  return highest === undefined ? null : <Status of={highest} />;
 }
 
-/** What a replay sent; a new object for every replay, also where it is the same notification again. */
+/** What a replay sent. Each replay makes a new object, even if it resends the same notification. */
 interface Resent {
   readonly id: string | undefined;
 }
 
-/** The first that a replay made; where it made none, the first that it sent again under its own id. */
+/** The first notification that a replay created or, if it created none, the first that it resent. */
 function resentOf(before: EventDetail | null, after: EventDetail): string | undefined {
   const known = new Set(before?.notifications.map(({ id }) => id));
-  const made = after.notifications.find(({ id }) => !known.has(id));
-  return (made ?? after.notifications.find(({ dueAt }) => dueAt !== null))?.id;
+  const created = after.notifications.find(({ id }) => !known.has(id));
+  return (created ?? after.notifications.find(({ dueAt }) => dueAt !== null))?.id;
 }
 
-/** Those of the event are made with it: what is made this much later was made by a replay. */
-const togetherMs = 2_000;
+/** Notifications are created together with their event. One created later than this comes from a replay. */
+const sameTimeMs = 2_000;
 
 interface NotificationsParts {
   readonly event: EventDetail;
@@ -102,20 +102,20 @@ function Notifications({ event, resent }: NotificationsParts) {
   if (notifications.length === 0) {
     return (
       <li class="step">
-        <h3>Nobody was told</h3>
-        <p class="quiet">Operators are not told of this type of event. It is kept all the same.</p>
+        <h3>No notification</h3>
+        <p class="quiet">Events of this type are stored without notifying operators.</p>
       </li>
     );
   }
-  const lastMs = Date.parse(event.createdAt) + togetherMs;
+  const lastMs = Date.parse(event.createdAt) + sameTimeMs;
   return (
     <>
       {notifications.map((notification, index) => (
-        <NotificationStep
+        <NotificationEntry
           key={notification.id}
           of={notification}
           number={notifications.length > 1 ? index + 1 : null}
-          isAgain={Date.parse(notification.createdAt) > lastMs}
+          isReplay={Date.parse(notification.createdAt) > lastMs}
           resent={notification.id === resent?.id ? resent : null}
         />
       ))}
@@ -129,7 +129,7 @@ function CopyCurl({ event }: { readonly event: EventDetail }) {
   const { headers } = receipt;
   return (
     <CopyButton
-      label="Copy as curl"
+      label="Copy as cURL"
       text={() => curlOf(location.origin, { provider, headers, body, bodyEncoding })}
     />
   );
@@ -140,40 +140,30 @@ function Received({ event }: { readonly event: EventDetail }) {
   if (receipt === null) {
     return (
       <li class="step">
-        <h3>Made by Skyhook</h3>
+        <h3>Created by Skyhook</h3>
         <p>
           <ExactTime at={event.createdAt} />
         </p>
       </li>
     );
   }
-  const again = receipt.duplicates;
+  const { duplicates } = receipt;
   return (
     <li class="step">
       <h3>Received and verified</h3>
       <Facts
         of={[
-          ["at", <ExactTime at={receipt.receivedAt} />],
-          ["address", <span class="mono">{receipt.address}</span>],
-          [
-            "signed with",
-            receipt.signedWith === "current" ? "the current secret" : "the previous secret",
-          ],
-          ["size", counted(receipt.bodyBytes, "byte")],
-          [
-            "came again",
-            again === 0
-              ? null
-              : again === 1
-                ? "once; it counted once"
-                : `${again} times; it counted once`,
-          ],
+          ["Received", <ExactTime at={receipt.receivedAt} />],
+          ["IP address", <span class="mono">{receipt.address}</span>],
+          ["Signed with", receipt.signedWith === "current" ? "Current secret" : "Previous secret"],
+          ["Size", counted(receipt.bodyBytes, "byte")],
+          ["Duplicates", duplicates === 0 ? null : `${duplicates}, not processed again`],
         ]}
       />
       <Headers of={receipt.headers} />
       {body === null ? (
         <p class="quiet">
-          The body is no longer kept: bodies are forgotten after BODY_RETENTION_DAYS.
+          The body was deleted: its retention period (BODY_RETENTION_DAYS) is over.
         </p>
       ) : (
         <Body of={{ body, bodyEncoding }} />
@@ -187,23 +177,23 @@ function Normalised({ event }: { readonly event: EventDetail }) {
   const data = Object.entries(event.data);
   return (
     <li class="step">
-      <h3>Normalised</h3>
+      <h3>Normalised event</h3>
       <Facts
         of={[
-          ["id", <span class="mono">{event.id}</span>],
-          ["happened", <ExactTime at={event.occurredAt} />],
+          ["Event ID", <span class="mono">{event.id}</span>],
+          ["Occurred", <ExactTime at={event.occurredAt} />],
           [
-            "subject",
+            "Subject",
             subject === null ? null : (
               <span class="mono">
                 <Text of={subject} />
               </span>
             ),
           ],
-          ["by", actor === null ? null : <Text of={actor} />],
-          ["link", url === null ? null : <OutsideLink to={url} />],
+          ["Actor", actor === null ? null : <Text of={actor} />],
+          ["Link", url === null ? null : <ExternalLink to={url} />],
           [
-            "idempotency key",
+            "Idempotency key",
             <span class="mono">
               <Text of={event.idempotencyKey} />
             </span>,

@@ -7,16 +7,16 @@ import { useList } from "./list.ts";
 import { useInterval, useLive } from "./live.ts";
 import { useLoad } from "./load.ts";
 import { type Route, writeRoute } from "./route.ts";
-import { Text } from "./text.tsx";
+import { Text, words } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Empty, Status } from "./ui.tsx";
 import type { EventItem, Page } from "./wire.ts";
 
-/** The feed tells of notifications; what came without one is looked for this often. */
-const lookMs = 5_000;
+/** The feed carries only events with notifications; polling finds the others. */
+const pollIntervalMs = 5_000;
 const statuses = ["accepted", "ignored", "unreadable"];
 
-/** What arrived, as it arrives. */
+/** The Events view: all accepted deliveries, updated live. */
 export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
@@ -24,7 +24,7 @@ export function Events({ route }: { readonly route: Route }) {
   const list = useList<EventItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
   const { news } = useLive();
   useEffect(() => void (news > 0 && list.refresh()), [news]);
-  useInterval(list.refresh, lookMs);
+  useInterval(list.refresh, pollIntervalMs);
   const types = useKnownTypes(list.items, query.size > 0);
 
   return (
@@ -33,15 +33,16 @@ export function Events({ route }: { readonly route: Route }) {
       filters={
         <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <ProviderFilter route={route} />
-          <TextFilter
+          <TextFilter route={route} name="type" label="Type" hint="Exact type" options={types} />
+          <SelectFilter
             route={route}
-            name="type"
-            label="Type"
-            hint="the whole name"
-            options={types}
+            name="status"
+            label="Status"
+            all="All statuses"
+            options={statuses}
+            labelOf={words}
           />
-          <SelectFilter route={route} name="status" label="State" options={statuses} />
-          {query.size > 0 && <a href={writeRoute("events", id)}>Clear</a>}
+          {query.size > 0 && <a href={writeRoute("events", id)}>Clear filters</a>}
         </form>
       }
       list={
@@ -51,7 +52,7 @@ export function Events({ route }: { readonly route: Route }) {
           scroller={scroller}
           open={id}
           query={query}
-          empty={query.size > 0 ? <NothingFits query={query} types={types} /> : <NothingYet />}
+          empty={query.size > 0 ? <NoMatch query={query} types={types} /> : <NoEvents />}
           row={(event) => (
             <Row
               event={event}
@@ -66,7 +67,7 @@ export function Events({ route }: { readonly route: Route }) {
   );
 }
 
-/** The types of all events that were seen here; where filters hide most, of the newest ones too. */
+/** The types of all events loaded so far and, while a filter is set, of the newest events. */
 function useKnownTypes(items: readonly EventItem[] | null, isFiltered: boolean): readonly string[] {
   const known = useRef(new Set<string>());
   const newest = useLoad<Page<EventItem>>(isFiltered ? "v1/events?limit=100" : null);
@@ -112,7 +113,7 @@ function Row({
         <Time at={event.createdAt} />
       </span>
       <span class="cell status">
-        {/* How grave it is, where operators are told; what was made of it, where they are not. */}
+        {/* Events without notifications have no severity: show their status. */}
         <Status of={event.severity ?? event.status} />
       </span>
       <span class="cell title">
@@ -125,10 +126,10 @@ function Row({
   );
 }
 
-function NothingYet() {
+function NoEvents() {
   return (
-    <Empty title="Nothing has arrived yet">
-      <p>Events appear here by themselves. To send one, signed as its provider would:</p>
+    <Empty title="No events yet">
+      <p>New events appear here automatically. To send a signed sample, run:</p>
       <pre>skyhook send code_host workflow_run.completed</pre>
     </Empty>
   );
@@ -139,30 +140,31 @@ interface FilterParts {
   readonly types: readonly string[];
 }
 
-/** More than these are no help. */
-const maxMeant = 5;
+const maxSuggestions = 5;
 
-function NothingFits({ query, types }: FilterParts) {
+function NoMatch({ query, types }: FilterParts) {
   const typed = query.get("type") ?? "";
   const isPart = (type: string) => typed !== "" && type.toLowerCase().includes(typed.toLowerCase());
-  const meant = types.includes(typed) ? [] : types.filter(isPart).slice(0, maxMeant);
+  const suggestions = types.includes(typed) ? [] : types.filter(isPart).slice(0, maxSuggestions);
   return (
-    <Empty title="No event fits these filters">
-      {meant.length > 0 && (
+    <Empty title="No events match these filters">
+      {suggestions.length > 0 && (
         <p>
-          A type is found by its whole name:{" "}
-          {meant.map((type) => (
+          The type must match exactly. Did you mean{" "}
+          {suggestions.map((type, index) => (
             <>
+              {index > 0 && ", "}
               <a class="mono" href={writeRoute("events", null, withType(query, type))}>
                 <Text of={type} />
-              </a>{" "}
+              </a>
             </>
           ))}
+          ?
         </p>
       )}
       <p>
-        <a href={writeRoute("events")}>Show all events</a>. Deliveries that were not accepted are
-        under <a href={writeRoute("refused")}>Refused</a>.
+        <a href={writeRoute("events")}>Show all events</a>. Deliveries that failed verification are
+        under <a href={writeRoute("rejections")}>Rejected</a>.
       </p>
     </Empty>
   );

@@ -1,31 +1,31 @@
 import { signOut } from "./session.ts";
 
-/** Whether new things arrive by themselves. */
+/** The state of the connection to the live feed. */
 export type FeedState =
   | { readonly name: "connecting" }
   | { readonly name: "live" }
   | { readonly name: "waiting"; readonly untilMs: number };
 
 interface Follower {
-  /** The feed is open: what came in the meantime can be asked for now. */
+  /** Called after each connect: load what arrived while the feed was disconnected. */
   onOpen(): void;
   onMessage(): void;
   onState(state: FeedState): void;
 }
 
-/** Waits before each new try; the last one is repeated. */
+/** Delays before each reconnect; the last one repeats. */
 const retryDelaysMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
-/** The server says something every 15 s; when it has been silent for this long, the line is dead. */
-const silenceMs = 40_000;
+/** The server sends a heartbeat every 15 s. After this long without one, the connection counts as lost. */
+const idleTimeoutMs = 40_000;
 /**
- * A page that nobody looks at gives its connection back after this long: by HTTP/1.1 browsers have six
- * for a server, over all their tabs, and a seventh tab would wait for ever.
+ * A hidden page closes its connection after this long. With HTTP/1.1, browsers open at most six connections
+ * per host across all tabs, so a seventh tab would never connect.
  */
 const hiddenMs = 5_000;
 
 /**
- * Follows `GET /v1/feed` until `signal` aborts, and comes back after every break, from the last message
- * seen. By `fetch`, since `EventSource` sends no `Authorization` (and a token has no place in a URL).
+ * Follows `GET /v1/feed` until `signal` aborts. Reconnects after every disconnect and resumes after the last
+ * message. Uses `fetch`, because `EventSource` cannot send `Authorization` and a URL must not contain tokens.
  */
 export async function followFeed(
   token: string,
@@ -43,12 +43,12 @@ export async function followFeed(
         follower.onMessage();
       }
     } catch {
-      // Lost or refused: try again below.
+      // Disconnected or rejected: reconnect below.
     }
     if (signal.aborted) return;
     if (isHidden()) {
       follower.onState({ name: "connecting" });
-      await shown(signal);
+      await untilVisible(signal);
       continue;
     }
     const delayMs = retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)] ?? 30_000;
@@ -65,26 +65,26 @@ export async function followFeed(
   }
 }
 
-/** The id of each message, null for heartbeats, until the stream ends or falls silent. */
+/** Yields each message's id, or null for a heartbeat, until the stream ends or times out. */
 async function* messages(
   token: string,
   lastEventId: string | null,
   signal: AbortSignal,
   opened: () => void,
 ): AsyncGenerator<string | null, void> {
-  const silent = new AbortController();
-  let timer = setTimeout(() => silent.abort(), silenceMs);
+  const idle = new AbortController();
+  let timer = setTimeout(() => idle.abort(), idleTimeoutMs);
   let hiding: ReturnType<typeof setTimeout> | undefined;
   const onVisibility = () => {
     clearTimeout(hiding);
-    if (isHidden()) hiding = setTimeout(() => silent.abort(), hiddenMs);
+    if (isHidden()) hiding = setTimeout(() => idle.abort(), hiddenMs);
   };
   onVisibility();
   document.addEventListener("visibilitychange", onVisibility);
   const headers = new Headers({ authorization: `Bearer ${token}`, accept: "text/event-stream" });
   if (lastEventId !== null) headers.set("last-event-id", lastEventId);
   try {
-    const ended = AbortSignal.any([signal, silent.signal]);
+    const ended = AbortSignal.any([signal, idle.signal]);
     const response = await fetch("v1/feed", { headers, signal: ended, cache: "no-store" });
     if (response.status === 401) signOut("expired", token);
     if (response.status === 403) signOut("forbidden", token);
@@ -96,7 +96,7 @@ async function* messages(
       const { value, done } = await reader.read();
       if (done) return;
       clearTimeout(timer);
-      timer = setTimeout(() => silent.abort(), silenceMs);
+      timer = setTimeout(() => idle.abort(), idleTimeoutMs);
       const blocks = (rest + value).split("\n\n");
       rest = blocks.pop() ?? "";
       for (const block of blocks) yield /^id: (\d+)$/m.exec(block)?.[1] ?? null;
@@ -110,22 +110,22 @@ async function* messages(
 
 const isHidden = (): boolean => document.visibilityState === "hidden";
 
-/** Waits until the page is looked at again. */
-function shown(signal: AbortSignal): Promise<void> {
+/** Waits until the page is visible again. */
+function untilVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (isHidden() && !signal.aborted) return;
-      document.removeEventListener("visibilitychange", look);
-      signal.removeEventListener("abort", look);
+      document.removeEventListener("visibilitychange", check);
+      signal.removeEventListener("abort", check);
       resolve();
     };
-    document.addEventListener("visibilitychange", look);
-    signal.addEventListener("abort", look);
-    look();
+    document.addEventListener("visibilitychange", check);
+    signal.addEventListener("abort", check);
+    check();
   });
 }
 
-/** Waits; shorter when the network comes back or somebody looks again. */
+/** Waits for `ms`, or until the network is back or `reconnect` is called. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
@@ -142,7 +142,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Tries again now, whoever waits. */
+/** Makes a waiting feed reconnect at once. */
 export function reconnect(): void {
   dispatchEvent(new Event("skyhook:reconnect"));
 }

@@ -5,27 +5,38 @@ import { filter, type Route } from "./route.ts";
 
 interface FilterParts {
   readonly route: Route;
-  /** In the address, and in the API's. */
+  /** The name of the query parameter, in the page's address and in the API. */
   readonly name: string;
   readonly label: string;
   readonly options: readonly string[];
 }
 
 interface SelectParts extends FilterParts {
-  /** What is chosen when nothing is; without it anything goes. */
+  /** The default. Without it, `all` is the first option and sets no filter. */
   readonly preset?: string;
+  readonly all?: string;
+  /** An option's label; by default the option itself. */
+  readonly labelOf?: (option: string) => string;
 }
 
-export function SelectFilter({ route, name, label, options, preset = "" }: SelectParts) {
+export function SelectFilter({
+  route,
+  name,
+  label,
+  options,
+  preset = "",
+  all = "All",
+  labelOf = (option) => option,
+}: SelectParts) {
   const value = route.query.get(name) ?? preset;
   return (
     <label>
       <span class="label">{label}</span>
       <select value={value} onChange={(event) => filter(route, name, event.currentTarget.value)}>
-        {preset === "" && <option value="">any</option>}
+        {preset === "" && <option value="">{all}</option>}
         {options.map((option) => (
           <option key={option} value={option}>
-            {option}
+            {labelOf(option)}
           </option>
         ))}
         {value !== "" && !options.includes(value) && <option value={value}>{value}</option>}
@@ -34,15 +45,15 @@ export function SelectFilter({ route, name, label, options, preset = "" }: Selec
   );
 }
 
-/** Typing pauses this long before it counts. */
+/** The filter is applied when typing has paused for this long. */
 const pauseMs = 250;
 
 interface TextParts extends FilterParts {
-  /** What to write. */
-  readonly hint?: string;
+  /** The placeholder. */
+  readonly hint: string;
 }
 
-export function TextFilter({ route, name, label, options, hint = "any" }: TextParts) {
+export function TextFilter({ route, name, label, options, hint }: TextParts) {
   const value = route.query.get(name) ?? "";
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -77,7 +88,7 @@ interface Service {
   readonly webhooks: { readonly providers: readonly string[] };
 }
 
-/** By provider: those registered, and Skyhook's own bookings. */
+/** Offers the registered providers and `own`: Skyhook's own sources of events. */
 export function ProviderFilter({
   route,
   own = ["bookings"],
@@ -87,5 +98,13 @@ export function ProviderFilter({
 }) {
   const { value } = useLoad<Service>(".//");
   const options = [...(value?.webhooks.providers ?? []), ...own];
-  return <SelectFilter route={route} name="provider" label="Provider" options={options} />;
+  return (
+    <SelectFilter
+      route={route}
+      name="provider"
+      label="Provider"
+      all="All providers"
+      options={options}
+    />
+  );
 }

@@ -6,17 +6,17 @@ import { Detail, Split } from "./list-pane.tsx";
 import { useLoad } from "./load.ts";
 import { go, type Route, writeRoute } from "./route.ts";
 import { counted } from "./text.tsx";
-import { Empty, Fault, Loading, Wide } from "./ui.tsx";
+import { Empty, ErrorMessage, Loading, Wide } from "./ui.tsx";
 import type { DayDepartures, FlightLoad, LoadDay } from "./wire.ts";
 
-/** How many days can be looked at. */
+/** Periods on offer, in days. */
 const lengths = ["7", "14", "30", "60"] as const;
 const preset = "14";
 const longest = "60";
 
 const hasDepartures = ({ departures }: LoadDay): boolean => departures > 0;
 
-/** Seats sold against capacity, day by day; a day opens its departures. */
+/** The Flights view: seats sold and capacity per day. A click on a day opens its departures. */
 export function Flights({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const days = query.get("days") ?? preset;
@@ -29,13 +29,20 @@ export function Flights({ route }: { readonly route: Route }) {
       title="Flights"
       filters={
         <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <SelectFilter route={route} name="days" label="Days" options={lengths} preset={preset} />
+          <SelectFilter
+            route={route}
+            name="days"
+            label="Period"
+            options={lengths}
+            preset={preset}
+            labelOf={(days) => `${days} days`}
+          />
         </form>
       }
       list={
         <div class="list">
-          {error !== null && <Fault error={error} retry={reload} />}
-          {value === null && error === null && <Loading what="the flights' load" />}
+          {error !== null && <ErrorMessage error={error} retry={reload} />}
+          {value === null && error === null && <Loading what="flights" />}
           {value !== null &&
             (value.days.some(hasDepartures) ? (
               <Load days={value.days} open={id} query={query} />
@@ -54,13 +61,13 @@ function NoDepartures({ days, query }: { readonly days: number; readonly query: 
   const further = new URLSearchParams(query);
   further.set("days", longest);
   return (
-    <Empty title={`No flights depart in the next ${counted(days, "day")}`}>
+    <Empty title={`No departures in the next ${counted(days, "day")}`}>
       {!isLongest && (
         <p>
           <a href={writeRoute("flights", null, further)}>Show {longest} days</a>
         </p>
       )}
-      <p>{isLongest ? "Bring some in:" : "Or bring some in:"}</p>
+      <p>{isLongest ? "To import flights, run:" : "Or import flights:"}</p>
       <pre>skyhook import flights.csv</pre>
     </Empty>
   );
@@ -68,7 +75,7 @@ function NoDepartures({ days, query }: { readonly days: number; readonly query: 
 
 interface LoadParts {
   readonly days: readonly LoadDay[];
-  /** The day that is open. */
+  /** The open day, as `2026-01-31`. */
   readonly open: string | null;
   readonly query: URLSearchParams;
 }
@@ -80,9 +87,9 @@ function Load({ days, open, query }: LoadParts) {
   );
   const series = useMemo(
     () => [
-      { name: "sold", colour: "--series-1", values: days.map(({ sold }) => sold) },
+      { name: "Sold", colour: "--series-1", values: days.map(({ sold }) => sold) },
       {
-        name: "free",
+        name: "Available",
         colour: "--line-strong",
         values: days.map(({ seats, sold }) => seats - sold),
       },
@@ -91,7 +98,7 @@ function Load({ days, open, query }: LoadParts) {
   );
   const sold = days.reduce((sum, day) => sum + day.sold, 0);
   const seats = days.reduce((sum, day) => sum + day.seats, 0);
-  const label = `${sold} of ${seats} seats sold in ${counted(days.length, "day")}`;
+  const label = `${sold} of ${seats} seats sold over ${counted(days.length, "day")}`;
   return (
     <>
       <figure class="load">
@@ -118,7 +125,7 @@ function Load({ days, open, query }: LoadParts) {
               <span class="mono">
                 {first === last ? first.date : `${first.date} – ${last.date}`}
               </span>{" "}
-              no departures
+              No departures
             </li>
           ),
         )}
@@ -153,7 +160,7 @@ interface Run {
   readonly last: LoadDay;
 }
 
-/** Each day with departures by itself, and the days without any as far as they follow one another. */
+/** One run per day with departures, and one per sequence of days without. */
 function runsOf(days: readonly LoadDay[]): readonly Run[] {
   const runs: Run[] = [];
   for (const day of days) {
@@ -170,9 +177,9 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
     `v1/flights/load/${encodeURIComponent(date)}`,
   );
   return (
-    <Detail label={`Departures of ${date}`} close={close}>
-      <h2>Departures of {date}</h2>
-      {error !== null && <Fault error={error} retry={reload} />}
+    <Detail label={`Departures on ${date}`} close={close}>
+      <h2>Departures on {date}</h2>
+      {error !== null && <ErrorMessage error={error} retry={reload} />}
       {value === null && error === null && <Loading what="departures" />}
       {value?.departures.length === 0 && <Empty title="No departures on this day" />}
       {value !== null && value.departures.length > 0 && (
@@ -209,12 +216,12 @@ function DayPane({ date, close }: { readonly date: string; readonly close: strin
           </table>
         </Wide>
       )}
-      {value?.hasMore === true && <p class="quiet">Only the first 500 are shown.</p>}
+      {value?.hasMore === true && <p class="quiet">Showing the first 500 departures.</p>}
     </Detail>
   );
 }
 
-/** A part of a whole, as a bar and in numbers. */
+/** Seats sold, as a bar and in numbers. */
 function Share({ sold, seats }: { readonly sold: number; readonly seats: number }) {
   return (
     <span class="share">
@@ -229,5 +236,5 @@ function Share({ sold, seats }: { readonly sold: number; readonly seats: number 
 }
 
 function percent(part: number, whole: number): string {
-  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)} %`;
+  return whole === 0 ? "–" : `${Math.round((part / whole) * 100)}%`;
 }

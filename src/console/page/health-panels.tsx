@@ -1,53 +1,56 @@
 import type { ComponentChildren } from "preact";
 
-import { heard, span } from "./durations.ts";
+import { lastDelivery, span } from "./durations.ts";
 import { Replay } from "./replay.tsx";
 import { writeRoute } from "./route.ts";
 import { counted, Text } from "./text.tsx";
 import { Time } from "./time.tsx";
-import { Badge, Empty } from "./ui.tsx";
+import { Badge, Empty, Status } from "./ui.tsx";
 import type { Health, NotificationItem, Page, Provider } from "./wire.ts";
 
-/** The numbers that tell at a glance whether anything is wrong. */
+const databaseNames = { sqlite: "SQLite", postgres: "PostgreSQL" } as const;
+
+/** The key figures. */
 export function Figures({ health }: { readonly health: Health }) {
-  const { acknowledgements: took, outbox } = health;
-  const waiting = outbox.pending + outbox.retrying;
+  const { acknowledgements, outbox } = health;
+  const { p50Ms, p95Ms, p99Ms, count, windowSeconds } = acknowledgements;
+  const queued = outbox.pending + outbox.retrying;
   return (
     <dl class="figures">
       <Figure
-        name="Acknowledged in"
-        value={milliseconds(took.p50Ms)}
+        name="Acknowledgement time"
+        value={milliseconds(p50Ms)}
         more={
-          took.p50Ms === null
-            ? `no delivery in ${span(took.windowSeconds)}`
-            : `median; p95 ${milliseconds(took.p95Ms)}, p99 ${milliseconds(took.p99Ms)}`
+          p50Ms === null
+            ? `No deliveries in the last ${span(windowSeconds)}`
+            : `Median · p95 ${milliseconds(p95Ms)} · p99 ${milliseconds(p99Ms)}`
         }
       />
       <Figure
         name="Deliveries"
-        value={took.count.toLocaleString("en")}
-        more={`acknowledged in the last ${span(took.windowSeconds)}`}
+        value={count.toLocaleString("en")}
+        more={`Acknowledged in the last ${span(windowSeconds)}`}
       />
       <Figure
         name="Outbox"
-        value={waiting.toLocaleString("en")}
+        value={queued.toLocaleString("en")}
         more={
           outbox.oldestSeconds === null
-            ? "nothing waits"
-            : `${outbox.retrying} retrying; the oldest waits for ${span(outbox.oldestSeconds)}`
+            ? "Queue empty"
+            : `${outbox.retrying.toLocaleString("en")} retrying · oldest ${span(outbox.oldestSeconds)}`
         }
         tone={outbox.retrying > 0 ? "warn" : undefined}
       />
       <Figure
         name="Dead letters"
         value={outbox.dead.toLocaleString("en")}
-        more={outbox.dead === 0 ? "none was given up" : "given up; see below"}
+        more={outbox.dead === 0 ? "No dead letters" : "Delivery failed; see below"}
         tone={outbox.dead > 0 ? "bad" : undefined}
       />
       <Figure
-        name="Up for"
+        name="Uptime"
         value={span(health.uptimeSeconds)}
-        more={`Skyhook ${health.version}, ${health.database}`}
+        more={`Skyhook ${health.version}, ${databaseNames[health.database]}`}
       />
     </dl>
   );
@@ -77,32 +80,32 @@ function milliseconds(value: number | null): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} ms`;
 }
 
-/** Who has not been heard of, against how often they usually are. */
-export function Silence({ providers }: { readonly providers: readonly Provider[] }) {
+/** Each provider's last delivery, compared with its usual interval. */
+export function ProviderActivity({ providers }: { readonly providers: readonly Provider[] }) {
   return (
-    <section class="panel" aria-labelledby="silence">
-      <h2 id="silence">Last heard</h2>
+    <section class="panel" aria-labelledby="activity">
+      <h2 id="activity">Provider activity</h2>
       <ul class="lines">
         {providers.map((provider) => (
           <li key={provider.provider}>
-            <Badge
-              tone={
-                provider.isSilent ? "bad" : provider.silentForSeconds === null ? "quiet" : "good"
-              }
-            >
-              {provider.isSilent
-                ? "silent"
-                : provider.silentForSeconds === null
-                  ? "never heard"
-                  : "heard"}
-            </Badge>
+            <ActivityBadge of={provider} />
             <span class="mono">{provider.provider}</span>
-            <span class="quiet">{heard(provider, Date.now())}</span>
+            <span class="quiet">{lastDelivery(provider, Date.now())}</span>
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+export function ActivityBadge({
+  of: { isSilent, silentForSeconds },
+}: {
+  readonly of: Pick<Provider, "isSilent" | "silentForSeconds">;
+}) {
+  if (isSilent) return <Badge tone="bad">Silent</Badge>;
+  if (silentForSeconds === null) return <Badge tone="quiet">No deliveries</Badge>;
+  return <Badge tone="good">Active</Badge>;
 }
 
 export const deadLetters = "v1/notifications?status=dead&limit=20";
@@ -113,29 +116,26 @@ interface DeadLettersParts {
   readonly reload: () => void;
 }
 
-/** What was given up, to be sent again when the gateway takes it. */
+/** Notifications that the operator gateway never accepted. A replay sends them again. */
 export function DeadLetters({ page: { data, pagination }, reload }: DeadLettersParts) {
   return (
     <section class="panel" aria-labelledby="dead">
       <h2 id="dead">Dead letters</h2>
       {data.length === 0 && (
-        <Empty title="None">
-          <p>
-            A notification that the operator gateway does not take for some seven hours is given up,
-            and stands here.
-          </p>
+        <Empty title="No dead letters">
+          <p>Notifications that still fail after about seven hours appear here.</p>
         </Empty>
       )}
       {data.length > 0 && (
         <ul class="lines">
           {data.map((dead) => (
             <li key={dead.id}>
-              <Badge tone="bad">dead</Badge>
+              <Status of={dead.status} />
               <a href={writeRoute("events", dead.eventId)}>
                 <Text of={dead.title} />
               </a>
               <span class="quiet">
-                <Time at={dead.createdAt} />, {counted(dead.attemptCount, "try", "tries")}
+                <Time at={dead.createdAt} />, {counted(dead.attemptCount, "attempt")}
                 {dead.lastError !== null && ": "}
                 {dead.lastError !== null && <Text of={dead.lastError} />}
               </span>
@@ -144,7 +144,7 @@ export function DeadLetters({ page: { data, pagination }, reload }: DeadLettersP
           ))}
         </ul>
       )}
-      {pagination.hasMore && <p class="quiet">Only the newest 20 are shown.</p>}
+      {pagination.hasMore && <p class="quiet">Showing the newest 20.</p>}
     </section>
   );
 }

@@ -9,25 +9,26 @@ import {
   DeadLetters,
   deadLetters,
   Figures,
-  Silence,
+  ProviderActivity,
 } from "./health-panels.tsx";
 import type { Route } from "./route.ts";
-import { Empty, Fault, Loading } from "./ui.tsx";
+import { words } from "./text.tsx";
+import { Empty, ErrorMessage, Loading } from "./ui.tsx";
 import type { Deliveries, Health, Providers } from "./wire.ts";
 
-const lookMs = 5_000;
-/** What the chart's hours are in, as `Europe/Berlin`: the reader's. */
+const pollIntervalMs = 5_000;
+/** The browser's time zone, which the chart uses: `Europe/Berlin`. */
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** How far back, and seconds a bar. */
+/** Length of the period and of one bar, in seconds. */
 const ranges = {
-  "1h": { seconds: 3_600, step: 60 },
-  "6h": { seconds: 6 * 3_600, step: 300 },
-  "24h": { seconds: 24 * 3_600, step: 900 },
-  "7d": { seconds: 7 * 86_400, step: 7_200 },
+  "1h": { label: "Last hour", seconds: 3_600, step: 60 },
+  "6h": { label: "Last 6 hours", seconds: 6 * 3_600, step: 300 },
+  "24h": { label: "Last 24 hours", seconds: 24 * 3_600, step: 900 },
+  "7d": { label: "Last 7 days", seconds: 7 * 86_400, step: 7_200 },
 } as const;
 
-/** Health at a glance. */
+/** The Health view: key figures, deliveries over time, provider activity, dead letters. */
 export function HealthView({ route }: { readonly route: Route }) {
   const health = useLoad<Health>("v1/statistics/health");
   const providers = useLoad<Providers>("v1/providers");
@@ -35,9 +36,9 @@ export function HealthView({ route }: { readonly route: Route }) {
   const letters = useLoad<DeadLetterPage>(deadLetters);
   const all = [health, deliveries, providers, letters];
   const reload = () => all.forEach((one) => one.reload());
-  useInterval(reload, lookMs);
-  // When the server is gone, all of them fail for one reason, which is said once.
-  const faults = new Map(
+  useInterval(reload, pollIntervalMs);
+  // While the server is down, all requests fail for the same reason: show each message once.
+  const errors = new Map(
     all.flatMap(({ error }) => (error === null ? [] : [[error.message, error] as const])),
   );
 
@@ -46,10 +47,10 @@ export function HealthView({ route }: { readonly route: Route }) {
       <header class="bar">
         <h1>Health</h1>
       </header>
-      {[...faults.values()].map((error) => (
-        <Fault key={error.message} error={error} retry={reload} />
+      {[...errors.values()].map((error) => (
+        <ErrorMessage key={error.message} error={error} retry={reload} />
       ))}
-      {health.value === null && health.error === null && <Loading what="figures" />}
+      {health.value === null && health.error === null && <Loading what="health" />}
       {health.value !== null && <Figures health={health.value} />}
       <section class="panel" aria-labelledby="deliveries">
         <header class="panel-bar">
@@ -58,16 +59,18 @@ export function HealthView({ route }: { readonly route: Route }) {
             <SelectFilter
               route={route}
               name="by"
-              label="By"
+              label="Group by"
               options={["verdict", "provider"]}
               preset="verdict"
+              labelOf={words}
             />
             <SelectFilter
               route={route}
               name="range"
-              label="Last"
+              label="Period"
               options={Object.keys(ranges)}
               preset="1h"
+              labelOf={(name) => rangeOf(name).label}
             />
           </form>
         </header>
@@ -78,17 +81,21 @@ export function HealthView({ route }: { readonly route: Route }) {
           />
         )}
       </section>
-      {providers.value !== null && <Silence providers={providers.value.data} />}
+      {providers.value !== null && <ProviderActivity providers={providers.value.data} />}
       {letters.value !== null && <DeadLetters page={letters.value} reload={letters.reload} />}
     </div>
   );
 }
 
+function rangeOf(name: string) {
+  return name === "6h" || name === "24h" || name === "7d" ? ranges[name] : ranges["1h"];
+}
+
 function useDeliveries(name: string) {
-  const range = name === "6h" || name === "24h" || name === "7d" ? ranges[name] : ranges["1h"];
+  const range = rangeOf(name);
   const [now, setNow] = useState(Date.now);
-  useInterval(() => setNow(Date.now()), lookMs);
-  // Whole steps, so that the address changes only when a new bar begins.
+  useInterval(() => setNow(Date.now()), pollIntervalMs);
+  // Rounded to whole bars, so that the path changes only when a new bar begins.
   const to = Math.floor(now / 1_000 / range.step + 1) * range.step;
   const time = (seconds: number) => encodeURIComponent(new Date(seconds * 1_000).toISOString());
   return useLoad<Deliveries>(
@@ -97,7 +104,7 @@ function useDeliveries(name: string) {
   );
 }
 
-/** Fixed, so that a colour means the same every day. */
+/** Fixed, so that each verdict keeps its colour. */
 const verdictColours: Readonly<Record<string, string>> = {
   accepted: "--series-2",
   duplicate: "--series-7",
@@ -107,6 +114,10 @@ const verdictColours: Readonly<Record<string, string>> = {
   limited: "--series-4",
   unavailable: "--bad",
 };
+
+/** The API calls a delivery that failed verification `refused`; the console calls it rejected. */
+const verdictLabel = (verdict: string): string =>
+  verdict === "refused" ? "Rejected" : words(verdict);
 
 function DeliveryChart({
   deliveries,
@@ -122,20 +133,19 @@ function DeliveryChart({
     count: values.reduce((sum, value) => sum + value, 0),
   }));
   if (series.length === 0) {
-    return <Empty title="No deliveries in this time" />;
+    return <Empty title="No deliveries in this period" />;
   }
   const minutes = deliveries.stepSeconds / 60;
-  const said = totals.map(({ name, count }) => `${count} ${name}`).join(", ");
+  const summary = totals
+    .map(({ name, count }) => `${count.toLocaleString("en")} ${name.toLowerCase()}`)
+    .join(", ");
   return (
     <figure>
-      <Chart label={`Deliveries by ${by}: ${said}`} times={times} series={series} />
+      <Chart label={`Deliveries by ${by}: ${summary}`} times={times} series={series} />
       <figcaption class="quiet">
-        {minutes === 1
-          ? "A bar a minute"
-          : minutes < 60
-            ? `A bar every ${minutes} minutes`
-            : `A bar every ${minutes / 60} hours`}
-        , times in {zone}. In all: {said}.
+        One bar per{" "}
+        {minutes === 1 ? "minute" : minutes < 60 ? `${minutes} minutes` : `${minutes / 60} hours`},
+        times in {zone}. Total: {summary}.
       </figcaption>
     </figure>
   );
@@ -164,6 +174,6 @@ function summedBy(by: "verdict" | "provider", { series }: Deliveries): readonly 
     if (values === undefined) return [];
     const colour =
       by === "verdict" ? (verdictColours[name] ?? "--series-6") : `--series-${(index % 7) + 1}`;
-    return [{ name, colour, values }];
+    return [{ name: by === "verdict" ? verdictLabel(name) : name, colour, values }];
   });
 }

@@ -1,10 +1,9 @@
-/** Deeper than what anybody reads. */
+/** Nesting beyond this is not formatted: indents grow with the square of the depth. */
 const maxDepth = 60;
 
 /**
- * JSON with line breaks and indents, token for token: numbers and escapes stay as they were sent, which
- * parsing and printing would change. Null when the text is no JSON, or nested so deeply that its indents
- * would be many times as long as itself.
+ * Formats JSON with line breaks and indents. Works token by token, because parsing and printing would change
+ * numbers and escapes. Null if the text is not JSON or is nested more than 60 levels deep.
  */
 export function prettyJson(text: string): string | null {
   try {
@@ -14,20 +13,20 @@ export function prettyJson(text: string): string | null {
   }
   let depth = 0;
   const line = () => `\n${"  ".repeat(depth)}`;
-  // Strings, empty brackets, marks, and whatever stands between them.
+  // Strings, empty brackets, punctuation, and everything else (numbers and literals).
   const tokens = text.match(/"(?:[^"\\]|\\.)*"|\[\s*\]|\{\s*\}|[[\]{},:]|[^\s[\]{},:"]+/g) ?? [];
   let pretty = "";
   for (const part of tokens) {
     if (part === "{" || part === "[") depth += 1;
     if (part === "}" || part === "]") depth -= 1;
     if (depth > maxDepth) return null;
-    pretty += printed(part, line());
+    pretty += formatted(part, line());
   }
   return pretty;
 }
 
-/** `line` is a break and the indent of what follows. */
-function printed(part: string, line: string): string {
+/** `line`: a line break followed by the indent of the next line. */
+function formatted(part: string, line: string): string {
   if (part === "{" || part === "[" || part === ",") return part + line;
   if (part === "}" || part === "]") return line + part;
   if (part === ":") return ": ";

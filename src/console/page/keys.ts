@@ -1,16 +1,16 @@
 import { go, views } from "./route.ts";
 
-/** What the keys do, as the help lists it. */
+/** The shortcuts that the help dialog lists. */
 export const keys = [
-  ["j / k, ↓ / ↑", "next, previous"],
-  ["Enter", "open, and move into it"],
-  ["Esc", "close"],
-  ["/", "filter"],
-  ["1 … 6", "change the view"],
-  ["?", "this help"],
+  ["j / k, ↓ / ↑", "Next, previous"],
+  ["Enter", "Open and focus"],
+  ["Esc", "Close"],
+  ["/", "Filter"],
+  ["1 … 6", "Switch view"],
+  ["?", "Show shortcuts"],
 ] as const;
 
-/** Listens to the whole page, but leaves alone what is typed into fields. */
+/** Listens on the whole page, except for input fields and open dialogs. Returns a function that stops it. */
 export function listenToKeys(showHelp: () => void): () => void {
   const onKey = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -20,14 +20,14 @@ export function listenToKeys(showHelp: () => void): () => void {
       if (event.key === "Escape") target.blur();
       return;
     }
-    if (act(event.key, target, showHelp)) event.preventDefault();
+    if (handle(event.key, target, showHelp)) event.preventDefault();
   };
   addEventListener("keydown", onKey);
   return () => removeEventListener("keydown", onKey);
 }
 
-/** True when the key meant something. */
-function act(key: string, target: HTMLElement, showHelp: () => void): boolean {
+/** Returns whether the key was handled. */
+function handle(key: string, target: HTMLElement, showHelp: () => void): boolean {
   const isInDetail = target.closest(".detail") !== null;
   if (key === "j" || (key === "ArrowDown" && !isInDetail)) return move(1, target);
   if (key === "k" || (key === "ArrowUp" && !isInDetail)) return move(-1, target);
@@ -56,19 +56,19 @@ function move(by: 1 | -1, target: HTMLElement): boolean {
   if (next === undefined) return false;
   next.focus();
   next.scrollIntoView({ block: "nearest" });
-  // Beside an open one the next is opened too, without a step in the history for each.
+  // If an item is open, open the next one instead, without adding a history entry.
   if (open !== null) location.replace(next.href);
   return true;
 }
 
-/** Opens a row and moves into what is open, which the keyboard then reads and scrolls. */
+/** Opens a row and focuses its detail pane, so that the keyboard scrolls the pane. */
 function open(row: HTMLAnchorElement): boolean {
-  const enter = () => document.querySelector<HTMLElement>("[data-pane]")?.focus();
+  const focusPane = () => document.querySelector<HTMLElement>("[data-pane]")?.focus();
   if (row.matches("[aria-current]")) {
-    enter();
+    focusPane();
   } else {
-    // The address changes first, then what is open is drawn.
-    addEventListener("hashchange", () => setTimeout(enter), { once: true });
+    // The pane is rendered after the address has changed.
+    addEventListener("hashchange", () => setTimeout(focusPane), { once: true });
     location.hash = row.hash;
   }
   return true;

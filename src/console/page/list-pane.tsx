@@ -3,22 +3,22 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 
 import type { List, Listed } from "./list.ts";
 import { counted } from "./text.tsx";
-import { Fault, Loading } from "./ui.tsx";
+import { ErrorMessage, Loading } from "./ui.tsx";
 
 interface Parts<Item extends Listed> {
-  /** What is listed: one, and many. */
+  /** The items' name: singular and plural. */
   readonly what: readonly [string, string];
   readonly list: List<Item>;
   readonly scroller: { current: HTMLDivElement | null };
-  /** Draws one; by nothing but the item, whether it is `open`, and the address's `query`. */
+  /** Renders an item. May depend only on the item, on whether it is `open` and on `query`. */
   readonly row: (item: Item) => ComponentChildren;
-  /** The id of what is open. */
+  /** The id of the open item. */
   readonly open: string | null;
   readonly query: URLSearchParams;
   readonly empty: ComponentChildren;
 }
 
-/** A list that goes on as it is scrolled, and grows at the top without moving what is read. */
+/** A list that loads older items on scrolling. New items at the top do not move the visible ones. */
 export function ListPane<Item extends Listed>({
   what,
   list,
@@ -31,15 +31,15 @@ export function ListPane<Item extends Listed>({
   const end = useRef<HTMLDivElement>(null);
   const count = list.items?.length ?? 0;
   useEffect(() => {
-    const mark = end.current;
-    if (mark === null) return undefined;
-    const watcher = new IntersectionObserver(
-      (seen) => seen.some(({ isIntersecting }) => isIntersecting) && list.loadOlder(),
+    const target = end.current;
+    if (target === null) return undefined;
+    const observer = new IntersectionObserver(
+      (entries) => entries.some(({ isIntersecting }) => isIntersecting) && list.loadOlder(),
       { root: scroller.current, rootMargin: "800px" },
     );
-    watcher.observe(mark);
-    return () => watcher.disconnect();
-    // Watched anew when the list has grown: an end that stays in sight is not reported twice.
+    observer.observe(target);
+    return () => observer.disconnect();
+    // Observe again after the list has grown: an end that stays visible is not reported a second time.
   }, [count, list.hasMore, list.isLoading]);
 
   return (
@@ -54,10 +54,11 @@ export function ListPane<Item extends Listed>({
             list.show();
           }}
         >
-          {list.isHeldMore ? `More than ${list.held}` : list.held} new — show
+          Show {list.isHeldMore && "more than "}
+          {counted(list.held, `new ${what[0]}`, `new ${what[1]}`)}
         </button>
       )}
-      {list.error !== null && <Fault error={list.error} retry={list.refresh} />}
+      {list.error !== null && <ErrorMessage error={list.error} retry={list.refresh} />}
       {list.items === null && list.error === null && <Loading what={what[1]} />}
       {list.items !== null && count === 0 && empty}
       {count > 0 && (
@@ -80,7 +81,7 @@ export function ListPane<Item extends Listed>({
               {list.isLoading ? "Loading…" : "Load older"}
             </button>
           ) : (
-            <span class="quiet">That is all: {counted(count, ...what)}</span>
+            <span class="quiet">End of list · {counted(count, ...what)}</span>
           )}
         </div>
       )}
@@ -95,32 +96,32 @@ interface RowParts<Item extends Listed> {
   readonly row: (item: Item) => ComponentChildren;
 }
 
-/** Drawn anew only when it has changed: a list may have thousands, and is looked at every few seconds. */
+/** Renders only after a change: a list may have thousands of rows and is refreshed every few seconds. */
 function Row<Item extends Listed>({ item, isOpen, search, row }: RowParts<Item>) {
   return useMemo(() => <li>{row(item)}</li>, [item, isOpen, search]);
 }
 
-/** Who does not see the list is told at most this often. */
-const tellEveryMs = 30_000;
+/** Screen readers announce new items at most this often. */
+const announceIntervalMs = 30_000;
 
-/** Says how many came, to those who hear the page; a number alone, since there may be many. */
+/** Announces the number of new items to screen readers. */
 function Arrivals({ arrived, what }: Pick<Parts<never>, "what"> & { readonly arrived: number }) {
-  const told = useRef({ count: 0, atMs: 0 });
+  const announced = useRef({ count: 0, atMs: 0 });
   const [text, setText] = useState("");
   useEffect(() => {
-    const count = arrived - told.current.count;
+    const count = arrived - announced.current.count;
     if (count <= 0) {
-      // With other filters it is another list, which counts anew.
-      told.current.count = arrived;
+      // The filters have changed: this is a new list, which counts from zero.
+      announced.current.count = arrived;
       return undefined;
     }
-    // What is said must change to be heard again.
+    // Screen readers announce only changes: clear the text, in case the next one is the same.
     setText("");
-    const waitMs = told.current.atMs + tellEveryMs - Date.now();
+    const waitMs = announced.current.atMs + announceIntervalMs - Date.now();
     const timer = setTimeout(
       () => {
-        told.current = { count: arrived, atMs: Date.now() };
-        setText(`New: ${counted(count, ...what)}`);
+        announced.current = { count: arrived, atMs: Date.now() };
+        setText(counted(count, `new ${what[0]}`, `new ${what[1]}`));
       },
       Math.max(0, waitMs),
     );
@@ -133,7 +134,7 @@ function Arrivals({ arrived, what }: Pick<Parts<never>, "what"> & { readonly arr
   );
 }
 
-/** A list, and beside it (on a phone instead of it) what is open. */
+/** A list with the open item beside it or, on a phone, in place of it. */
 export function Split({
   title,
   filters,
@@ -145,7 +146,7 @@ export function Split({
   readonly list: ComponentChildren;
   readonly detail: ComponentChildren | null;
 }) {
-  useReturn(detail !== null);
+  useFocusReturn(detail !== null);
   return (
     <div class={detail === null ? "split" : "split open"}>
       <section class="master" aria-label={title}>
@@ -160,8 +161,8 @@ export function Split({
   );
 }
 
-/** When what is open is closed, the focus that it had goes back to its row. */
-function useReturn(isOpen: boolean): void {
+/** When the detail pane closes with the focus in it, moves the focus back to the row. */
+function useFocusReturn(isOpen: boolean): void {
   const row = useRef<HTMLElement | null>(null);
   useLayoutEffect(() => {
     if (isOpen) row.current = document.querySelector("[data-row][aria-current]") ?? row.current;
@@ -171,27 +172,27 @@ function useReturn(isOpen: boolean): void {
   }, [isOpen]);
 }
 
-/** Whether the focus is on anything that is there to be seen. */
+/** Whether a visible element has the focus. */
 function hasFocus(): boolean {
   const { activeElement, body } = document;
   if (activeElement === null || activeElement === body) return false;
   return activeElement.checkVisibility({ visibilityProperty: true });
 }
 
-/** What is open. Esc closes it, Enter on its row moves into it. */
+/** The detail pane. Esc closes it; Enter on its row focuses it. */
 export function Detail({
   label,
   close,
   children,
 }: {
   readonly label: string;
-  /** The address without it. */
+  /** The address of the list without the open item. */
   readonly close: string;
   readonly children: ComponentChildren;
 }) {
   const pane = useRef<HTMLElement>(null);
   useEffect(() => {
-    // On a phone the list is gone, and with it the focus.
+    // On a phone the pane replaces the list, which may have had the focus.
     if (!hasFocus()) pane.current?.focus({ preventScroll: true });
   }, [label]);
   return (

@@ -1,44 +1,44 @@
 import { useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
-import { type ApiError, ask } from "./api.ts";
-import { faultOf } from "./load.ts";
+import { type ApiError, callApi } from "./api.ts";
+import { toApiError } from "./load.ts";
 import type { Page } from "./wire.ts";
 
-/** What every list's items have. */
+/** The fields that all list items have. */
 export interface Listed {
   readonly id: string;
   readonly createdAt: string;
 }
 
 export interface List<Item extends Listed> {
-  /** Newest first; null until the first page is there. */
+  /** Newest first; null until the first page is loaded. */
   readonly items: readonly Item[] | null;
-  /** How many new ones wait until the reader wants them, so that nothing moves under their eyes. */
+  /** Number of new items that are held back while the list is scrolled down, so that nothing moves. */
   readonly held: number;
-  /** Whether even more wait than were counted. */
+  /** Whether there are more new items than `held` counts. */
   readonly isHeldMore: boolean;
-  /** How many have come since the list was first there, as far as they were read. */
+  /** Number of items that arrived after the first load. */
   readonly arrived: number;
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   readonly error: ApiError | null;
-  /** Asks for the next older page. */
+  /** Loads the next older page. */
   readonly loadOlder: () => void;
-  /** Asks for what is new; it is shown at once when `isAtTop()`. */
+  /** Loads new items, and shows them at once if `isAtTop()`. */
   readonly refresh: () => void;
-  /** Shows what is held. */
+  /** Shows the items that are held back. */
   readonly show: () => void;
 }
 
 const pageSize = 50;
-/** When more than these pages are new at once, the list begins anew. */
+/** If more pages than this are new, the list is reset instead of extended. */
 const maxNewPages = 4;
-/** A list that has grown beyond this begins anew when its reader is at the top. */
+/** A longer list is reset the next time it is refreshed at the top. */
 const maxItems = 2_000;
 
-/** A list of the API by its cursors, kept up to date from the top. `path` holds the filters. */
+/** Follows a paginated list of the API and adds new items at the top. `path` includes the filters. */
 export function useList<Item extends Listed>(path: string, isAtTop: () => boolean): List<Item> {
-  const [, draw] = useReducer((count: number, by: number) => count + by, 0);
+  const [, render] = useReducer((count: number, by: number) => count + by, 0);
   const top = useRef(isAtTop);
   top.current = isAtTop;
   const store = useMemo(
@@ -46,7 +46,7 @@ export function useList<Item extends Listed>(path: string, isAtTop: () => boolea
       listStore<Item>(
         path,
         () => top.current(),
-        () => draw(1),
+        () => render(1),
       ),
     [path],
   );
@@ -58,7 +58,7 @@ export function useList<Item extends Listed>(path: string, isAtTop: () => boolea
 }
 
 function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, changed: () => void) {
-  const over = new AbortController();
+  const closed = new AbortController();
   const known = new Set<string>();
   const held = new Set<string>();
   let items: readonly Item[] = [];
@@ -66,26 +66,26 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   let isLoaded = false;
   let isBusy = false;
   let isRefreshDue = false;
-  /** New ones beyond what was read: to show them, the list begins anew. */
+  /** Number of new items that were read but not kept, since more follow: showing them resets the list. */
   let missed = 0;
   let arrived = 0;
   let error: ApiError | null = null;
 
   const pageAt = (cursor: string | null) =>
-    ask<Page<Item>>(withCursor(path, cursor), { signal: over.signal });
+    callApi<Page<Item>>(withCursor(path, cursor), { signal: closed.signal });
 
-  /** One question at a time; a refresh asked for in the meantime comes after it. */
+  /** Runs one request at a time. A refresh requested meanwhile runs afterwards. */
   async function run(work: () => Promise<void>): Promise<void> {
     isBusy = true;
     changed();
     try {
       await work();
       error = null;
-    } catch (failure) {
-      error = faultOf(failure);
+    } catch (cause) {
+      error = toApiError(cause);
     }
     isBusy = false;
-    if (over.signal.aborted) return;
+    if (closed.signal.aborted) return;
     changed();
     if (isRefreshDue) refresh();
   }
@@ -95,25 +95,28 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
     if (!isBusy) void run(readNewer);
   }
 
-  /** Reads from the top until it meets what is known: what was committed late is found too. */
+  /**
+   * Reads pages from the top until one contains a known item. Merges whole pages, which also finds items
+   * that were committed late and sort below known ones.
+   */
   async function readNewer(): Promise<void> {
     const fresh: Item[] = [];
     let next: string | null = null;
-    let meets = false;
-    for (let pages = 0; pages < maxNewPages && !meets; pages += 1) {
+    let isConnected = false;
+    for (let pages = 0; pages < maxNewPages && !isConnected; pages += 1) {
       const { data, pagination } = await pageAt(next);
       fresh.push(...data);
       next = pagination.hasMore ? pagination.nextCursor : null;
-      meets = next === null || data.some(({ id }) => known.has(id));
+      isConnected = next === null || data.some(({ id }) => known.has(id));
       if (!isLoaded) break;
     }
     const isShown = !isLoaded || isAtTop();
-    if (!meets && !isShown) {
+    if (!isConnected && !isShown) {
       missed = fresh.length;
       return;
     }
     if (isLoaded) arrived += fresh.filter(({ id }) => !known.has(id)).length;
-    if (!meets || (isShown && items.length > maxItems)) forget();
+    if (!isConnected || (isShown && items.length > maxItems)) reset();
     if (items.length === 0) older = next;
     for (const { id } of fresh) if (!known.has(id) && !isShown) held.add(id);
     if (isShown) held.clear();
@@ -121,7 +124,7 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
     isLoaded = true;
   }
 
-  function forget(): void {
+  function reset(): void {
     items = [];
     missed = 0;
     known.clear();
@@ -145,12 +148,12 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   const show = () => {
     held.clear();
     changed();
-    // The reader is at the top now.
+    // The caller has scrolled to the top, so the refresh shows the items.
     if (missed > 0) refresh();
   };
   return {
     refresh,
-    close: () => over.abort(),
+    close: () => closed.abort(),
     read: (): List<Item> => ({
       items: isLoaded ? items.filter(({ id }) => !held.has(id)) : null,
       held: held.size + missed,
@@ -171,12 +174,12 @@ function withCursor(path: string, cursor: string | null): string {
   return `${path}${path.includes("?") ? "&" : "?"}limit=${pageSize}${after}`;
 }
 
-/** Both, each item once and as it was last seen, in the order of the API. */
+/** Merges two lists: each item once, in its latest version, in the order of the API. */
 function merged<Item extends Listed>(
   known: readonly Item[],
-  seen: readonly Item[],
+  latest: readonly Item[],
 ): readonly Item[] {
-  const byId = new Map([...known, ...seen].map((item) => [item.id, item]));
+  const byId = new Map([...known, ...latest].map((item) => [item.id, item]));
   return [...byId.values()].toSorted(
     (a, b) => compare(b.createdAt, a.createdAt) || compare(b.id, a.id),
   );

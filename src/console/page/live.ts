@@ -3,41 +3,43 @@ import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
 import { type FeedState, followFeed } from "./feed.ts";
 
-/** What the feed tells all views: its state, and a number that rises whenever there may be news. */
+/** The live feed, as the views see it. */
 export interface Live {
   readonly state: FeedState;
+  /** A counter that increases whenever there may be new data. */
   readonly news: number;
 }
 
 export const LiveContext = createContext<Live>({ state: { name: "connecting" }, news: 0 });
 export const useLive = (): Live => useContext(LiveContext);
 
-/** Views hear of news at most this often: a burst of hundreds is one reason to look. */
+/** `news` increases at most this often, so that a burst of messages causes one reload. */
 const newsIntervalMs = 100;
 
-/** Follows the feed as long as somebody is signed in. */
+/** Follows the feed with this token until the component unmounts. */
 export function useFeed(token: string): Live {
   const [state, setState] = useState<FeedState>({ name: "connecting" });
   const [news, setNews] = useState(0);
   useEffect(() => {
-    const over = new AbortController();
+    const unmounted = new AbortController();
     let timer: ReturnType<typeof setTimeout> | null = null;
-    const tell = () => {
+    const countNews = () => {
       timer ??= setTimeout(() => {
         timer = null;
         setNews((count) => count + 1);
       }, newsIntervalMs);
     };
-    void followFeed(token, { onOpen: tell, onMessage: tell, onState: setState }, over.signal);
+    const follower = { onOpen: countNews, onMessage: countNews, onState: setState };
+    void followFeed(token, follower, unmounted.signal);
     return () => {
-      over.abort();
+      unmounted.abort();
       if (timer !== null) clearTimeout(timer);
     };
   }, [token]);
   return { state, news };
 }
 
-/** Calls `action` every `ms` while the page is looked at, and at once when it is looked at again. */
+/** Calls `action` every `ms` while the page is visible, and at once when it becomes visible again. */
 export function useInterval(action: () => void, ms: number): void {
   const latest = useRef(action);
   latest.current = action;

@@ -1,10 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import { ApiError, ask } from "./api.ts";
+import { ApiError, callApi } from "./api.ts";
 import { useLive } from "./live.ts";
 
-/** Something asked for: not there yet, there, or not to be had; an old answer stays while a new one comes. */
+/** The state of a request. */
 export interface Loaded<Answer> {
+  /** Null until the first response; kept while reloading and after a failed reload. */
   readonly value: Answer | null;
   readonly error: ApiError | null;
   readonly reload: () => void;
@@ -12,11 +13,11 @@ export interface Loaded<Answer> {
 }
 
 interface Options {
-  /** Whether the answer to an earlier path is shown until that to the new one is there. */
+  /** Whether to keep the value of the previous path until the new one has loaded. */
   readonly keep?: boolean;
 }
 
-/** Asks for `path` whenever it changes; null asks for nothing. */
+/** Loads `path`, and again whenever it changes. Null loads nothing. */
 export function useLoad<Answer>(
   path: string | null,
   { keep = false }: Options = {},
@@ -26,21 +27,21 @@ export function useLoad<Answer>(
     value: null,
   });
   const [error, setError] = useState<ApiError | null>(null);
-  const asking = useRef<AbortController | null>(null);
+  const pending = useRef<AbortController | null>(null);
 
   const reload = useCallback(() => {
-    asking.current?.abort();
+    pending.current?.abort();
     if (path === null) return;
-    const mine = new AbortController();
-    asking.current = mine;
-    ask<Answer>(path, { signal: mine.signal }).then(
+    const controller = new AbortController();
+    pending.current = controller;
+    callApi<Answer>(path, { signal: controller.signal }).then(
       (value) => {
-        if (mine.signal.aborted) return;
+        if (controller.signal.aborted) return;
         setHeld({ path, value });
         setError(null);
       },
-      (failure: unknown) => {
-        if (!mine.signal.aborted) setError(faultOf(failure));
+      (cause: unknown) => {
+        if (!controller.signal.aborted) setError(toApiError(cause));
       },
     );
   }, [path]);
@@ -48,10 +49,10 @@ export function useLoad<Answer>(
   useEffect(() => {
     setError(null);
     reload();
-    return () => asking.current?.abort();
+    return () => pending.current?.abort();
   }, [reload]);
 
-  // What no server answered is asked again when there is one: nobody has to press a button.
+  // The feed reports news after it has reconnected: retry requests that did not reach the server.
   const { news } = useLive();
   useEffect(() => void (error?.status === 0 && reload()), [news]);
 
@@ -59,7 +60,7 @@ export function useLoad<Answer>(
   return { value: keep || held.path === path ? held.value : null, error, reload, set };
 }
 
-export function faultOf(failure: unknown): ApiError {
-  if (failure instanceof ApiError) return failure;
-  return new ApiError(0, "page", failure instanceof Error ? failure.message : String(failure));
+export function toApiError(cause: unknown): ApiError {
+  if (cause instanceof ApiError) return cause;
+  return new ApiError(0, "page", cause instanceof Error ? cause.message : String(cause));
 }

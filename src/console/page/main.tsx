@@ -4,5 +4,5 @@ import { App } from "./app.tsx";
 import { applyTheme } from "./theme.ts";
 
 applyTheme();
-const place = document.querySelector("#console");
-if (place !== null) render(<App />, place);
+const root = document.querySelector("#console");
+if (root !== null) render(<App />, root);

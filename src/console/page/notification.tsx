@@ -1,86 +1,90 @@
 import { useEffect, useRef } from "preact/hooks";
 
-import { counted, OutsideLink, Text } from "./text.tsx";
+import { counted, ExternalLink, Text } from "./text.tsx";
 import { ExactTime, Time } from "./time.tsx";
 import { Badge, Status, Wide } from "./ui.tsx";
 import type { NotificationDetail } from "./wire.ts";
 
 interface Parts {
   readonly of: NotificationDetail;
-  /** Its place among those of the event; null where it is the only one. */
+  /** Its position among the event's notifications; null if it is the only one. */
   readonly number: number | null;
-  /** Whether a replay made it. One may also send an old one again, under its own id. */
-  readonly isAgain: boolean;
-  /** Other than before when it was just sent again: then it is brought into sight. */
+  /** Whether a replay created it. A replay may instead resend an existing one under its original id. */
+  readonly isReplay: boolean;
+  /** A new object whenever it was resent, which scrolls it into view. */
   readonly resent: object | null;
 }
 
-/** One message to operators, with every try to deliver it. */
-export function NotificationStep({ of: told, number, isAgain, resent }: Parts) {
-  const place = useRef<HTMLLIElement>(null);
+/** A notification in the timeline, with its delivery attempts. */
+export function NotificationEntry({ of: notification, number, isReplay, resent }: Parts) {
+  const item = useRef<HTMLLIElement>(null);
   useEffect(() => {
-    if (resent !== null) place.current?.scrollIntoView({ block: "center" });
+    if (resent !== null) item.current?.scrollIntoView({ block: "center" });
   }, [resent]);
   return (
-    <li class={resent === null ? "step" : "step fresh"} ref={place}>
+    <li class={resent === null ? "step" : "step fresh"} ref={item}>
       <h3>
         Notification{number !== null && ` ${number}`}
-        {(isAgain || told.attempts.length > told.attemptCount) && ", sent again"}{" "}
-        <Status of={told.status} />
+        {(isReplay || notification.attempts.length > notification.attemptCount) && ", resent"}{" "}
+        <Status of={notification.status} />
       </h3>
       <p>
         <strong>
-          <Text of={told.title} />
+          <Text of={notification.title} />
         </strong>
-        {told.severity !== "info" && (
+        {notification.severity !== "info" && (
           <>
             {" "}
-            <Status of={told.severity} />
+            <Status of={notification.severity} />
           </>
         )}
       </p>
-      {told.text !== "" && (
+      {notification.text !== "" && (
         <p>
-          <Text of={told.text} />
+          <Text of={notification.text} />
         </p>
       )}
-      {told.url !== null && (
+      {notification.url !== null && (
         <p>
-          <OutsideLink to={told.url} />
+          <ExternalLink to={notification.url} />
         </p>
       )}
       <p class="quiet">
-        <ExactTime at={told.createdAt} /> <Outcome of={told} />
+        <ExactTime at={notification.createdAt} /> <Outcome of={notification} />
       </p>
-      {told.attempts.length > 0 && <Attempts of={told} />}
+      {notification.attempts.length > 0 && <Attempts of={notification} />}
     </li>
   );
 }
 
-function Outcome({ of: told }: { readonly of: NotificationDetail }) {
-  if (told.status === "dead")
-    return <>Given up after {counted(told.attemptCount, "try", "tries")}. Replay sends it again.</>;
-  if (told.dueAt !== null) {
+function Outcome({
+  of: { status, attempts, attemptCount, dueAt },
+}: {
+  readonly of: NotificationDetail;
+}) {
+  if (status === "dead")
+    return <>Delivery failed after {counted(attemptCount, "attempt")}. Replay to send it again.</>;
+  if (dueAt !== null) {
     return (
       <>
-        {told.attempts.length === 0 ? "First" : "Next"} try <Time at={told.dueAt} />
+        {attempts.length === 0 ? "First" : "Next"} attempt <Time at={dueAt} />
       </>
     );
   }
-  if (told.attempts.length === 0) return <>On the feed and in the log; no gateway is set</>;
+  if (attempts.length === 0) return <>Sent to the feed and the log. No operator gateway is set.</>;
   return null;
 }
 
 function Attempts({ of: { attempts } }: { readonly of: NotificationDetail }) {
   return (
-    <Wide label="Tries">
+    <Wide label="Delivery attempts">
       <table>
         <thead>
           <tr>
-            <th>Try</th>
-            <th>At</th>
-            <th>Answer</th>
-            <th>Took</th>
+            <th>Attempt</th>
+            <th>Time</th>
+            <th>Response</th>
+            <th class="number">Duration</th>
           </tr>
         </thead>
         <tbody>
@@ -92,7 +96,7 @@ function Attempts({ of: { attempts } }: { readonly of: NotificationDetail }) {
               </td>
               <td>
                 <Badge tone={attempt.delivered ? "good" : "bad"}>
-                  {attempt.responseStatus ?? "no answer"}
+                  {attempt.responseStatus ?? "No response"}
                 </Badge>{" "}
                 {attempt.error !== null && <Text of={attempt.error} />}
               </td>

@@ -1,32 +1,34 @@
 import { useState } from "preact/hooks";
 
-import { ask } from "./api.ts";
-import { faultOf } from "./load.ts";
+import { callApi } from "./api.ts";
+import { toApiError } from "./load.ts";
 import { notify } from "./ui.tsx";
 import type { EventDetail } from "./wire.ts";
 
 interface Parts {
-  /** The event's. */
+  /** The event's id. */
   readonly id: string;
   readonly isMain?: boolean;
   readonly replayed: (event: EventDetail) => void;
 }
 
-/** Reads an event anew and tells operators again: the API's one way to put a delivery right. */
+/** Replays an event: parses its stored body again and resends its notifications. */
 export function Replay({ id, isMain = false, replayed }: Parts) {
   const [isBusy, setIsBusy] = useState(false);
   async function replay(): Promise<void> {
     setIsBusy(true);
     try {
       const path = `v1/events/${encodeURIComponent(id)}/replay`;
-      const event = await ask<EventDetail>(path, { method: "POST" });
+      const event = await callApi<EventDetail>(path, { method: "POST" });
       replayed(event);
-      const isTold = event.notifications.length > 0;
+      const hasNotifications = event.notifications.length > 0;
       notify(
-        isTold ? "Replayed: operators are told again" : "Replayed: nobody is told of such an event",
+        hasNotifications
+          ? "Replayed. Notifications are sent again."
+          : "Replayed. Events of this type send no notifications.",
       );
-    } catch (failure) {
-      notify(`Not replayed: ${faultOf(failure).message}`, "bad");
+    } catch (cause) {
+      notify(`Replay failed. ${toApiError(cause).message}`, "bad");
     }
     setIsBusy(false);
   }
@@ -34,9 +36,9 @@ export function Replay({ id, isMain = false, replayed }: Parts) {
     <button
       type="button"
       class={isMain ? "primary" : ""}
-      // Not `disabled`, which would take the focus from who pressed it.
+      // Not `disabled`, which would take the focus from the button.
       aria-disabled={isBusy}
-      title="Reads the stored bytes anew and sends its notifications again"
+      title="Parses the stored body again and resends its notifications"
       onClick={() => {
         if (!isBusy) void replay();
       }}

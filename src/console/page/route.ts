@@ -1,24 +1,33 @@
 import { useEffect, useState } from "preact/hooks";
 
-export const views = ["events", "refused", "health", "providers", "flights", "bookings"] as const;
+export const views = [
+  "events",
+  "rejections",
+  "health",
+  "providers",
+  "flights",
+  "bookings",
+] as const;
 export type View = (typeof views)[number];
 
-/** Where in the console somebody is: all of it stands in the address, so that it can be shared. */
+/** The current location in the console. All of it is in the address, so that links can be shared. */
 export interface Route {
   readonly view: View;
-  /** What is open beside the list; null for none. */
+  /** The open item; null if none is open. */
   readonly id: string | null;
   /** Filters. */
   readonly query: URLSearchParams;
 }
 
-/** `#/events/evt_1?provider=code_host`; without any path the first view. Null where there is no such page. */
+/**
+ * Parses `#/events/evt_1?provider=code_host`. Without a path: the first view. Null if the view is unknown.
+ */
 export function readRoute(hash: string): Route | null {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const [name = "", id = ""] = path.split("/");
-  // A one-time code is taken out of the address, and names no page.
-  const isNone = name === "" || name.startsWith("code=");
-  const view = isNone ? "events" : views.find((known) => known === name);
+  // `#code=…` is a one-time code, which sign-in removes from the address.
+  const isEmpty = name === "" || name.startsWith("code=");
+  const view = isEmpty ? "events" : views.find((known) => known === name);
   if (view === undefined) return null;
   return { view, id: id === "" ? null : decoded(id), query: new URLSearchParams(search) };
 }
@@ -32,7 +41,7 @@ export function go(view: View, id: string | null = null, query?: URLSearchParams
   location.hash = writeRoute(view, id, query);
 }
 
-/** The same without a new entry in the history: for filters as they are typed. */
+/** Sets a filter without adding a history entry. An empty value removes it. */
 export function filter(route: Route, name: string, value: string): void {
   const query = new URLSearchParams(route.query);
   if (value === "") query.delete(name);

@@ -1,37 +1,40 @@
-/** Gone when the tab is closed, and no other tab or site can read it. */
-const place = "skyhook.token";
+/** In `sessionStorage`: no other tab or site can read it, and the browser deletes it with the tab. */
+const storageKey = "skyhook.token";
 
-/** Why somebody who was signed in is no longer. */
-export type SignedOutBecause = "signed-out" | "expired" | "forbidden" | null;
+/** Why the last session ended; null if there was none in this page. */
+export type SignOutReason = "signed-out" | "expired" | "forbidden" | null;
 
 type Listener = () => void;
 const listeners = new Set<Listener>();
-let because: SignedOutBecause = null;
+let lastReason: SignOutReason = null;
 
 export function token(): string | null {
-  return sessionStorage.getItem(place);
+  return sessionStorage.getItem(storageKey);
 }
 
-export function signedOutBecause(): SignedOutBecause {
-  return because;
+export function signOutReason(): SignOutReason {
+  return lastReason;
 }
 
 export function signIn(value: string): void {
-  sessionStorage.setItem(place, value);
-  because = null;
-  announce();
+  sessionStorage.setItem(storageKey, value);
+  lastReason = null;
+  notifyListeners();
 }
 
-/** Ends the session; given whose it was when a question was asked, only that one: an answer may be late. */
+/**
+ * Ends the session, but only if its token still is `expected`: a late response to a request of an earlier
+ * session must not end the current one.
+ */
 export function signOut(
-  reason: Exclude<SignedOutBecause, null>,
-  whose: string | null = token(),
+  reason: Exclude<SignOutReason, null>,
+  expected: string | null = token(),
 ): void {
-  const held = token();
-  if (held === null || held !== whose) return;
-  sessionStorage.removeItem(place);
-  because = reason;
-  announce();
+  const current = token();
+  if (current === null || current !== expected) return;
+  sessionStorage.removeItem(storageKey);
+  lastReason = reason;
+  notifyListeners();
 }
 
 /** Calls `listener` on every sign-in and sign-out, until the returned function is called. */
@@ -40,16 +43,16 @@ export function onSession(listener: Listener): () => void {
   return () => void listeners.delete(listener);
 }
 
-function announce(): void {
+function notifyListeners(): void {
   for (const listener of listeners) listener();
 }
 
 interface TokenClaims {
   readonly roles: readonly string[];
-  readonly endsAt: Date | null;
+  readonly expiresAt: Date | null;
 }
 
-/** What a token says of itself, to show: only the server knows whether it is true. */
+/** Reads the claims of a token, for display only: the signature is not verified here. */
 export function readToken(value: string): TokenClaims {
   try {
     const encoded = (value.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");
@@ -58,11 +61,11 @@ export function readToken(value: string): TokenClaims {
     const { exp, roles }: { exp?: unknown; roles?: unknown } = claims;
     return {
       roles: Array.isArray(roles) ? roles.map(String) : [],
-      endsAt: typeof exp === "number" ? new Date(exp * 1_000) : null,
+      expiresAt: typeof exp === "number" ? new Date(exp * 1_000) : null,
     };
   } catch {
     return unknownToken;
   }
 }
 
-const unknownToken: TokenClaims = { roles: [], endsAt: null };
+const unknownToken: TokenClaims = { roles: [], expiresAt: null };

@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { ApiError, exchange, tryToken } from "./api.ts";
-import { signedOutBecause, signIn } from "./session.ts";
+import { ApiError, checkToken, exchange } from "./api.ts";
+import { signIn, signOutReason } from "./session.ts";
 
 const reasons = {
-  "signed-out": "You are signed out.",
+  "signed-out": "You have signed out.",
   expired: "Your session has expired. Sign in to continue where you left off.",
-  forbidden: "This token may not see the console: it needs the role operator or admin.",
+  forbidden: "This token cannot open the console. Use one with the operator or admin role.",
 } as const;
 
-/** The one-time code that `skyhook console` put into the address; it is taken out at once. */
+/** Reads the one-time code that `skyhook console` puts in the address, and removes it from the address. */
 export function takeCode(): string | null {
   const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
   if (code !== null) history.replaceState(null, "", location.pathname);
@@ -17,22 +17,22 @@ export function takeCode(): string | null {
 }
 
 export function SignIn() {
-  const because = signedOutBecause();
-  const [fault, setFault] = useState<string | null>(because === null ? null : reasons[because]);
+  const reason = signOutReason();
+  const [message, setMessage] = useState<string | null>(reason === null ? null : reasons[reason]);
   const [isBusy, setIsBusy] = useState(false);
   const field = useRef<HTMLInputElement>(null);
-  // `autofocus` counts once a page: not for who was signed out.
+  // `autofocus` works once per page load, so not after signing out.
   useEffect(() => field.current?.focus(), []);
 
   async function enter(tokenOf: () => Promise<string>): Promise<void> {
     setIsBusy(true);
-    setFault(null);
+    setMessage(null);
     try {
       const token = await tokenOf();
-      await tryToken(token);
+      await checkToken(token);
       signIn(token);
     } catch (error) {
-      setFault(sentence(error));
+      setMessage(messageOf(error));
       setIsBusy(false);
     }
   }
@@ -43,7 +43,7 @@ export function SignIn() {
       if (code !== null) void enter(() => exchange(code));
     };
     tryCode();
-    // A link opened in a tab that already shows this page changes only the fragment.
+    // Opening a sign-in link in this tab changes only the fragment and does not reload the page.
     addEventListener("hashchange", tryCode);
     return () => removeEventListener("hashchange", tryCode);
   }, []);
@@ -59,15 +59,15 @@ export function SignIn() {
         }}
       >
         <h1>Skyhook console</h1>
-        {fault !== null && (
-          <p class="fault" role="alert">
-            {fault}
+        {message !== null && (
+          <p class="error" role="alert">
+            {message}
           </p>
         )}
-        <p>On the server, this prints a link that signs you in once:</p>
+        <p>To get a one-time sign-in link, run this on the server:</p>
         <pre>skyhook console</pre>
         <label>
-          <span class="label">Or paste an access token with the role operator</span>
+          <span class="label">Or paste an access token with the operator role</span>
           <input
             name="token"
             type="password"
@@ -81,23 +81,24 @@ export function SignIn() {
           {isBusy ? "Signing in…" : "Sign in"}
         </button>
         <p class="quiet">
-          <code>skyhook token --email you@example.com --role operator</code> makes one. It is kept
-          in this tab only, until you close it or sign out.
+          Create one with <code>skyhook token --email you@example.com --role operator</code>. It is
+          stored in this tab only, until you close the tab or sign out.
         </p>
       </form>
     </main>
   );
 }
 
-/** As people paste them: with `Bearer`, white space, or the shell's `export NAME=` before it. */
+/** Removes what is often pasted along with a token: white space, `Bearer`, `export NAME=`. */
 function cleaned(text: string): string {
   return text.trim().replace(/^(?:Bearer\s+|export\s+\w+=|\w+=)/, "");
 }
 
-function sentence(error: unknown): string {
-  if (!(error instanceof ApiError)) return "This is no token: paste what `skyhook token` prints.";
+function messageOf(error: unknown): string {
+  if (!(error instanceof ApiError))
+    return "This is not a token. Paste the output of `skyhook token`.";
   if (error.status === 401)
-    return error.message || "This token is not valid, or has ended: get a new one.";
+    return error.message || "This token is invalid or has expired. Create a new one.";
   if (error.status === 403) return reasons.forbidden;
-  return error.message || `The server answered ${error.status}.`;
+  return error.message || `The server responded with status ${error.status}.`;
 }

@@ -1,18 +1,18 @@
 import type { ComponentChildren } from "preact";
 
 /**
- * Characters that are not seen, or that change how others are seen: controls, zero-width characters and
- * what turns the direction of writing (Unicode TR #36). Not tab and line feed, nor what joins emoji.
+ * Characters that are invisible or change how others are displayed: controls, zero-width characters and
+ * bidirectional controls (Unicode TR #36). Except tab, line feed and the zero-width joiner of emoji.
  */
-const unseen = /(?![\t\n\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const invisible = /(?![\t\n\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text from outside, with the characters that could deceive made visible. Always text, never markup. */
+/** Untrusted text. Rendered as text, never as markup, with invisible characters shown by their code. */
 export function Text({ of: text }: { readonly of: string }) {
   return <bdi>{parts(text)}</bdi>;
 }
 
 function parts(text: string): ComponentChildren {
-  const found = [...text.matchAll(unseen)];
+  const found = [...text.matchAll(invisible)];
   if (found.length === 0) return text;
   const out: ComponentChildren[] = [];
   let from = 0;
@@ -20,7 +20,7 @@ function parts(text: string): ComponentChildren {
     const name = `U+${(match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
     out.push(
       text.slice(from, match.index),
-      <span class="unseen" title="A character that is not seen">
+      <span class="invisible" title="Invisible character">
         {name}
       </span>,
     );
@@ -30,7 +30,7 @@ function parts(text: string): ComponentChildren {
   return out;
 }
 
-/** Bytes as text, exactly: line breaks are marked, since signatures are over them too. */
+/** Exact text with visible line breaks: signatures cover them too. */
 export function ExactText({ of: text }: { readonly of: string }) {
   const lines = text.split("\n");
   return (
@@ -52,8 +52,8 @@ export function ExactText({ of: text }: { readonly of: string }) {
   );
 }
 
-/** A link that leads away, only where it is one for browsers; else the text alone. */
-export function OutsideLink({
+/** A link to another site. Anything but an http or https URL is shown as text. */
+export function ExternalLink({
   to,
   children,
 }: {
@@ -86,7 +86,7 @@ export function money(amount: number, currency: string): string {
     style: "currency",
     currency,
     currencyDisplay: "code",
-    // Browsers know fewer decimals of some currencies than there are: none is to be rounded away.
+    // For some currencies browsers assume fewer decimals than ISO 4217 defines: do not round them away.
     maximumFractionDigits: 4,
   } as const;
   return new Intl.NumberFormat("en", style).format(amount);

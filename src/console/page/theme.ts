@@ -1,16 +1,16 @@
-/** What somebody chose; null follows the system. No secret, so it may outlive the tab. */
+/** The chosen theme; null follows the system. Not secret, so it is kept in `localStorage`. */
 export type Theme = "light" | "dark" | null;
 
-const place = "skyhook.theme";
+const storageKey = "skyhook.theme";
 
 export function theme(): Theme {
-  const kept = localStorage.getItem(place);
-  return kept === "light" || kept === "dark" ? kept : null;
+  const stored = localStorage.getItem(storageKey);
+  return stored === "light" || stored === "dark" ? stored : null;
 }
 
 export function setTheme(chosen: Theme): void {
-  if (chosen === null) localStorage.removeItem(place);
-  else localStorage.setItem(place, chosen);
+  if (chosen === null) localStorage.removeItem(storageKey);
+  else localStorage.setItem(storageKey, chosen);
   applyTheme();
 }
 
@@ -18,6 +18,6 @@ export function applyTheme(): void {
   const chosen = theme();
   if (chosen === null) delete document.documentElement.dataset["theme"];
   else document.documentElement.dataset["theme"] = chosen;
-  // Charts are painted, so they hear of it and paint anew.
+  // Charts are drawn on a canvas and must be repainted.
   dispatchEvent(new Event("skyhook:theme"));
 }

@@ -2,40 +2,40 @@ import { useEffect, useState } from "preact/hooks";
 
 import { ago } from "./durations.ts";
 
-/** With the name of the reader's zone. */
+/** In the browser's time zone, with its name. */
 const exact = new Intl.DateTimeFormat("en-GB", {
   dateStyle: "medium",
   timeStyle: "long",
 });
 
-/** One timer for all times on the page. */
-const watchers = new Set<() => void>();
+/** One timer updates all times on the page. */
+const listeners = new Set<() => void>();
 setInterval(() => {
-  for (const watcher of watchers) watcher();
+  for (const listener of listeners) listener();
 }, 1_000);
 
-/** A time as people say it; the exact one in the title, in UTC and where the reader is. */
+/** A relative time. Its tooltip has the exact time, in UTC and in the browser's time zone. */
 export function Time({ at }: { readonly at: string }) {
   const time = new Date(at);
   const [text, setText] = useState("");
   useEffect(() => {
-    // Drawn anew only when it reads otherwise: there may be thousands.
+    // Sets text, not the time: Preact renders only if it has changed, and a list may have thousands of times.
     const tick = () => setText(ago(new Date(at), Date.now()));
     tick();
-    watchers.add(tick);
-    return () => void watchers.delete(tick);
+    listeners.add(tick);
+    return () => void listeners.delete(tick);
   }, [at]);
   return (
-    <time dateTime={at} title={`${at}\n${exact.format(time)} here`}>
+    <time dateTime={at} title={`${at}\n${exact.format(time)} (local time)`}>
       {text || ago(time, Date.now())}
     </time>
   );
 }
 
-/** The time of day to the millisecond, where the order of things within a second counts. */
+/** A time to the millisecond, for when the order within a second matters. */
 export function ExactTime({ at }: { readonly at: string }) {
   return (
-    <time class="mono" dateTime={at} title={`${exact.format(new Date(at))} here`}>
+    <time class="mono" dateTime={at} title={`${exact.format(new Date(at))} (local time)`}>
       {at.replace("T", " ").replace(/(?:\.000)?Z$/, " UTC")}
     </time>
   );

@@ -2,10 +2,11 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
+import { words } from "./text.tsx";
 
 export type Tone = "good" | "bad" | "warn" | "info" | "quiet";
 
-/** A state by colour *and* word. */
+/** A state, by colour and text: colour alone is not accessible (WCAG 2.2, 1.4.1). */
 export function Badge({
   tone,
   children,
@@ -17,7 +18,7 @@ export function Badge({
 }
 
 const tones: Readonly<Record<string, Tone>> = {
-  // That it came in, not that what it tells is good: `CI failed` is accepted too.
+  // Not green: `accepted` means received, and the event may report a failure.
   accepted: "quiet",
   ignored: "quiet",
   unreadable: "bad",
@@ -34,9 +35,9 @@ const tones: Readonly<Record<string, Tone>> = {
   error: "bad",
 };
 
-/** A status of the API, which is its own word. */
+/** A status of the API. */
 export function Status({ of: status }: { readonly of: string }) {
-  return <Badge tone={tones[status] ?? "quiet"}>{status}</Badge>;
+  return <Badge tone={tones[status] ?? "quiet"}>{words(status)}</Badge>;
 }
 
 export function Loading({ what }: { readonly what: string }) {
@@ -47,13 +48,19 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-export function Fault({ error, retry }: { readonly error: ApiError; readonly retry: () => void }) {
+export function ErrorMessage({
+  error,
+  retry,
+}: {
+  readonly error: ApiError;
+  readonly retry: () => void;
+}) {
   return (
-    <div class="state fault" role="alert">
+    <div class="state error" role="alert">
       <strong>{error.message}</strong>
       {error.requestId !== null && (
         <p>
-          For the log: <code>{error.requestId}</code>
+          Request ID: <code>{error.requestId}</code>
         </p>
       )}
       <button type="button" onClick={retry}>
@@ -78,7 +85,7 @@ export function Empty({
   );
 }
 
-/** What may be wider than its place. It scrolls, so the keyboard must reach it. */
+/** Scrolls content that is too wide. Focusable, so that the keyboard can scroll it. */
 export function Wide({
   label,
   children,
@@ -93,7 +100,7 @@ export function Wide({
   );
 }
 
-/** Names and values; what is null is left out. */
+/** A list of names and values. Leaves out null values. */
 export function Facts({
   of: facts,
 }: {
@@ -116,7 +123,7 @@ export function Facts({
 type Notice = { readonly text: string; readonly tone: Tone; readonly number: number };
 let announce: (text: string, tone: Tone) => void = () => {};
 
-/** Says in one line what came of something that somebody did. */
+/** Shows the result of an action in a one-line notice. */
 export function notify(text: string, tone: Tone = "good"): void {
   announce(text, tone);
 }
@@ -153,21 +160,21 @@ export function CopyButton({
   readonly text: () => string;
 }) {
   return (
-    <button type="button" onClick={() => void copy(label, text())}>
+    <button type="button" onClick={() => void copy(text())}>
       {label}
     </button>
   );
 }
 
-async function copy(label: string, text: string): Promise<void> {
+async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    notify(`${label}: done`);
+    notify("Copied");
   } catch {
-    // Browsers keep the clipboard from pages that did not come by HTTPS or from this machine.
+    // The clipboard API is available only on HTTPS and localhost.
     const done = copyBySelection(text);
     notify(
-      done ? `${label}: done` : "The browser does not allow copying here",
+      done ? "Copied" : "Copying failed. The browser blocked access to the clipboard.",
       done ? "good" : "bad",
     );
   }

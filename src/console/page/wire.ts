@@ -12,7 +12,7 @@ import type { ProviderStatus, ProviderStatuses } from "../../gateway/statistics/
 import type { ExplainedRejection } from "../../gateway/diagnosis/explanation.ts";
 import type { Rejection as StoredRejection } from "../../gateway/rejection.ts";
 
-/** What a type becomes on its way through JSON: times are texts, the rest is as it was. */
+/** A type after a round trip through JSON: dates become strings. */
 export type Wire<Value> = Value extends Date
   ? string
   : Value extends readonly (infer Item)[]
@@ -21,7 +21,7 @@ export type Wire<Value> = Value extends Date
       ? { readonly [Key in keyof Value]: Wire<Value[Key]> }
       : Value;
 
-/** `Item` is as JSON already. */
+/** `Item` is already a JSON type. */
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly pagination: Wire<StoredPage<never>["pagination"]>;
@@ -37,10 +37,10 @@ export type Deliveries = Wire<DeliveryStatistics>;
 export type Health = Wire<HealthStatistics>;
 export type Provider = Wire<ProviderStatus>;
 export type Providers = Wire<ProviderStatuses>;
-/** With its history: the view is for admins. */
+/** Includes the history, which the API returns to admins only. */
 export type BookingDetail = Wire<Required<BookingDetails>>;
 export type User = Wire<StoredUser>;
-export type BookingStep = BookingDetail["history"][number];
+export type HistoryEntry = BookingDetail["history"][number];
 export type FlightLoad = Wire<StoredFlightLoad>;
 export type LoadDay = FlightLoad["days"][number];
 export type DayDepartures = Wire<DepartureLoads>;

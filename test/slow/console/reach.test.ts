@@ -10,7 +10,7 @@ const isFocused = (selector: string) =>
   `document.activeElement.matches(${JSON.stringify(selector)})`;
 const scrolled = "document.querySelector('[data-list]').scrollTop";
 
-describe.skipIf(chromium === null)("the console without a mouse, a wide window or a screen", () => {
+describe.skipIf(chromium === null)("the accessibility of the console", () => {
   const clock = pastClock();
   let server: ConsoleServer;
   let browser: Browser;
@@ -45,7 +45,7 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.read("void document.activeElement.blur()");
   });
 
-  test("keys: Enter moves into what it opens, j goes on beside it, Escape leads back to the row", async () => {
+  test("keys: Enter opens and focuses, j opens the next item, Escape returns to the row", async () => {
     await browser.press("j");
     await browser.press("j");
     await browser.press("Enter");
@@ -67,14 +67,14 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(
       `location.hash === '#/events' && ${isFocused("li:nth-child(3) > [data-row]")}`,
     );
-    // The way back of the browser closes it too.
+    // The browser's back button closes it, too.
     await browser.press("Enter");
     await browser.until(isFocused("[data-pane]"));
     await browser.read("void history.back()");
     await browser.until(isFocused("li:nth-child(3) > [data-row]"));
   });
 
-  test("keys: the first one leads past the head, and a change of the view loses no focus", async () => {
+  test("keys: the first Tab reaches the skip link, and switching views keeps the focus", async () => {
     await browser.open("about:blank");
     await browser.open(`${server.url}/console#/events`);
     await browser.until(`${rows} > 40`);
@@ -85,49 +85,50 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(isFocused("main"));
     await browser.press("j");
     await browser.press("2");
-    await browser.until(`document.title.startsWith('Refused') && ${isFocused("main")}`);
+    await browser.until(`document.title.startsWith('Rejected') && ${isFocused("main")}`);
   });
 
-  test("keys: where the clipboard is kept from the page, copying still leaves the focus where it was", async () => {
+  test("keys: copying keeps the focus if the clipboard API is unavailable", async () => {
     await browser.read("void Object.defineProperty(navigator, 'clipboard', { value: undefined })");
     await browser.press("j");
     await browser.press("Enter");
     const copy = ".detail .actions button:last-child";
-    await browser.shows(copy, "Copy id");
+    await browser.shows(copy, "Copy ID");
     await browser.read(`void document.querySelector("${copy}").focus()`);
     await browser.press("Enter");
-    await browser.shows(".notice", "Copy id: done");
+    await browser.shows(".notice", "Copied");
     expect(await browser.read(isFocused(copy))).toBe(true);
   });
 
-  test("keys: who is signed out can sign in at once", async () => {
+  test("keys: signing out focuses the token field", async () => {
     await browser.click(".tools button:last-child");
     await browser.until(isFocused("input[name=token]"));
     await signIn(browser, server);
     await browser.until(`${rows} > 40`);
   });
 
-  test("on a phone a list stays where it was read while something is open, and has its heading", async () => {
+  test("on a phone a list keeps its scroll position and heading while an item is open", async () => {
     await browser.size(375, 720);
     await browser.read(`void (${scrolled} = 900)`);
     await browser.read("document.querySelectorAll('[data-row]')[20].click()");
     await browser.shows(".step h3", "Received and verified");
     await browser.until(isFocused("[data-pane]"));
-    expect(await browser.accessibilityFaults("page-has-heading-one")).toEqual([]);
+    expect(await browser.accessibilityViolations("page-has-heading-one")).toEqual([]);
     await browser.press("Escape");
     await browser.until(`${isFocused("li:nth-child(21) > [data-row]")} && ${scrolled} === 900`);
   });
 
-  test("at 320 pixels, a page made four times as large, nothing is cut off or lies over another", async () => {
+  test("at 320 pixels (400 % zoom) nothing is cut off or overlaps", async () => {
     await browser.size(320, 256);
-    const faults: unknown[] = [];
+    const violations: unknown[] = [];
     for (const hash of ["#/events", "#/flights", "#/health", `#/bookings/${bookingId}`]) {
       await go(hash);
       await browser.until("document.querySelector('.spinner') === null");
-      faults.push(...(await browser.accessibilityFaults()));
-      const inSight = `[...document.querySelectorAll("nav a")].every((link) =>
+      violations.push(...(await browser.accessibilityViolations()));
+      const isNavVisible = `[...document.querySelectorAll("nav a")].every((link) =>
         (({ left, right }) => left >= 0 && right <= 320)(link.getBoundingClientRect()))`;
-      if ((await browser.read(inSight)) !== true) faults.push(`${hash}: a view is out of sight`);
+      if ((await browser.read(isNavVisible)) !== true)
+        violations.push(`${hash}: a navigation link is cut off`);
     }
     await go("#/flights");
     await browser.until(`${rows} === 1`);
@@ -140,76 +141,76 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await browser.until(`${rows} > 40`);
     const height = "document.querySelector('[data-list]').clientHeight";
     expect(Number(await browser.read(height))).toBeGreaterThan(90);
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 
-  test("says how many events came, and that the line was lost, each once", async () => {
-    const said = "document.querySelector('[data-arrivals]').textContent";
+  test("announces new events and a lost connection, each once", async () => {
+    const announcement = "document.querySelector('[data-arrivals]').textContent";
     await go("#/refused");
     await go("#/events");
-    await browser.until(`${rows} > 40 && ${said} === ''`);
+    await browser.until(`${rows} > 40 && ${announcement} === ''`);
     await deliver();
-    await browser.until(`${said} === 'New: 1 event'`);
-    const line = "document.querySelector('.tools [role=status]')";
-    expect(await browser.read(`${line}.textContent`)).toBe("Live");
-    await browser.read(`void (window.heard = [], new MutationObserver(() => heard.push(${line}.textContent))
-      .observe(${line}, { childList: true, characterData: true, subtree: true }))`);
-    await browser.read(`void (window.tries = 0, window.ask = fetch, window.fetch = (path, init) => {
-      if (path === "v1/feed") tries += 1;
-      return ask(path, init);
+    await browser.until(`${announcement} === '1 new event'`);
+    const status = "document.querySelector('.tools [role=status]')";
+    expect(await browser.read(`${status}.textContent`)).toBe("Live");
+    await browser.read(`void (window.statuses = [], new MutationObserver(() => statuses.push(${status}.textContent))
+      .observe(${status}, { childList: true, characterData: true, subtree: true }))`);
+    await browser.read(`void (window.attempts = 0, window.originalFetch = fetch, window.fetch = (path, init) => {
+      if (path === "v1/feed") attempts += 1;
+      return originalFetch(path, init);
     })`);
     await server.cut();
-    // After half a second it tries in vain, waits anew, and tries again.
-    await browser.until("tries >= 2");
+    // Two failed attempts to reconnect, with a delay after each.
+    await browser.until("attempts >= 2");
     await browser.shows(".connection.lost", "Not connected");
     server.restore();
     await browser.shows(".connection.live", "Live");
-    expect(await browser.read("heard.join()")).toBe("Not connected,Live");
+    expect(await browser.read("statuses.join()")).toBe("Not connected,Live");
   });
 
-  test("while the server is gone a view says so once, and is there by itself when it is back", async () => {
-    await browser.read(`void (window.failed = 0, window.asks = fetch, window.fetch = (path, init) => {
-      const answer = asks(path, init);
-      answer.catch(() => path === "v1/feed" || (failed += 1));
-      return answer;
+  test("while the server is down a view shows one error, and recovers when it is back", async () => {
+    await browser.read(`void (window.failures = 0, window.realFetch = fetch, window.fetch = (path, init) => {
+      const response = realFetch(path, init);
+      response.catch(() => path === "v1/feed" || (failures += 1));
+      return response;
     })`);
     await server.cut();
     await go("#/health");
     const alerts = "[...document.querySelectorAll('[role=alert]')]";
-    // All that it asks for has failed by then.
-    await browser.until("failed >= 4");
-    await browser.shows("[role=alert]", "The server cannot be reached");
+    // The view sends four requests.
+    await browser.until("failures >= 4");
+    await browser.shows("[role=alert]", "Cannot reach the server");
     expect(await browser.read(`${alerts}.length`)).toBe(1);
     await go("#/flights");
-    await browser.shows("[role=alert]", "The server cannot be reached");
+    await browser.shows("[role=alert]", "Cannot reach the server");
     server.restore();
     await browser.until(`${alerts}.length === 0 && ${rows} === 1`);
   });
 
-  test("a page that nobody looks at holds no connection, and has what came meanwhile when it is", async () => {
+  test("a hidden page closes its connection and loads missed events when it is visible again", async () => {
     await browser.read(`void (() => {
-      window.seen = "visible";
-      Object.defineProperty(document, "visibilityState", { get: () => seen, configurable: true });
-      window.show = (state) => (seen = state, document.dispatchEvent(new Event("visibilitychange")));
-      // How long it waits for somebody who comes back at once.
-      const later = setTimeout;
-      window.setTimeout = (action, ms) => later(action, ms === 5_000 ? 0 : ms);
+      window.visibility = "visible";
+      Object.defineProperty(document, "visibilityState", { get: () => visibility, configurable: true });
+      window.setVisibility = (state) => (visibility = state, document.dispatchEvent(new Event("visibilitychange")));
+      // Skip the delay of 5 s before a hidden page disconnects.
+      const realSetTimeout = setTimeout;
+      window.setTimeout = (action, ms) => realSetTimeout(action, ms === 5_000 ? 0 : ms);
     })()`);
     const followers = async (count: number) => {
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       return metrics.includes(`\nskyhook_feed_subscribers ${count}\n`);
     };
     await until(() => followers(1));
-    await browser.read("void show('hidden')");
+    await browser.read("void setVisibility('hidden')");
     await until(() => followers(0), 20_000);
     const id = await deliver();
-    await browser.read("void show('visible')");
+    await browser.read("void setVisibility('visible')");
     await until(() => followers(1), 20_000);
     await browser.until(`document.querySelector('[data-row]').hash === '#/events/${id}'`);
     await browser.shows(".connection.live", "Live");
   });
 
-  test("with colours of the reader's own, what is open and the parts of a chart are told apart", async () => {
+  test("with forced colours the open row and the series of a chart remain distinguishable", async () => {
     await media(["forced-colors", "active"], ["prefers-color-scheme", "dark"]);
     await browser.click("[data-row]");
     await browser.shows(".step h3", "Received and verified");
@@ -225,7 +226,7 @@ describe.skipIf(chromium === null)("the console without a mouse, a wide window o
     await media();
   });
 
-  test("on paper what is open is whole, with the time in full", async () => {
+  test("prints the open item in full, with its timestamp", async () => {
     await browser.click("[data-row]");
     await browser.shows(".step h3", "Received and verified");
     await browser.cdp("Emulation.setEmulatedMedia", { media: "print" });

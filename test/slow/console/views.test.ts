@@ -9,7 +9,7 @@ import { choosyGateway, withGateway } from "../../support/history.ts";
 const rows = "document.querySelectorAll('[data-row]').length";
 const minuteMs = 60_000;
 
-describe.skipIf(chromium === null)("what the console's views say", () => {
+describe.skipIf(chromium === null)("the console's views", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   let server: ConsoleServer;
@@ -42,10 +42,10 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     await gateway.stop();
   });
 
-  test("flights: says how many days were looked at, offers more, and leaves empty days together", async () => {
+  test("flights: names the period without departures, offers a longer one, and groups empty days", async () => {
     const { app } = server;
     await go("#/flights");
-    await browser.shows(".empty strong", "No flights depart in the next 14 days");
+    await browser.shows(".empty strong", "No departures in the next 14 days");
     await browser.shows(".empty pre", "skyhook import");
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/flights?days=60' && ${rows} === 1`);
@@ -53,11 +53,11 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     expect(await browser.read("document.querySelectorAll('.gap').length")).toBe(2);
     const day = (days: number) =>
       new Date(app.clock.now() + days * 86_400_000).toISOString().slice(0, 10);
-    await browser.shows(".gap", `${day(0)} – ${day(29)} no departures`);
-    await browser.shows(".gap", `${day(31)} – ${day(59)} no departures`);
+    await browser.shows(".gap", `${day(0)} – ${day(29)} No departures`);
+    await browser.shows(".gap", `${day(31)} – ${day(59)} No departures`);
   });
 
-  test("charts: the legend has names alone until a bar is pointed at", async () => {
+  test("charts: the legend shows values only while the pointer is over a bar", async () => {
     const legend = `[...document.querySelectorAll(".u-series")].map((series) => [
       getComputedStyle(series).visibility, getComputedStyle(series.querySelector("th"), "::after").content,
       series.querySelector(".u-value").textContent].join(" ")).join("|")`;
@@ -73,56 +73,56 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     expect(await browser.read(legend)).toMatch(
       /^visible ":" \d+ \w+\|visible ":" \d+\|visible ":" \d+$/,
     );
-    // Beside the bars, but still in the chart.
+    // In the chart, but outside the plot area.
     await browser.cdp("Input.dispatchMouseEvent", { ...move, x: 8, y: Number(y) });
     await browser.until("document.querySelector('.chart.pointed') === null");
     expect(await browser.read(legend)).toBe("hidden none |visible none |visible none ");
   });
 
-  test("bookings: a refund is told in one way, and is not said to be paid", async () => {
+  test("bookings: shows a refund consistently and as pending, not as paid", async () => {
     await go(`#/bookings/${bookingId}`);
     await browser.shows(".facts", "USD\u00a0499.50 (100 %), pending");
     await browser.shows(".step h3", "Booked: 1 seat for USD 499.50");
     await browser.shows(".step h3", "Refund of USD 499.50 (100 %) pending");
     expect(await browser.read("document.body.textContent.includes('paid back')")).toBe(false);
-    await browser.shows(".end", "That is all: 1 booking");
+    await browser.shows(".end", "End of list · 1 booking");
   });
 
-  test("bookings: who booked is named by e-mail address", async () => {
+  test("bookings: shows the booker's email address", async () => {
     await browser.shows(".facts", "grace@example.com");
     await browser.shows(".step", "by grace@example.com");
   });
 
-  test("refused: an unknown cause is told in words alone", async () => {
-    await server.app.deliver("task_tracker", "{}", { secret: "nobody's" });
-    await go("#/refused");
+  test("rejections: an unknown cause is explained without a code", async () => {
+    await server.app.deliver("task_tracker", "{}", { secret: "another secret" });
+    await go("#/rejections");
     await browser.click("[data-row]");
     await browser.shows(".explanation", "Ruled out:");
     expect(await browser.read("document.querySelector('.explanation code')")).toBeNull();
-    await browser.shows(".explanation button", "Check again with the secrets that are set now");
+    await browser.shows(".explanation button", "Check again with the current secrets");
     await browser.shows("[data-row]", "2 bytes");
-    await browser.shows(".end", "That is all: 1 refused delivery");
+    await browser.shows(".end", "End of list · 1 rejected delivery");
   });
 
-  test("events: each says how grave it is; what nobody is told of says what became of it", async () => {
+  test("events: show the severity or, without notifications, the status", async () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
     await go("#/events?provider=code_host");
-    await browser.shows("[data-row] .badge.quiet", "ignored");
+    await browser.shows("[data-row] .badge.quiet", "Ignored");
     await deliver("code_host", "workflow_run.completed");
-    await browser.shows("[data-row] .badge.bad", "error");
+    await browser.shows("[data-row] .badge.bad", "Error");
     await deliver("code_host", "package.published");
-    await browser.shows("[data-row] .badge.good", "success");
-    await browser.shows(".end", "That is all: 3 events");
+    await browser.shows("[data-row] .badge.good", "Success");
+    await browser.shows(".end", "End of list · 3 events");
     await browser.click("li:nth-child(2) > [data-row]");
-    await browser.shows(".detail .under .badge.bad", "error");
-    await browser.shows(".detail .under .badge.quiet", "accepted");
+    await browser.shows(".detail .under .badge.bad", "Error");
+    await browser.shows(".detail .under .badge.quiet", "Accepted");
   });
 
-  test("events: a part of a type leads to the whole one", async () => {
+  test("events: a partial type suggests the full one", async () => {
     await browser.press("/");
     await browser.type("workflow");
-    await browser.shows(".empty", "A type is found by its whole name: workflow_run.completed");
+    await browser.shows(".empty", "Did you mean workflow_run.completed");
     const options = "[...document.querySelectorAll('#type-options option')].map((it) => it.value)";
     expect(await browser.read(`${options}.join()`)).toContain("booking.confirmed");
     await browser.click(".empty a.mono");
@@ -135,42 +135,42 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
     );
   });
 
-  const inSight = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+  const isLastVisible = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
     [...document.querySelectorAll(".step h3")].at(-1).getBoundingClientRect())`;
 
-  test("timeline: what a replay made is told apart from the first, and brought into sight", async () => {
+  test("timeline: a notification from a replay is marked and scrolled into view", async () => {
     clock.goBack(minuteMs);
     const id = await deliver("code_host", "workflow_run.completed");
     clock.goBack(0);
     await go(`#/events/${id}`);
-    await browser.shows(".step h3", "Notification delivered");
-    expect(await browser.read(inSight)).toBe(false);
+    await browser.shows(".step h3", "Notification Delivered");
+    expect(await browser.read(isLastVisible)).toBe(false);
     await browser.click(".actions .primary");
-    await browser.shows(".step h3", "Notification 2, sent again");
-    await browser.shows(".step h3", "Notification 1 delivered");
-    await browser.until(inSight);
+    await browser.shows(".step h3", "Notification 2, resent");
+    await browser.shows(".step h3", "Notification 1 Delivered");
+    await browser.until(isLastVisible);
   });
 
-  test("timeline: what goes out again under its own id says so", async () => {
+  test("timeline: a notification resent under its original id is marked", async () => {
     const id = await deliver("deploy_platform", "deploy.error");
     await go(`#/events/${id}`);
-    await browser.shows(".step h3", "Notification retrying");
+    await browser.shows(".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
-    await browser.shows(".step h3", "Notification, sent again");
-    await browser.until(inSight);
+    await browser.shows(".step h3", "Notification, resent");
+    await browser.until(isLastVisible);
   });
 
-  test("an address that names no view says so", async () => {
+  test("an unknown address shows an error page", async () => {
     await go("#/nopage");
-    await browser.shows(".empty strong", "There is no such page");
+    await browser.shows(".empty strong", "This page does not exist");
     expect(await browser.read("document.querySelector('nav [aria-current]')")).toBeNull();
-    await browser.until("document.title === 'No such page · Skyhook'");
-    expect(await browser.accessibilityFaults()).toEqual([]);
+    await browser.until("document.title === 'Page not found · Skyhook'");
+    expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.click(".empty a");
     await browser.until(`location.hash === '#/events' && ${rows} > 0`);
   });
 
-  test("on a phone the names of the views stand apart, and no text leaves its box", async () => {
+  test("on a phone the navigation links are separate and no text overflows", async () => {
     await browser.size(400, 720);
     const gaps = `(() => {
       const boxes = [...document.querySelectorAll("nav a")].map((link) => {
@@ -181,7 +181,7 @@ describe.skipIf(chromium === null)("what the console's views say", () => {
       return Math.min(...boxes.slice(1).map(({ left }, index) => left - boxes[index].right));
     })()`;
     expect(Number(await browser.read(gaps))).toBeGreaterThan(10);
-    await go("#/refused");
+    await go("#/rejections");
     await browser.click("[data-row]");
     await browser.shows(".explanation button", "Check again");
     await browser.size(375, 720);

@@ -74,7 +74,7 @@ describe("the playground", () => {
         );
         expect(loaded).toBe(0);
         await browser.shows("body", "Headers");
-        expect(await browser.accessibilityFaults("landmark-one-main")).toEqual([]);
+        expect(await browser.accessibilityViolations("landmark-one-main")).toEqual([]);
       } finally {
         browser.close();
         await server.stop(true);

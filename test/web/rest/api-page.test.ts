@@ -149,7 +149,7 @@ describe.skipIf(chromium === null)("in a browser", () => {
       expect(request.headers.get("idempotency-key")).toBeNull();
       await browser.press("Escape");
     }
-    const others = browser.requested.filter((address) => !address.startsWith(server.url.href));
+    const others = browser.requestedUrls.filter((address) => !address.startsWith(server.url.href));
     expect(others.filter((address) => !/^(?:data|blob|about):/.test(address))).toEqual([]);
     const violations = `new Promise((resolve) => {
       const observer = new ReportingObserver(() => {}, { types: ["csp-violation"], buffered: true });
@@ -157,8 +157,8 @@ describe.skipIf(chromium === null)("in a browser", () => {
       setTimeout(() => resolve(observer.takeRecords().map((it) => it.body.blockedURL + " " + it.body.effectiveDirective).join()), 100);
     })`;
     expect(await browser.read(violations)).toBe("");
-    expect(browser.said.filter((line) => /Content Security/i.test(line))).toEqual([]);
-    expect(browser.requested).toContain(`${server.url.href}openapi.json`);
+    expect(browser.consoleMessages.filter((line) => /Content Security/i.test(line))).toEqual([]);
+    expect(browser.requestedUrls).toContain(`${server.url.href}openapi.json`);
   });
 
   test("sends the entered token, and stores it for the tab if the server accepts it", async () => {

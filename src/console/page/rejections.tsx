@@ -4,28 +4,28 @@ import { ProviderFilter } from "./filters.tsx";
 import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
 import { useInterval } from "./live.ts";
-import { RefusedPane } from "./refused-pane.tsx";
+import { RejectionPane } from "./rejection-pane.tsx";
 import { type Route, writeRoute } from "./route.ts";
 import { counted, Text, words } from "./text.tsx";
 import { Time } from "./time.tsx";
 import { Badge, Empty } from "./ui.tsx";
 import type { RejectionItem } from "./wire.ts";
 
-/** No feed tells of refusals: they are looked for this often. */
-const lookMs = 3_000;
+/** The feed does not carry rejections: poll for them. */
+const pollIntervalMs = 3_000;
 
-/** What did not verify, and why. */
-export function Refused({ route }: { readonly route: Route }) {
+/** The Rejected view: deliveries that failed verification, and why. */
+export function Rejections({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
   const provider = query.get("provider") ?? "";
   const path = `v1/rejections${provider === "" ? "" : `?provider=${encodeURIComponent(provider)}`}`;
   const list = useList<RejectionItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
-  useInterval(list.refresh, lookMs);
+  useInterval(list.refresh, pollIntervalMs);
 
   return (
     <Split
-      title="Refused"
+      title="Rejected"
       filters={
         <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <ProviderFilter route={route} own={[]} />
@@ -33,23 +33,27 @@ export function Refused({ route }: { readonly route: Route }) {
       }
       list={
         <ListPane
-          what={["refused delivery", "refused deliveries"]}
+          what={["rejected delivery", "rejected deliveries"]}
           list={list}
           scroller={scroller}
           open={id}
           query={query}
           empty={
             <Empty
-              title={provider === "" ? "Nothing was refused" : `Nothing of ${provider} was refused`}
+              title={
+                provider === ""
+                  ? "No rejected deliveries"
+                  : `No rejected deliveries from ${provider}`
+              }
             >
-              <p>Deliveries that do not verify appear here, with the reason. To see one:</p>
+              <p>Deliveries that fail verification appear here. To send one, run:</p>
               <pre>skyhook send code_host workflow_run.completed --tamper signature</pre>
             </Empty>
           }
           row={(rejection) => (
             <a
-              class="row refused"
-              href={writeRoute("refused", rejection.id, query)}
+              class="row rejection"
+              href={writeRoute("rejections", rejection.id, query)}
               data-row
               aria-current={rejection.id === id ? "true" : undefined}
             >
@@ -68,7 +72,7 @@ export function Refused({ route }: { readonly route: Route }) {
         />
       }
       detail={
-        id === null ? null : <RefusedPane id={id} close={writeRoute("refused", null, query)} />
+        id === null ? null : <RejectionPane id={id} close={writeRoute("rejections", null, query)} />
       }
     />
   );

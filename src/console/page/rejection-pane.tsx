@@ -1,0 +1,99 @@
+import { Body, Headers } from "./body.tsx";
+import { curlOf } from "./curl.ts";
+import { Detail } from "./list-pane.tsx";
+import { useLoad } from "./load.ts";
+import { counted, Text, words } from "./text.tsx";
+import { ExactTime, Time } from "./time.tsx";
+import { Badge, CopyButton, Facts, ErrorMessage, Loading } from "./ui.tsx";
+import type { RejectionDetail } from "./wire.ts";
+
+/** A rejected delivery: why it failed verification, then what was received. */
+export function RejectionPane({ id, close }: { readonly id: string; readonly close: string }) {
+  const path = `v1/rejections/${encodeURIComponent(id)}`;
+  const { value: rejection, error, reload } = useLoad<RejectionDetail>(path);
+  return (
+    <Detail label="Rejected delivery" close={close}>
+      {rejection === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {rejection === null && error === null && <Loading what="explanation" />}
+      {rejection !== null && <Explained rejection={rejection} explainAgain={reload} />}
+    </Detail>
+  );
+}
+
+interface Parts {
+  readonly rejection: RejectionDetail;
+  readonly explainAgain: () => void;
+}
+
+function Explained({ rejection, explainAgain }: Parts) {
+  const { provider, headers, body, bodyEncoding, explanation } = rejection;
+  return (
+    <article>
+      <header>
+        <h2>{words(rejection.reason)}</h2>
+        <p class="under">
+          <Badge tone="bad">Rejected</Badge> <span class="mono">{provider}</span>{" "}
+          <Time at={rejection.createdAt} />
+        </p>
+        <div class="actions">
+          {body !== null && (
+            <CopyButton
+              label="Copy as cURL"
+              text={() => curlOf(location.origin, { provider, headers, body, bodyEncoding })}
+            />
+          )}
+          <CopyButton label="Copy ID" text={() => rejection.id} />
+        </div>
+      </header>
+      <div class={explanation.cause === "unknown" ? "explanation unknown" : "explanation"}>
+        <h3>Why it was rejected</h3>
+        <p>
+          <Text of={explanation.detail} />
+        </p>
+        <p class="quiet">
+          {/* For an unknown cause the sentence above says so. */}
+          {explanation.cause !== "unknown" && <code>{explanation.cause}</code>}{" "}
+          <button type="button" class="link" onClick={explainAgain}>
+            Check again with the current secrets
+          </button>
+        </p>
+      </div>
+      <ol class="timeline">
+        <li class="step">
+          <h3>Received</h3>
+          <Facts
+            of={[
+              ["Received", <ExactTime at={rejection.createdAt} />],
+              ["IP address", <span class="mono">{rejection.address}</span>],
+              ["Size", counted(rejection.bodyBytes, "byte")],
+              ["Reason", <code>{rejection.reason}</code>],
+              ["Signature header", <Signatures names={rejection.signatureHeaders} />],
+              [
+                "Request ID",
+                <span class="mono">
+                  <Text of={rejection.requestId} />
+                </span>,
+              ],
+            ]}
+          />
+          <Headers of={headers} />
+          {body === null ? (
+            <p class="quiet">The body was too large to store, or its retention period is over.</p>
+          ) : (
+            <Body of={{ body, bodyEncoding }} />
+          )}
+        </li>
+        <li class="step">
+          <h3>Responded 401</h3>
+          <p class="quiet">
+            The response says only that the signature is invalid. No event was stored.
+          </p>
+        </li>
+      </ol>
+    </article>
+  );
+}
+
+function Signatures({ names }: { readonly names: readonly string[] }) {
+  return names.length === 0 ? <>None</> : <span class="mono">{names.join(", ")}</span>;
+}
