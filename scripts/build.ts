@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
 
 import { installedPackages } from "../src/cli/packages.ts";
-import { sourceCommit } from "../src/cli/version.ts";
+import { sourceCommit } from "../src/cli/program.ts";
 
 /** What `--target` takes: where the program is to run. Without one: here. */
 const targets = [

@@ -1,16 +1,29 @@
+import type { Command } from "commander";
+
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { type Config, readConfig } from "../config/config.ts";
 import { databaseFile } from "../db/open.ts";
 
+import { example } from "./arguments.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";
 import { keysBeside } from "./keys.ts";
 import { table, UsageError } from "./output.ts";
 
-export interface BackupOptions {
+interface BackupOptions {
   readonly force?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("backup")
+    .description("copy the database to a file; the server may keep running")
+    .argument("<file>", "destination file; must not exist")
+    .option("--force", "replace the destination file if it exists")
+    .addHelpText("after", example("skyhook backup /backups/skyhook-$(date +%F).db"))
+    .action((file: string, options: BackupOptions) => backup(file, options, env));
 }
 
 /**

@@ -1,20 +1,46 @@
 import { Command, CommanderError } from "commander";
 
-import { declareKeeping } from "./commands/keeping.ts";
-import { declareOperating } from "./commands/operating.ts";
-import { declareSelling } from "./commands/selling.ts";
-import { declareServing } from "./commands/serving.ts";
-import { declareTrying } from "./commands/trying.ts";
 import { reportFailure } from "./failures.ts";
-import { fullVersion } from "./version.ts";
+import { fullVersion } from "./program.ts";
 
-/** Reads the command line and runs the command it names. Exit codes: 0 done, 1 failed, 2 wrong usage. */
+interface CommandFile {
+  /**
+   * Adds the command to the program. Commander calls its action with the arguments and options declared
+   * beside it, of the types that their parsers return: the types of an action rely on that.
+   */
+  declare(program: Command, env: NodeJS.ProcessEnv): void;
+}
+
+/** One file per command, in the order of the help text. */
+const commands = new Map<string, () => Promise<CommandFile>>([
+  ["serve", () => import("./serve.ts")],
+  ["demo", () => import("./demo.ts")],
+  ["config", () => import("./config.ts")],
+  ["doctor", () => import("./doctor.ts")],
+  ["version", () => import("./version.ts")],
+  ["send", () => import("./send.ts")],
+  ["verify", () => import("./verify.ts")],
+  ["token", () => import("./token.ts")],
+  ["console", () => import("./console.ts")],
+  ["replay", () => import("./replay.ts")],
+  ["register", () => import("./register.ts")],
+  ["backup", () => import("./backup.ts")],
+  ["restore", () => import("./restore.ts")],
+  ["copy", () => import("./copy.ts")],
+  ["import", () => import("./import.ts")],
+  ["client", () => import("./client.ts")],
+  ["booking", () => import("./booking.ts")],
+]);
+
+/** Parses the command line and runs its command. Exit codes: 0 done, 1 failed, 2 wrong usage. */
 export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const program = createProgram();
   try {
-    await declare(env).parseAsync([...argv]);
+    for (const load of commandsNeeded(argv[2])) (await load()).declare(program, env);
+    await program.parseAsync([...argv]);
   } catch (error) {
     if (error instanceof CommanderError) {
-      // Commander has said what is wrong by now; help and version are no error.
+      // Commander has already printed the message. Help and version exit with 0.
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
@@ -22,12 +48,16 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
   }
 }
 
-// Guarantee of every action in commands/: Commander calls it with the arguments and options declared above
-// it, of the types that their parsers return. Each command is loaded only when it runs.
-function declare(env: NodeJS.ProcessEnv): Command {
-  const program = new Command("skyhook")
-    .description("Receives webhooks, keeps them, and tells your operators.")
-    .option("-V, --version", "print the version, the commit it was made from, and Bun's version")
+/** A command loads its own file only. Help and the suggestion for a misspelt name need them all. */
+function commandsNeeded(name = ""): readonly (() => Promise<CommandFile>)[] {
+  const named = commands.get(name);
+  return named === undefined ? [...commands.values()] : [named];
+}
+
+function createProgram(): Command {
+  return new Command("skyhook")
+    .description("Webhook gateway and flight-booking API.")
+    .option("-V, --version", "print the version, the commit and Bun's version")
     .on("option:version", () => {
       console.log(fullVersion());
       throw new CommanderError(0, "commander.version", "");
@@ -36,12 +66,6 @@ function declare(env: NodeJS.ProcessEnv): Command {
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n`skyhook config` lists the environment variables that count.",
+      "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n`skyhook config` lists the environment variables.",
     );
-  declareServing(program, env);
-  declareTrying(program, env);
-  declareOperating(program, env);
-  declareKeeping(program, env);
-  declareSelling(program, env);
-  return program;
 }

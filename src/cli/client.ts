@@ -1,16 +1,43 @@
+import { type Command, Option } from "commander";
+
 import { clients } from "../identity/auth/clients.ts";
 import { tokens } from "../identity/auth/token.ts";
 import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
-import type { Role } from "../base/context.ts";
+import { type Role, roles } from "../base/context.ts";
 import { makeId } from "../base/ids.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
 import { step } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 
+import { argument, example, parseLine } from "./arguments.ts";
 import { openDatabase } from "./database.ts";
 import { table } from "./output.ts";
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const client = program
+    .command("client")
+    .description("manage OAuth 2.0 clients, which request their own tokens");
+  client
+    .command("add")
+    .description("create a client; prints its id and, once, its secret")
+    .requiredOption("--name <name>", "what the client is for", argument(parseLine))
+    .addOption(new Option("--role <role>", "role of its tokens").choices(roles).default("user"))
+    .addHelpText("after", example("skyhook client add --name ci --role operator"))
+    .action((options: { name: string; role: Role }) => addClient(options, env));
+  client
+    .command("list")
+    .description("list all clients")
+    .addHelpText("after", example("skyhook client list"))
+    .action(() => listClients(env));
+  client
+    .command("remove")
+    .description("remove a client")
+    .argument("<client id>")
+    .addHelpText("after", example("skyhook client remove cli_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
+    .action((id: string) => removeClient(id, env));
+}
 
 /** `skyhook client add`: makes a client for the client-credentials grant; its secret is shown once. */
 export async function addClient(

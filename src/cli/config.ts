@@ -1,11 +1,23 @@
+import type { Command } from "commander";
+
 import { settings } from "../config/settings.ts";
 import { readConfig } from "../config/config.ts";
 import { withoutPassword } from "../db/without-password.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 
+import { example } from "./arguments.ts";
 import { painter, table } from "./output.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("config")
+    .description("print every setting with its value, default and meaning")
+    .option("--json", "print JSON")
+    .addHelpText("after", example("skyhook config --json"))
+    .action((options: { json?: true }) => config(options, env));
+}
 
 /** `skyhook config`: what is in force, and what each setting means. */
 export function config({ json }: { readonly json?: true }, env: Env): void {

@@ -1,16 +1,34 @@
+import { type Command, Option } from "commander";
+
 import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
 import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import type { Role } from "../base/context.ts";
 
+import { argument, example } from "./arguments.ts";
 import { messageOf } from "./failures.ts";
-import { isItRunning, localUrl, request } from "./request.ts";
+import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";
 import { serverSigning } from "./signing-key.ts";
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   readonly url?: string;
   readonly role: Role;
   readonly open?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("console")
+    .description("print a link that signs in to the console, once and within two minutes")
+    .addOption(
+      new Option("--role <role>", "role of the session")
+        .choices(["operator", "admin"])
+        .default("operator"),
+    )
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .option("--open", "also open it; other users see it briefly in the process list")
+    .addHelpText("after", example("skyhook console"))
+    .action((options: ConsoleOptions) => consoleCommand(options, env));
 }
 
 /**

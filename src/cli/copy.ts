@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { existsSync } from "node:fs";
 
 import { type Config, readConfig } from "../config/config.ts";
@@ -12,13 +14,32 @@ import { databaseFile, holdStill, openCopyTarget } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 import type { Hold, Storage } from "../db/storage.ts";
 
+import { example } from "./arguments.ts";
 import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly from: string;
   readonly to: string;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("copy")
+    .description("copy a database to an empty one and compare them; stop the servers first")
+    .requiredOption("--from <url>", "source, for example sqlite:./data/skyhook.db")
+    .requiredOption(
+      "--to <url>",
+      "destination, for example postgres://user:password@host:5432/database",
+    )
+    .addHelpText(
+      "after",
+      example(
+        "skyhook copy --from sqlite:./data/skyhook.db --to postgres://skyhook@localhost/skyhook",
+      ),
+    )
+    .action((options: CopyOptions) => copy(options, env));
 }
 
 /**

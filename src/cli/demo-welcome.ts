@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 
 import { routeIn } from "./demo-route.ts";
 import { serverSigning } from "./signing-key.ts";
-import { isCompiled } from "./version.ts";
+import { isCompiled } from "./program.ts";
 
 const tokenTtlSeconds = 8 * 3_600;
 

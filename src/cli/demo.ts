@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { mkdirSync } from "node:fs";
 import { devNull } from "node:os";
 import { join, resolve } from "node:path";
@@ -8,6 +10,7 @@ import { importFlights } from "../booking/flights/import-flights.ts";
 import { demoSchedule } from "../booking/flights/schedule.ts";
 import { secretStore } from "../config/secrets.ts";
 
+import { example } from "./arguments.ts";
 import { bookSeats } from "./demo-bookings.ts";
 import { deliverSamples } from "./demo-deliveries.ts";
 import { quoted, welcome } from "./demo-welcome.ts";
@@ -16,9 +19,18 @@ import { serve } from "./serve.ts";
 const scheduleDays = 60;
 const scheduleSeed = 1;
 
-export interface DemoOptions {
+interface DemoOptions {
   /** A folder for all that would else be gone when the demo ends. */
   readonly keep?: string;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("demo")
+    .description("run the service in memory, with sample flights, tokens and webhooks")
+    .option("--keep <folder>", "store everything in this folder instead of in memory")
+    .addHelpText("after", example("skyhook demo"))
+    .action((options: DemoOptions) => demo(options, env));
 }
 
 /**

@@ -1,6 +1,9 @@
+import type { Command } from "commander";
+
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
 
+import { example } from "./arguments.ts";
 import { checkDatabase } from "./checks/database.ts";
 import { bad, type Finding, good, odd } from "./checks/finding.ts";
 import { checkFolders } from "./checks/folders.ts";
@@ -8,6 +11,14 @@ import { checkPersonalDataKey } from "./checks/personal-data.ts";
 import { checkSecrets } from "./checks/secrets.ts";
 import { checkServer } from "./checks/server.ts";
 import { painter, table } from "./output.ts";
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("doctor")
+    .description("check everything that a start depends on; changes nothing")
+    .addHelpText("after", example("skyhook doctor"))
+    .action(() => doctor(env));
+}
 
 /** `skyhook doctor`: looks at all that a start depends on, and changes nothing. */
 export async function doctor(env: NodeJS.ProcessEnv): Promise<void> {

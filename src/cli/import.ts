@@ -1,21 +1,40 @@
+import { type Command, Option } from "commander";
+
 import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import type { FlightPlan } from "../booking/flight.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
 import { type ImportFormat, readFlightPlans } from "../booking/flights/import.ts";
 
+import { example } from "./arguments.ts";
 import { openDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";
 import { UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
-export interface ImportOptions {
+interface ImportOptions {
   readonly format?: ImportFormat;
   readonly skipBad?: true;
 }
 
 /** More than these are counted, not printed. */
 const maxPrintedFaults = 20;
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("import")
+    .description("add or update flights from CSV or NDJSON")
+    .argument("<file>", "- for standard input")
+    .addOption(
+      new Option(
+        "--format <format>",
+        "default: by the file's extension, else ndjson if the input starts with {",
+      ).choices(["csv", "ndjson"]),
+    )
+    .option("--skip-bad", "skip invalid lines; without it, one invalid line stops the import")
+    .addHelpText("after", example("skyhook import flights.csv"))
+    .action((file: string, options: ImportOptions) => importCommand(file, options, env));
+}
 
 /**
  * `skyhook import`: reads every line first, then writes all flights at once. A bad line is named, and

@@ -33,3 +33,7 @@ export function secretsOf(
     `${id} has no secret yet: set ${variable}, or write it to ${file}, or give it by --secret`,
   );
 }
+
+/** Help text of `--secret`. */
+export const secretOption =
+  "use this secret instead of the configured one; other users see it in the process list";

@@ -1,15 +1,18 @@
+import type { Command } from "commander";
+
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 
 import { readConfig } from "../config/config.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 import { idAt, printable, textAt } from "../gateway/providers/payload.ts";
 
+import { argument, example } from "./arguments.ts";
 import { messageOf } from "./failures.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
-import { type Answer, isLoopback, problemOf, request } from "./request.ts";
+import { type Answer, isLoopback, parseBaseUrl, problemOf, request } from "./request.ts";
 
-export interface RegisterOptions {
+interface RegisterOptions {
   /** The gateway's public base URL, or that of the webhook itself. */
   readonly url?: string;
   readonly apiUrl: string;
@@ -25,6 +28,29 @@ const events = [
   "deployment.error",
   "deployment.canceled",
 ];
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("register")
+    .description("create the webhook at deploy_platform and store its secret")
+    .argument("<provider>", registrable)
+    // Required, but checked later: a provider without an API for this is reported first.
+    .option("--url <url>", "public URL of this gateway; required", argument(parseBaseUrl))
+    // https://vercel.com/docs/rest-api
+    .option(
+      "--api-url <url>",
+      "base URL of the platform's API",
+      argument(parseBaseUrl),
+      "https://api.vercel.com",
+    )
+    .option("--token <token>", "API token; DEPLOY_API_TOKEN hides it from the process list")
+    .option("--dry-run", "print the request without the token; do not send it")
+    .addHelpText(
+      "after",
+      example("skyhook register deploy_platform --url https://hooks.example.com"),
+    )
+    .action((provider: string, options: RegisterOptions) => register(provider, options, env));
+}
 
 /** `skyhook register`: makes the webhook at the provider and stores the secret that it answers with. */
 export async function register(

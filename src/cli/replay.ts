@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { tokens } from "../identity/auth/token.ts";
 import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
@@ -5,17 +7,29 @@ import { undeliveredStatuses } from "../gateway/notification.ts";
 import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
+import { argument, example } from "./arguments.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
-import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
 import { serverSigning } from "./signing-key.ts";
 
 /** Long enough for two requests, too short to be worth stealing. */
 const tokenTtlSeconds = 60;
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly url?: string;
   readonly undelivered?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("replay")
+    .description("read a stored event again and send its notifications")
+    .argument("[event id]", "for example evt_0193…")
+    .option("--undelivered", "every event with a notification that is retrying or dead")
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addHelpText("after", example("skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
+    .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
 }
 
 /** `skyhook replay`: has the server read an event anew and notify again, or all that were not delivered. */

@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -11,11 +13,22 @@ import { damageOf, pendingMigrations, rowsIn, unknownMigrations } from "../db/sq
 import { databaseFile } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 
+import { example } from "./arguments.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";
 
-export interface RestoreOptions {
+interface RestoreOptions {
   readonly force?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("restore")
+    .description("replace the database with a backup; stop the server first")
+    .argument("<file>", "a file made by `skyhook backup`; it is not changed")
+    .option("--force", "replace an existing database; it is kept under another name")
+    .addHelpText("after", example("skyhook restore /backups/skyhook-2026-11-21.db"))
+    .action((file: string, options: RestoreOptions) => restore(file, options, env));
 }
 
 /**

@@ -1,14 +1,17 @@
+import { type Command, Option } from "commander";
+
 import { readConfig } from "../config/config.ts";
 import { textAt } from "../gateway/providers/payload.ts";
 import type { Fresh, Provider } from "../gateway/providers/provider.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
 import { type SignedSample, signedSample } from "../gateway/providers/signed-sample.ts";
 
+import { argument, example } from "./arguments.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
-import { findProvider, secretsOf } from "./provider.ts";
-import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+import { findProvider, secretOption, secretsOf } from "./provider.ts";
+import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
 
-export interface SendOptions {
+interface SendOptions {
   readonly list?: true;
   /** A payload with the event's name and an id only, instead of a whole one in the service's words. */
   readonly minimal?: true;
@@ -17,6 +20,39 @@ export interface SendOptions {
   readonly secret?: string;
   /** A UUID; the same again on the same day (UTC) makes a duplicate. */
   readonly id?: string;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("send")
+    .description("sign a sample delivery as its provider would, and post it")
+    .argument("[provider]", "for example task_tracker")
+    .argument("[event]", "for example task.completed")
+    .option("--list", "list all providers and events")
+    .option("--minimal", "send only the event's name and an id instead of a full payload")
+    .addOption(
+      new Option("--tamper <what>", "make the delivery invalid; expect a 401").choices([
+        "signature",
+        "body",
+        "time",
+      ]),
+    )
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .option("--secret <secret>", secretOption)
+    .option(
+      "--id <uuid>",
+      "delivery id; the same id again on the same day is a duplicate",
+      argument(parseUuid),
+    )
+    .addHelpText("after", example("skyhook send task_tracker task.completed"))
+    .action((provider: string | undefined, event: string | undefined, options: SendOptions) =>
+      send(provider, event, options, env),
+    );
+}
+
+function parseUuid(text: string): string {
+  if (/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text.toLowerCase();
+  throw new Error("Write a UUID, like 0193a5c0-7b1e-4c3a-8e21-d4f60b7a9c55.");
 }
 
 /** Signed so much longer ago than a provider allows, whatever the server's clock says. */

@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
@@ -10,6 +12,7 @@ import { lockFolder } from "../db/sqlite/server-lock.ts";
 import { databaseFile } from "../db/open.ts";
 import { withoutPassword } from "../db/without-password.ts";
 
+import { example } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./failures.ts";
 import { isLoopback } from "./request.ts";
@@ -28,6 +31,17 @@ const stopTimeoutMs = 9_500;
 
 /** A compiled program starts with the JIT held back: code that runs once is not worth compiling. */
 const usualJitPolicy = 1;
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("serve")
+    .description("run the service")
+    .option("--port <port>", "port to listen on; overrides PORT")
+    .addHelpText("after", example("skyhook serve --port 8080"))
+    .action(async ({ port }: { readonly port?: string }) => {
+      await serve(port === undefined ? env : { ...env, PORT: port });
+    });
+}
 
 /**
  * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the

@@ -1,19 +1,39 @@
+import { type Command, Option } from "commander";
+
 import { tokens } from "../identity/auth/token.ts";
 import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
-import type { Role } from "../base/context.ts";
+import { type Role, roles } from "../base/context.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { type Ensured, users } from "../identity/users/users.ts";
 
+import { argument, example } from "./arguments.ts";
 import { isInMemory, openDatabase } from "./database.ts";
+import { parseDuration } from "./durations.ts";
 import { hasSigningKey } from "./signing-key.ts";
 
-export interface TokenOptions {
+interface TokenOptions {
   readonly email: string;
   readonly name?: string;
   readonly role: Role;
   /** Seconds. */
   readonly ttl: number;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("token")
+    .description("print an access token for a user; creates the user if the e-mail is new")
+    .requiredOption("--email <email>", "the user's e-mail address")
+    .option("--name <name>", "name of a new user; default: the e-mail address up to the @")
+    .addOption(new Option("--role <role>", "role of the token").choices(roles).default("user"))
+    .addOption(
+      new Option("--ttl <duration>", "lifetime: 30s, 15m, 1h, 7d; at most 365d")
+        .argParser(argument(parseDuration))
+        .default(parseDuration("1h"), "1h"),
+    )
+    .addHelpText("after", example("TOKEN=$(skyhook token --email ada@example.com --role operator)"))
+    .action((options: TokenOptions) => token(options, env));
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { type Config, ConfigError, readConfig } from "../config/config.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { deliveryIdentity } from "../gateway/receive/delivery-key.ts";
@@ -14,12 +16,13 @@ import {
   verifier,
 } from "../gateway/signatures/signature.ts";
 
+import { argument, example } from "./arguments.ts";
 import { messageOf } from "./failures.ts";
 import { inputFrom } from "./input.ts";
 import { painter, UsageError } from "./output.ts";
-import { findProvider, secretsOf } from "./provider.ts";
+import { findProvider, secretOption, secretsOf } from "./provider.ts";
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly header?: readonly string[];
   readonly headersFile?: string;
   /** A file, or `-` for standard input. */
@@ -27,6 +30,37 @@ export interface VerifyOptions {
   readonly secret?: string;
   /** When the delivery came; now where it is not said. */
   readonly at?: Date;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("verify")
+    .description("check the signature of a delivery and explain a failure")
+    .argument("<provider>", "for example code_host")
+    .requiredOption("--body <file>", "file with the exact body; - for standard input")
+    .option("--header <line>", "a header as 'name: value'; repeatable", collect)
+    .option("--headers-file <file>", "file with one header per line")
+    .option("--secret <secret>", secretOption)
+    .option("--at <time>", "time of receipt, like 2026-11-21T09:00:00Z", argument(parseTime))
+    .addHelpText(
+      "after",
+      example(
+        "skyhook verify code_host --body body.json --header 'x-codehost-signature-256: sha256=…'",
+      ),
+    )
+    .action((provider: string, options: VerifyOptions) => verify(provider, options, env));
+}
+
+function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}
+
+function parseTime(text: string): Date {
+  const time = new Date(text);
+  if (!/^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text) || Number.isNaN(time.getTime())) {
+    throw new Error("Write a time with its offset, like 2026-11-21T09:00:00Z.");
+  }
+  return time;
 }
 
 /** `skyhook verify`: whether a delivery that was kept would be accepted, and if not, why. */

@@ -1,3 +1,5 @@
+import type { Command } from "commander";
+
 import { userInfo } from "node:os";
 
 import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
@@ -7,8 +9,25 @@ import { readConfig } from "../config/config.ts";
 import { makeId } from "../base/ids.ts";
 import { secretStore } from "../config/secrets.ts";
 
+import { argument, example, parseLine } from "./arguments.ts";
 import { openDatabase } from "./database.ts";
 import { table } from "./output.ts";
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const booking = program.command("booking").description("look into bookings");
+  booking
+    .command("reveal")
+    .description("show birth dates and passports of a booking; the access is recorded")
+    .argument("<booking id>", "for example bk_0193…")
+    .requiredOption("--reason <text>", "recorded with your name", argument(parseLine))
+    .addHelpText(
+      "after",
+      example(
+        "skyhook booking reveal bk_019a9f0c5d7b7c3a8e21d4f60b7a9c55 --reason 'visa check, case 77'",
+      ),
+    )
+    .action((id: string, options: { reason: string }) => reveal(id, options, env));
+}
 
 /** Who is at the command line, by the operating system's word. */
 function operatorName(env: NodeJS.ProcessEnv): string {
