@@ -128,9 +128,9 @@ function verdictOn(
   const coding = headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") return { reason: "unsupported-encoding" };
   if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
-  const verdict = verifier(provider.signature, secrets)(request);
-  if ("verified" in verdict) return verdict;
-  return { reason: reasonFor(provider, headers, verdict.fault) };
+  const result = verifier(provider.signature, secrets)(request);
+  if ("verified" in result) return result;
+  return { reason: reasonFor(provider, headers, result.rejection) };
 }
 
 /** What the event would be. */

@@ -1,6 +1,6 @@
-/** Exact bytes, as they can travel in JSON. */
+/** Exact bytes, encoded for JSON. */
 export interface BodyText {
-  /** As text where they are UTF-8; null when they are not kept. */
+  /** Text where the bytes are valid UTF-8, otherwise base64. Null when the bytes are not stored. */
   readonly body: string | null;
   readonly bodyEncoding: "utf-8" | "base64";
 }

@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
 
-/** What became of a delivery, as counted. */
+/** The outcomes by which deliveries are counted. */
 export const verdicts = [
   "accepted",
   "duplicate",
@@ -12,7 +12,7 @@ export const verdicts = [
 ] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The verdicts of deliveries whose signature was right: the provider is alive and well set up. */
+/** The verdicts of deliveries with a valid signature: they show that the provider is active and configured. */
 export const verifiedVerdicts = [
   "accepted",
   "duplicate",
@@ -20,16 +20,16 @@ export const verifiedVerdicts = [
   "unreadable",
 ] as const satisfies readonly Verdict[];
 
-/** Each delivery is counted in its minute and in its hour, so that long charts need not add up minutes. */
+/** Each delivery is counted per minute and per hour, so that long charts need not sum minutes. */
 export const spansMinutes = [1, 60] as const;
 export type SpanMinutes = (typeof spansMinutes)[number];
 
-/** How many deliveries came in one minute or hour. */
+/** The number of deliveries in one minute or hour. */
 export interface DeliveryCount {
   readonly spanMinutes: SpanMinutes;
-  /** The first of the span, in whole minutes since the epoch. */
+  /** Start of the span, in whole minutes since the epoch. */
   readonly minute: number;
-  /** `unknown` for addresses at which nobody is registered. */
+  /** `unknown` for requests whose path names no registered provider. */
   readonly provider: string;
   readonly verdict: Verdict;
   readonly deliveries: number;

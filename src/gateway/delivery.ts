@@ -7,14 +7,14 @@ export interface Delivery {
   readonly headers: Headers;
   readonly address: string;
   readonly requestId: string;
-  /** The exact bytes; throws `body-too-large` beyond `maxBytes`. */
+  /** Reads the exact bytes. Throws `body-too-large` beyond `maxBytes`. */
   readBody(maxBytes: number): Promise<Uint8Array>;
 }
 
-/** The answer to the sender, after the event is on disk. */
+/** The response to the sender, given after the event is on disk. */
 export interface Acknowledgement {
   readonly status: "accepted" | "duplicate" | "ignored";
-  /** The stored event's id; for a duplicate, that of the first. */
+  /** The id of the stored event. For a duplicate, the id of the first one. */
   readonly id: Event["id"];
   readonly idempotencyKey: string;
   /** The event's type. */

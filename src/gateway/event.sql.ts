@@ -8,7 +8,7 @@ import { type Event, eventsTable } from "./event.ts";
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
-/** The columns of what the world sees of an event; the rest is its receipt. */
+/** The public columns of an event. The other columns belong to its receipt. */
 export function eventColumns({ events }: TablesOf<typeof tables>) {
   const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = events;
   const { subject, title, url, actor, data } = events;
@@ -32,7 +32,7 @@ export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
   db.select(eventColumns(t)).from(t.events).where(eq(t.events.id, p.id)).limit(1),
 );
 
-/** The headers that are kept with an event; among them its place in a trace. */
+/** The stored headers of an event, including its trace context. */
 export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
 );

@@ -1,65 +1,65 @@
 import { defineTable } from "../db/table.ts";
 
 /**
- * `accepted`: listed by its provider, operators are told. `ignored`: verified, but of a type nobody
- * asked for. `unreadable`: verified bytes that could not be parsed; kept so that nothing is lost.
+ * `accepted`: a type that the provider lists; operators are notified. `ignored`: verified, but the
+ * provider does not list the type. `unreadable`: verified, but not parsable; stored so that no data is lost.
  */
 export const eventStatuses = ["accepted", "ignored", "unreadable"] as const;
 export type EventStatus = (typeof eventStatuses)[number];
 
-/** Named fields copied out of a payload; bounded in number and length, safe to show as text. */
+/** Named fields copied from a payload. Bounded in number and length, safe to display as text. */
 export type EventData = Readonly<Record<string, string | number | boolean | null>>;
 
-/** What every provider's payload becomes: the one shape that operators, feeds and gateways see. */
+/** The normalised form of every provider's payload, as shown to operators, in the feed and to the operator gateway. */
 export interface Event {
-  /** `evt_` and a UUIDv7: sorts by time of receipt. */
+  /** `evt_` and a UUIDv7, which sorts by time of receipt. */
   readonly id: `evt_${string}`;
   readonly provider: string;
-  /** The product's own name, as `task.completed`; for ignored events the provider's, as `push`. */
+  /** Skyhook's name, such as `task.completed`. For ignored events the provider's name, such as `push`. */
   readonly type: string;
   readonly status: EventStatus;
   readonly idempotencyKey: string;
-  /** When it happened by the provider's word; the time of receipt where it says nothing. */
+  /** The time in the payload, or the time of receipt if the payload has none. */
   readonly occurredAt: Date;
-  /** When it was received, to the millisecond. */
+  /** Time of receipt, in whole milliseconds. */
   readonly createdAt: Date;
-  /** Stable id of the thing it is about, as `task/6XR4` or `deployment/dpl_1`. */
+  /** Stable id of the resource, such as `task/6XR4` or `deployment/dpl_1`. */
   readonly subject: string | null;
-  /** One line that an operator wants to read. */
+  /** A one-line summary for operators. */
   readonly title: string;
   readonly url: string | null;
-  /** Who did it, as a name or handle. */
+  /** Name or handle of the person or program that caused the event. */
   readonly actor: string | null;
   readonly data: EventData;
 }
 
-/** How an event came in. Events that Skyhook makes itself have none. */
+/** How an event was received. Events that Skyhook creates itself have no receipt. */
 export interface Receipt {
-  /** Request headers by lower-case name that the provider reads or that are known to hold no secret. */
+  /** Request headers by lower-case name: those that the provider reads and those known to hold no secret. */
   readonly headers: Readonly<Record<string, string>>;
   /** The client's address. */
   readonly address: string;
-  /** Which of the provider's secrets the signature was made with. */
+  /** The secret that the signature matched. */
   readonly signedWith: "current" | "previous";
   readonly bodyBytes: number;
-  /** How often the same delivery came again. */
+  /** How many duplicates of the delivery were received. */
   readonly duplicates: number;
 }
 
-/** An event with its receipt and the exact bytes it was made of, as stored. */
+/** An event with its receipt and the exact bytes received, as stored. */
 export interface StoredEvent extends Event {
-  /** Of an event of our own, its place in a trace at most. */
+  /** For events that Skyhook creates, at most the trace context. */
   readonly headers: Receipt["headers"] | null;
   readonly address: string | null;
   readonly signedWith: Receipt["signedWith"] | null;
   readonly bodyBytes: number;
   readonly duplicates: number;
-  /** Null once `BODY_RETENTION_DAYS` have passed, and for events of our own. */
+  /** Null after `BODY_RETENTION_DAYS`, and for events that Skyhook creates. */
   readonly body: Uint8Array | null;
   /**
-   * First half of the body's SHA-256, reserved with the provider so that the same signed bytes under
+   * The first half of the body's SHA-256, unique per provider, so that the same signed bytes under
    * a forged delivery id are a duplicate. Null where the signature covers the id: equal bytes then
-   * mean equal keys, and the index would cost time for nothing.
+   * have equal idempotency keys, and a second index would only cost time.
    */
   readonly bodyHash: Uint8Array | null;
 }

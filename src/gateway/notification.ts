@@ -1,23 +1,23 @@
 import { defineTable } from "../db/table.ts";
 
-/** `pending → delivered | retrying → dead`; a dead one can be armed again and is then pending. */
+/** `pending → delivered | retrying → dead`. Rescheduling a dead notification makes it pending again. */
 export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
-/** Of those that the operator gateway did not take. */
+/** The statuses after a failed delivery attempt. */
 export const undeliveredStatuses = ["dead", "retrying"] as const;
 
-/** From the least to the gravest. */
+/** In ascending order. */
 export const severities = ["info", "success", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
-/** The gravest of some messages' severities; null where there is none. */
-export function gravest(messages: readonly Pick<Message, "severity">[]): Severity | null {
+/** The highest severity of these messages, or null if there are none. */
+export function highestSeverity(messages: readonly Pick<Message, "severity">[]): Severity | null {
   const found = messages.map(({ severity }) => severity);
   return severities.findLast((severity) => found.includes(severity)) ?? null;
 }
 
-/** What a provider's notify function says; the rest of a notification is made on storing it. */
+/** The text of a notification, returned by a provider's notify function. */
 export interface Message {
   readonly title: string;
   readonly text: string;
@@ -25,27 +25,27 @@ export interface Message {
   readonly severity: Severity;
 }
 
-/** One message to the operators about one event, and where its delivery stands. */
+/** One message to the operators about one event, with its delivery status. */
 export interface Notification extends Message {
-  /** `ntf_` and a UUIDv7; the `webhook-id` of every delivery attempt. */
+  /** `ntf_` and a UUIDv7. Sent as the `webhook-id` of every delivery attempt. */
   readonly id: `ntf_${string}`;
   readonly eventId: `evt_${string}`;
   readonly createdAt: Date;
   readonly status: NotificationStatus;
-  /** Delivery attempts made since it was last armed; one cut off by a stop or a crash is none. */
+  /** Delivery attempts since it was last scheduled. An attempt that a stop or crash interrupts does not count. */
   readonly attemptCount: number;
   /** When the next attempt is due; null when settled. */
   readonly dueAt: Date | null;
   readonly deliveredAt: Date | null;
-  /** Why the last attempt failed, for operators. */
+  /** Why the last attempt failed. Shown to operators. */
   readonly lastError: string | null;
 }
 
 /** A notification as stored. */
 export interface StoredNotification extends Notification {
-  /** Rises with every commit: the feed's position, independent of any clock. */
+  /** Increases with every commit: the feed's position, independent of clocks. */
   readonly seq: number;
-  /** Until then one notifier holds it and no other takes it. */
+  /** Until then it is leased to one notifier, and no other sends it. */
   readonly leasedUntil: Date | null;
 }
 
@@ -66,13 +66,13 @@ export const notificationsTable = defineTable<StoredNotification>("notifications
   lastError: "text or null",
 });
 
-/** One try to hand a notification to the operator gateway. */
+/** One attempt to deliver a notification to the operator gateway. */
 export interface Attempt {
   readonly notificationId: `ntf_${string}`;
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly delivered: boolean;
-  /** The gateway's HTTP status; null when no answer came. */
+  /** The gateway's HTTP status, or null if it did not respond. */
   readonly responseStatus: number | null;
   readonly error: string | null;
 }
@@ -90,7 +90,7 @@ const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Waits before each retry, in milliseconds; after the last one a notification is dead. */
+/** Delay before each retry, in milliseconds. If the last retry fails, the notification is dead. */
 export const retryDelaysMs = [
   5 * second,
   30 * second,
@@ -100,13 +100,13 @@ export const retryDelaysMs = [
   6 * hour,
 ] as const;
 
-/** No answer of a gateway can put a retry off for longer than this, and none of our own waits is longer. */
+/** The longest delay that the gateway's `Retry-After` can cause. Longer than every delay of the schedule. */
 export const longestRetryAfterMs = 24 * hour;
 
 /**
- * Milliseconds until the next try, or null when there is none left. `attempts`: tries begun so far.
- * Up to 10 % is added at random so that a returning gateway is not met by all at once; a longer
- * `Retry-After` wins (RFC 9110 section 10.2.3), capped at 24 h. `random` is in [0, 1).
+ * Milliseconds until the next attempt, or null if none is left. `attempts`: attempts made so far.
+ * Adds up to 10 % of jitter, so that a recovering gateway does not get all retries at once. A longer
+ * `Retry-After` takes precedence (RFC 9110 section 10.2.3), capped at 24 h. `random` is in [0, 1).
  */
 export function nextRetryMs(
   attempts: number,

@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
 
-/** Why a delivery was refused; for operators, never for the sender. */
+/** Why a delivery was rejected. Shown to operators, never to the sender. */
 export const rejectionReasons = [
   "missing-signature",
   "several-signatures",
@@ -14,7 +14,7 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** A delivery that was refused, kept so that an operator can find out why. */
+/** A rejected delivery, stored so that operators can find the cause. */
 export interface Rejection {
   readonly id: `rej_${string}`;
   readonly provider: string;
@@ -22,16 +22,16 @@ export interface Rejection {
   readonly reason: RejectionReason;
   readonly address: string;
   readonly requestId: string;
-  /** Request headers by lower-case name; the value is empty unless it is known to hold no secret. */
+  /** Request headers by lower-case name. The value is empty unless it is known to hold no secret. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBytes: number;
 }
 
-/** A rejection as stored: with what is needed to work out later why it did not verify. */
+/** A rejection with the data needed to explain later why it did not verify. */
 export interface StoredRejection extends Rejection {
-  /** The signature headers as sent, by lower-case name. They did not verify. */
+  /** The signature headers as sent, by lower-case name. */
   readonly signatures: Readonly<Record<string, string>>;
-  /** Null when larger than what is kept of a refused body. */
+  /** Null if the body was too large to store. */
   readonly body: Uint8Array | null;
 }
 

@@ -1,9 +1,9 @@
 import { defineTable } from "../db/table.ts";
 
-/** When one of a provider's secrets matched deliveries. */
+/** When deliveries matched one of a provider's secrets. */
 export interface SecretUse {
   readonly provider: string;
-  /** Its mark, by `secretMark`. */
+  /** The secret's fingerprint. */
   readonly secret: string;
   readonly firstMatchedAt: Date;
   readonly lastMatchedAt: Date;
@@ -16,13 +16,14 @@ export const secretUsesTable = defineTable<SecretUse>("secret_uses", {
   lastMatchedAt: "instant",
 });
 
-const markBytes = 2;
+const fingerprintBytes = 2;
 
 /**
- * Tells the few secrets of one provider apart, through rotations. Sixteen bits are enough for that, and
- * far too few for whoever reads the database to test guesses against.
+ * Distinguishes the few secrets of one provider across rotations. Sixteen bits suffice for that, and are
+ * too few to confirm a guessed secret against a copy of the database.
  */
-export function secretMark(secret: string): string {
+export function secretFingerprint(secret: string): string {
+  // The text must not change: fingerprints made with it are in databases.
   const digest = new Bun.CryptoHasher("sha256", secret).update("skyhook secret mark").digest();
-  return digest.subarray(0, markBytes).toString("hex");
+  return digest.subarray(0, fingerprintBytes).toString("hex");
 }

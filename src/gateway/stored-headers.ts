@@ -1,6 +1,6 @@
 /**
- * Headers whose values are kept beside those that a provider reads: they say what was sent, by what and
- * by which way. An allow-list, since credentials come under names that nobody can list.
+ * Headers whose values are stored in addition to those that the provider reads: they describe the body, the
+ * client and the proxies. An allow-list, because credentials can come under any name.
  */
 const plainHeaders: ReadonlySet<string> = new Set([
   "accept",
@@ -31,13 +31,13 @@ const plainHeaders: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** Names kept of one rejected delivery. */
+/** Header names stored per rejected delivery. */
 const maxNames = 64;
 const maxValueLength = 512;
 
 type Kept = Readonly<Record<string, string>>;
 
-/** Headers by lower-case name, fit to keep and to show: `plainHeaders` and `readHeaders`, cut. */
+/** The headers that are safe to store and show, by lower-case name: `plainHeaders` and `readHeaders`, truncated. */
 export function withoutSecrets(headers: Headers, readHeaders: readonly string[] = []): Kept {
   const kept: Record<string, string> = {};
   for (const [name, value] of headers) {
@@ -47,7 +47,7 @@ export function withoutSecrets(headers: Headers, readHeaders: readonly string[] 
   return kept;
 }
 
-/** Names of all headers, each without its value: they help to find out why a delivery was refused. */
+/** The names of all headers, without values: they help to explain why a delivery was rejected. */
 export function withoutValues(headers: Headers): Kept {
   const names = [...headers.keys()].slice(0, maxNames);
   return Object.fromEntries(names.map((name) => [name, ""]));

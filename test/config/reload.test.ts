@@ -85,7 +85,7 @@ describe("SIGHUP", () => {
 
   test("keeps all of the old ones when one is gone", async () => {
     rmSync(current);
-    expect(await reload()).toContain("code_host has no secret any more: put it back");
+    expect(await reload()).toContain("The secret of code_host is no longer set. Restore it");
     expect(await deliver("code_host", second)).toBe(200);
     writeFileSync(current, second);
   });

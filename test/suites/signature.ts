@@ -15,9 +15,8 @@ import { properties, verifierTests } from "./signature/properties.ts";
 import { outcomeOf, type Row, type Signer, signer } from "./signature/signer.ts";
 
 /**
- * What holds for every provider's signature, told by its scheme alone: a provider in the catalogue
- * gets all of this with no line of test written. Signatures are made here with node:crypto, not with
- * the engine under test.
+ * Conformance tests for a signature scheme. Every provider in the catalogue runs them without tests of its
+ * own. The expected signatures come from node:crypto, not from the engine under test.
  */
 export function signatureSuite(name: string, scheme: SignatureScheme): void {
   const by = signer(scheme);
@@ -30,21 +29,20 @@ export function signatureSuite(name: string, scheme: SignatureScheme): void {
       });
     }
     describe("verifier", () => verifierTests(by));
-    describe("for anything sent", () => properties(by));
+    describe("properties", () => properties(by));
   });
 }
 
 const sections: Readonly<Record<string, (by: Signer) => readonly Row[]>> = {
-  "bodies as they are": bodyRows,
-  "bodies that were changed": changedBodyRows,
-  "signatures that were changed": changedSignatureRows,
-  "ways to write a signature": (by) =>
-    by.scheme.encoding === "hex" ? hexRows(by) : base64Rows(by),
-  "signatures of another kind": otherKindRows,
+  "unchanged bodies": bodyRows,
+  "changed bodies": changedBodyRows,
+  "changed signatures": changedSignatureRows,
+  encodings: (by) => (by.scheme.encoding === "hex" ? hexRows(by) : base64Rows(by)),
+  "other MACs and digests": otherKindRows,
   prefix: prefixRows,
   headers: headerRows,
   secrets: secretRows,
   timestamp: timestampRows,
   "several signatures": (by) => (by.timestamped ? severalRows(by) : []),
-  "JSON written differently": (by) => (by.compacts ? compactRows(by) : rawOnlyRows(by)),
+  "reformatted JSON": (by) => (by.compacts ? compactRows(by) : rawOnlyRows(by)),
 };

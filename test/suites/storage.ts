@@ -22,8 +22,8 @@ import {
   insertNotification,
   newestSeq,
   nextDue,
-  rearmDead,
-  rearmUndelivered,
+  rescheduleDead,
+  rescheduleUndelivered,
   releaseLeases,
   releaseNotification,
   settleNotification,
@@ -279,7 +279,9 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         await storage.atomically(step(insertNotification, row));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
-        const [armed] = await storage.atomically(step(rearmUndelivered, { eventId, now: at(20) }));
+        const [armed] = await storage.atomically(
+          step(rescheduleUndelivered, { eventId, now: at(20) }),
+        );
         expect(armed.touched).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
         const outcome = {
@@ -316,7 +318,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         step(insertNotification, notificationRow(1, { status: "dead", dueAt: null, eventId })),
         step(insertNotification, notificationRow(2, { status: "delivered", dueAt: null, eventId })),
       );
-      const [armed] = await storage.atomically(step(rearmDead, { eventId, now: at(50) }));
+      const [armed] = await storage.atomically(step(rescheduleDead, { eventId, now: at(50) }));
       expect(armed.touched).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
     });

@@ -43,7 +43,7 @@ export function explain(known: Known, rejected: RejectedDelivery): Explanation {
   const verdict = verifier(provider.signature, secrets)({ headers, bytes, receivedAtMs });
   if ("verified" in verdict) return verifiesNow(verdict.verified.signedWith);
   const { signature: scheme } = provider;
-  if (verdict.fault === "stale-timestamp" && scheme.signed === "timestamp-dot-raw") {
+  if (verdict.rejection === "stale-timestamp" && scheme.signed === "timestamp-dot-raw") {
     return stale(scheme, headers, receivedAtMs);
   }
   return (

@@ -1,13 +1,13 @@
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
-import type { SignatureFault, SignatureScheme } from "../signatures/signature.ts";
+import type { SignatureRejection, SignatureScheme } from "../signatures/signature.ts";
 import type { RejectedDelivery } from "./explanation.ts";
 
 /** Why a delivery did not verify: for want of a right signature, or because it is of another scheme. */
 export function reasonFor(
   { foreignHeaders = [] }: Pick<Provider, "foreignHeaders">,
   headers: Headers,
-  fault: SignatureFault,
+  fault: SignatureRejection,
 ): RejectionReason {
   return foreignHeaders.some((name) => headers.has(name)) ? "unsupported-scheme" : fault;
 }

@@ -45,7 +45,7 @@ const eventSchema = schemaOf<ListedEvent>()("Event", "What every provider's payl
   severity: Type.Optional(
     nullable(word(severities), {
       description:
-        "The gravest of what operators were told of it; null where nobody was. Only with `include=severity`.",
+        "The highest severity of its notifications; null if it has none. Only with `include=severity`.",
     }),
   ),
 });

@@ -2,7 +2,7 @@ import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import {
   type Attempt,
-  gravest,
+  highestSeverity,
   type Message,
   type Notification,
   type Severity,
@@ -38,7 +38,7 @@ export interface NotificationWithAttempts extends Notification {
 
 /** An event in a list. */
 export interface ListedEvent extends Event {
-  /** The gravest of what operators were told of it, null where nobody was; only when asked for. */
+  /** The highest severity of its notifications, null if it has none. Present only if requested. */
   readonly severity?: Severity | null;
 }
 
@@ -112,7 +112,7 @@ export function events(
     );
     return {
       ...rest,
-      data: data.map((it) => ({ ...it, severity: gravest(told.get(it.id) ?? []) })),
+      data: data.map((it) => ({ ...it, severity: highestSeverity(told.get(it.id) ?? []) })),
     };
   }
 

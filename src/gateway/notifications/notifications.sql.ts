@@ -55,7 +55,7 @@ export const insertNotification = statement<Notification & { readonly leasedUnti
  * Arms an event's notifications of these statuses again: they are due at once, with all attempts ahead.
  * One that is held stays so: it is being sent in this moment, and not to be sent beside that.
  */
-const rearm = (...statuses: readonly NotificationStatus[]) =>
+const reschedule = (...statuses: readonly NotificationStatus[]) =>
   statement<{ eventId: Notification["eventId"]; now: Date }>()((db, { notifications }, p) =>
     db
       .update(notifications)
@@ -71,10 +71,10 @@ const rearm = (...statuses: readonly NotificationStatus[]) =>
   );
 
 /** For a duplicate of the event: its sender is not content. */
-export const rearmDead = rearm("dead");
+export const rescheduleDead = reschedule("dead");
 
 /** For an operator who has mended the gateway and will not wait. */
-export const rearmUndelivered = rearm(...undeliveredStatuses);
+export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
 
 /**
  * Writes how an attempt ended; touches no row when the lease was lost to another notifier, nor after a

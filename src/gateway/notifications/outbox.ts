@@ -1,6 +1,6 @@
 import type { Event } from "../event.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { insertNotification, rearmUndelivered } from "./notifications.sql.ts";
+import { insertNotification, rescheduleUndelivered } from "./notifications.sql.ts";
 import { type Step, step } from "../../db/statement.ts";
 
 import type { Message, Notification } from "../notification.ts";
@@ -44,7 +44,7 @@ export function outbox(channels: Channels, makeId: MakeId, now: () => number): O
       messages.map((message) =>
         step(insertNotification, { ...notification(id, message), leasedUntil: null }),
       ),
-    againFor: ({ id }) => step(rearmUndelivered, { eventId: id, now: new Date(now()) }),
+    againFor: ({ id }) => step(rescheduleUndelivered, { eventId: id, now: new Date(now()) }),
     committed: () => channels.wake(),
   };
 }

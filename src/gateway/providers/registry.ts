@@ -1,34 +1,34 @@
 import type { Provider } from "./provider.ts";
 import { catalogue } from "./catalogue.ts";
-import { secretMark } from "../secret-use.ts";
+import { secretFingerprint } from "../secret-use.ts";
 import {
   type SecretRole,
   type Secrets,
   type SignedRequest,
-  type Verdict,
+  type Verification,
   verifier,
 } from "../signatures/signature.ts";
 
-/** A provider that is switched on, with its verifier; null while its secret is not known. */
+/** A registered provider with its secrets and verifier, which are null while no secret is set. */
 export interface Registered {
   readonly provider: Provider;
   readonly secrets: Secrets | null;
-  /** What the secrets are told apart by in the database; empty where there is none. */
-  readonly marks: Readonly<Record<SecretRole, string>>;
-  readonly verify: ((request: SignedRequest) => Verdict) | null;
+  /** Secret fingerprints, as stored in the database. Empty for a secret that is not set. */
+  readonly fingerprints: Readonly<Record<SecretRole, string>>;
+  readonly verify: ((request: SignedRequest) => Verification) | null;
 }
 
-/** The providers that are switched on, by id. */
+/** The registered providers, by id. */
 export interface Registry extends Iterable<Registered> {
   get(id: string): Registered | undefined;
   /**
-   * Reads all secrets again, and returns the providers whose secrets changed. Throws when one cannot be
-   * read or is gone; all of them then stay as they were.
+   * Reads all secrets again and returns the providers whose secrets changed. Throws if a secret is missing
+   * or cannot be read; the previous secrets then stay in use.
    */
   reload(): readonly Provider["id"][];
 }
 
-/** Binds each provider to its own secrets. `secretsOf` reads them; what it throws is thrown on. */
+/** Registers the providers `ids` with their secrets. `secretsOf` reads the secrets; its errors propagate. */
 export function registry(
   ids: readonly string[],
   secretsOf: (providerId: string) => Secrets | null,
@@ -46,7 +46,7 @@ export function registry(
       for (const { now, before } of pairs) {
         if (now.secrets !== null || !before?.secrets) continue;
         throw new Error(
-          `${now.provider.id} has no secret any more: put it back, or take the provider out of WEBHOOK_PROVIDERS and start again`,
+          `The secret of ${now.provider.id} is no longer set. Restore it, or remove the provider from WEBHOOK_PROVIDERS and restart.`,
         );
       }
       bound = fresh;
@@ -58,11 +58,15 @@ export function registry(
 }
 
 function bind(provider: Provider, secrets: Secrets | null): Registered {
-  const mark = (secret: string | null | undefined) => (secret ? secretMark(secret) : "");
+  const fingerprint = (secret: string | null | undefined) =>
+    secret ? secretFingerprint(secret) : "";
   return {
     provider,
     secrets,
-    marks: { current: mark(secrets?.current), previous: mark(secrets?.previous) },
+    fingerprints: {
+      current: fingerprint(secrets?.current),
+      previous: fingerprint(secrets?.previous),
+    },
     verify: secrets === null ? null : verifier(provider.signature, secrets),
   };
 }

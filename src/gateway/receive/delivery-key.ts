@@ -2,18 +2,18 @@ import { idOf } from "../providers/payload.ts";
 import type { Normalised, Provider } from "../providers/provider.ts";
 import type { Verified } from "../signatures/signature.ts";
 
-/** What makes a delivery the same as another; see `StoredEvent`. */
+/** What two deliveries of the same event have in common; see `StoredEvent`. */
 export interface DeliveryIdentity {
   /**
-   * The idempotency keys it can be stored under, preferred one first. An unsigned id may be taken by
-   * another body: anyone who captured one can send it under any id. The body's own key cannot.
+   * The idempotency keys that it can be stored under, in order of preference. The key of an unsigned id may
+   * be in use by another body, because a captured body can be sent with any id. The key of the body cannot.
    */
   readonly keys: readonly [string, ...string[]];
-  /** Identifies the delivery where its id is unsigned. */
+  /** Identifies the delivery if its id is unsigned. */
   readonly bodyHash: Uint8Array | null;
 }
 
-/** The identity of a verified delivery: by its id; without one, by the SHA-256 of the signed bytes. */
+/** Identifies a verified delivery by its id, or by the SHA-256 of the signed bytes if it has none. */
 export function deliveryIdentity(
   { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
   normalised: Pick<Normalised, "deliveryId"> | null,
@@ -21,7 +21,7 @@ export function deliveryIdentity(
 ): DeliveryIdentity {
   const deliveryId = usableId(normalised?.deliveryId ?? null);
   const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
-  // Equal bytes have equal ids then: no hash is needed.
+  // The id is part of the signed bytes, so equal bytes have equal keys and no hash is needed.
   if (keyById !== null && deliveryIdIsSigned) return { keys: [keyById], bodyHash: null };
   const hash = new Bun.CryptoHasher("sha256").update(signedBytes).digest();
   const keyByBody = `${id}:${hashPrefix}${hash.toString("hex")}`;
@@ -33,7 +33,7 @@ export function deliveryIdentity(
 
 const hashPrefix = "sha256:";
 
-/** Null for an id in the form of a hash: it would be the key of a body that has no id. */
+/** Null for an id in the form of a hash, which could equal the key of a body without an id. */
 function usableId(text: string | null): string | null {
   const id = idOf(text);
   return id?.startsWith(hashPrefix) === true ? null : id;

@@ -8,7 +8,7 @@ import type { Verdict } from "../delivery-count.ts";
 import type { Latency } from "../statistics/latency.ts";
 import type { Tally } from "../statistics/tally.ts";
 import { countDuplicate, firstOfDelivery, insertEvent } from "../events/events.sql.ts";
-import { rearmDead } from "../notifications/notifications.sql.ts";
+import { rescheduleDead } from "../notifications/notifications.sql.ts";
 import { step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
@@ -44,11 +44,11 @@ export interface ReceiveParts {
 }
 
 /**
- * The chain that every delivery goes through. What it acknowledges is on disk, once. Throws, in this
- * order of checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`,
- * `unsupported-media-type` (a coding), `body-too-large`, `unavailable` (no secret is set),
- * `invalid-signature` or, where it was one too many, `too-many-auth-failures`, and, once it is on disk,
- * `invalid-body`; `unavailable` too when it cannot be stored. After `unavailable` the provider tries again.
+ * Receives deliveries. An acknowledged delivery is on disk, exactly once. Throws, in the order of the
+ * checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `unsupported-media-type`
+ * (a content coding), `body-too-large`, `unavailable` (no secret is set), `invalid-signature` or, beyond
+ * the quota, `too-many-auth-failures`; after storing an unreadable body, `invalid-body`. Throws
+ * `unavailable` if the event cannot be stored. Providers retry after `unavailable`.
  */
 export function receiver(parts: ReceiveParts): (delivery: Delivery) => Promise<Acknowledgement> {
   const { registry, clock, metrics, tally, latency, tracer } = parts;
@@ -104,7 +104,7 @@ export function receiver(parts: ReceiveParts): (delivery: Delivery) => Promise<A
   };
 }
 
-/** Says on the request's span whose delivery it was, and what it became. */
+/** Sets the provider and the result as attributes of the request's span. */
 function describe(provider: string, acknowledgement: Acknowledgement | null): void {
   activeSpan()?.set({ "skyhook.provider": provider });
   if (acknowledgement === null) return;
@@ -115,12 +115,12 @@ function describe(provider: string, acknowledgement: Acknowledgement | null): vo
 function findProvider(registry: Registry, id: string): Registered {
   const registered = registry.get(id);
   if (registered !== undefined) return registered;
-  throw new AppError("unknown-provider", "No provider of this name is registered");
+  throw new AppError("unknown-provider", "No provider with this name is registered");
 }
 
 function requirePost({ method }: Delivery): void {
   if (method === "POST") return;
-  throw new AppError("method-not-allowed", "Webhooks are sent by POST", { allow: ["POST"] });
+  throw new AppError("method-not-allowed", "Send webhooks with POST", { allow: ["POST"] });
 }
 
 function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): void {
@@ -135,9 +135,9 @@ async function readDelivery(
 ): Promise<Uint8Array> {
   const coding = delivery.headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") {
-    // Unpacking what is not yet verified would let anyone send a decompression bomb.
+    // Decompressing an unverified body would allow decompression bombs.
     await rejections.keep(id, "unsupported-encoding", delivery, null);
-    const detail = "Send the body as it is, without Content-Encoding";
+    const detail = "Content-Encoding is not supported. Send the body uncompressed.";
     throw new AppError("unsupported-media-type", detail, {
       accept: "application/json",
       acceptCoding: "identity",
@@ -155,24 +155,24 @@ async function readDelivery(
 
 async function verifyDelivery(
   { limiter, rejections, tally, log }: ReceiveParts,
-  { provider, verify, marks }: Registered,
+  { provider, verify, fingerprints }: Registered,
   delivery: Delivery,
   { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
 ): Promise<Verified> {
   const { headers, address, requestId } = delivery;
   if (verify === null) {
-    const detail = "This provider has no secret yet, so nothing of it can be verified";
+    const detail = "This provider has no secret, so its webhooks cannot be verified. Retry later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
   }
-  const verdict = verify({ headers, bytes, receivedAtMs });
-  if ("verified" in verdict) {
-    tally.matched(provider.id, marks[verdict.verified.signedWith]);
-    return verdict.verified;
+  const result = verify({ headers, bytes, receivedAtMs });
+  if ("verified" in result) {
+    tally.matched(provider.id, fingerprints[result.verified.signedWith]);
+    return result.verified;
   }
-  // Counted before anything is awaited, so that a burst cannot slip through.
+  // Counts before the first await, so that a burst cannot exceed the quota.
   const isWithinQuota = limiter.fail(address);
-  const reason = reasonFor(provider, headers, verdict.fault);
-  log.warn({ provider: provider.id, reason, address, requestId }, "webhook refused");
+  const reason = reasonFor(provider, headers, result.rejection);
+  log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   await rejections.keep(provider.id, reason, delivery, bytes);
   throw new AppError("invalid-signature", "The signature does not verify");
@@ -198,7 +198,7 @@ function eventOf(
     occurredAt: normalised?.occurredAt ?? createdAt,
     createdAt,
     subject: normalised?.subject ?? null,
-    title: normalised?.title ?? "Verified, but not a JSON object in UTF-8",
+    title: normalised?.title ?? "Unreadable: not a JSON object in UTF-8",
     url: normalised?.url ?? null,
     actor: normalised?.actor ?? null,
     data: normalised?.data ?? {},
@@ -212,7 +212,7 @@ function eventOf(
   };
 }
 
-/** Commits the event, or finds the first of the same delivery. */
+/** Commits the event, or finds the event that it duplicates. */
 async function store(
   parts: ReceiveParts,
   provider: Provider,
@@ -225,11 +225,11 @@ async function store(
       (await storeNew(parts, provider, candidate)) ?? (await storeDuplicate(parts, candidate));
     if (acknowledgement !== null) return acknowledgement;
   }
-  // Retention deleted the first between the two steps: the next try will be stored.
+  // Retention deleted the first event between the two statements. The provider's retry is stored.
   throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
 }
 
-/** Commits the event with its reservations and notifications in one transaction; null when one is taken. */
+/** Commits the event with its notifications in one transaction. Returns null if its key or body hash exists. */
 async function storeNew(
   { storage, outbox, log }: ReceiveParts,
   provider: Provider,
@@ -244,18 +244,18 @@ async function storeNew(
   return acknowledge(status, { id, idempotencyKey, type, status });
 }
 
-/** Counts the delivery with its first; null when there is none: another body has the unsigned id. */
+/** Counts the duplicate on the first event. Returns null if there is none: another body has the unsigned id. */
 async function storeDuplicate(
   { storage, outbox, log }: ReceiveParts,
   { provider, idempotencyKey, bodyHash, createdAt }: StoredEvent,
 ): Promise<Acknowledgement | null> {
   const [first] = await storage.all(firstOfDelivery, { provider, idempotencyKey, bodyHash });
   if (first === undefined) return null;
-  const [, rearmed] = await storage.atomically(
+  const [, rescheduled] = await storage.atomically(
     step(countDuplicate, { id: first.id }),
-    step(rearmDead, { eventId: first.id, now: createdAt }),
+    step(rescheduleDead, { eventId: first.id, now: createdAt }),
   );
-  if (rearmed.touched > 0) outbox.committed();
+  if (rescheduled.touched > 0) outbox.committed();
   log.info({ provider, type: first.type, id: first.id, idempotencyKey }, "webhook duplicate");
   return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
 }
@@ -265,7 +265,10 @@ function acknowledge(
   { id, idempotencyKey, type }: Pick<Event, "id" | "idempotencyKey" | "type" | "status">,
 ): Acknowledgement {
   if (status !== "unreadable") return { status, id, idempotencyKey, event: type };
-  throw new AppError("invalid-body", "The body is not a JSON object in UTF-8; it was kept");
+  throw new AppError(
+    "invalid-body",
+    "The body is not a JSON object in UTF-8. It was stored for the operators.",
+  );
 }
 
 function verdictOf(error: unknown): Verdict {

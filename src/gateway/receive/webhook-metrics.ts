@@ -3,7 +3,7 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
-/** Counts deliveries. Those of registered providers start at 0: silence is not absence. */
+/** Counts deliveries. The series of registered providers start at 0, so that none is absent before its first delivery. */
 export function webhookMetrics(metrics: Metrics, providers: readonly string[]) {
   const receipts = metrics.counter({
     name: "skyhook_webhook_receipts_total",
@@ -12,7 +12,7 @@ export function webhookMetrics(metrics: Metrics, providers: readonly string[]) {
   });
   const ackSeconds = metrics.histogram({
     name: "skyhook_webhook_ack_seconds",
-    help: "Time from the head of a delivery to its acknowledgement, commit included",
+    help: "Time from the request headers of a delivery to its acknowledgement, including the commit",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
   for (const provider of providers) {

@@ -4,13 +4,16 @@ import type { Acknowledgement } from "../delivery.ts";
 
 export const acknowledgementSchema = schemaOf<Acknowledgement>()(
   "Acknowledgement",
-  "Given only after the event is on disk.",
+  "Returned only after the event is on disk.",
   {
     status: word(["accepted", "duplicate", "ignored"]),
     id: prefixedId<Acknowledgement["id"]>("evt_", {
-      description: "The stored event; for a duplicate, the first one.",
+      description: "The stored event. For a duplicate, the first one.",
     }),
-    idempotencyKey: text("Provider and delivery id, or hash of the body.", "code_host:72d3162e"),
+    idempotencyKey: text(
+      "Provider and delivery id, or the hash of the body.",
+      "code_host:72d3162e",
+    ),
     event: text("The event's type.", "pull_request.opened"),
   },
 );

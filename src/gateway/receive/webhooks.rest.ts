@@ -15,12 +15,12 @@ interface Parts {
   readonly trustedProxyHops: number;
 }
 
-/** POST /webhooks/{provider}, for providers. */
+/** `POST /webhooks/{provider}`. */
 export const webhooksRest = ({ receive, trustedProxyHops }: Parts) => {
   const deliver = ({ request, server, set }: DeliveryExchange) => {
     const address = clientAddress(request, server, trustedProxyHops);
     return receive({
-      // As it was sent: an encoded letter is not the letter.
+      // Match the raw path; do not percent-decode.
       providerId: pathOf(request.url).slice("/webhooks/".length),
       method: request.method,
       headers: request.headers,
@@ -31,10 +31,10 @@ export const webhooksRest = ({ receive, trustedProxyHops }: Parts) => {
   };
   return (
     new Elysia({ name: "webhooks" })
-      // The signature is over the raw bytes: nothing may read the body before the chain does. Nor is
-      // the answer checked against a schema: this is the path that has to be fast.
+      // The signature covers the raw bytes, so nothing may read the body before `receive`. The response
+      // is not checked against a schema, to keep this path fast.
       .post("/webhooks/:provider", deliver, { parse: "none", detail: deliveryDetail })
-      // The chain knows what to say to other methods: that the provider is unknown, for one.
+      // `receive` handles other methods too, because an unknown provider takes precedence.
       .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
   );
 };
@@ -48,25 +48,25 @@ const deliveryDetail = {
   tags: ["Webhooks"],
   summary: "Deliver a webhook",
   description:
-    "For providers, which sign the exact bytes of the body. 200 means that the event is on disk.",
+    "Called by providers, which sign the exact bytes of the body. 200 means that the event is on disk.",
   parameters: [
     {
       name: "provider",
       in: "path" as const,
       required: true,
-      description: "One that `GET /` lists.",
+      description: "A provider that `GET /` lists.",
       schema: { type: "string" as const },
       example: "code_host",
     },
   ],
   requestBody: {
     required: true,
-    description: `Whatever the provider sends, uncompressed; at most ${sizesAllowed()}.`,
+    description: `The provider's payload, uncompressed. At most ${sizesAllowed()}.`,
     content: { "application/json": { schema: {} } },
   },
   responses: {
     200: {
-      description: "The event is on disk, this time or since the first delivery.",
+      description: "The event is on disk, from this delivery or an earlier one.",
       content: {
         "application/json": { schema: { $ref: "#/components/schemas/Acknowledgement" } },
       },
@@ -75,12 +75,12 @@ const deliveryDetail = {
   },
 };
 
-/** How large a body may be, as `5 MiB, of code_host 25 MiB`. */
+/** The body size limits, such as `5 MiB (code_host: 25 MiB)`. */
 function sizesAllowed(): string {
   const usual = Math.min(...catalogue.map(({ maxBodyBytes }) => maxBodyBytes));
   const more = catalogue.filter(({ maxBodyBytes }) => maxBodyBytes > usual);
-  const sizes = more.map(({ id, maxBodyBytes }) => `of ${id} ${mebibytes(maxBodyBytes)}`);
-  return [mebibytes(usual), ...sizes].join(", ");
+  const sizes = more.map(({ id, maxBodyBytes }) => `${id}: ${mebibytes(maxBodyBytes)}`);
+  return sizes.length === 0 ? mebibytes(usual) : `${mebibytes(usual)} (${sizes.join(", ")})`;
 }
 
 function mebibytes(bytes: number): string {

@@ -2,9 +2,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * The same JSON without white space outside strings (RFC 8259 section 2), token for token: numbers,
- * escapes, key order and duplicate keys stay as sent, which parsing and printing again would change.
- * Works on bytes and takes anything: what is not JSON merely loses white space.
+ * Removes white space outside strings (RFC 8259 section 2) and keeps every token: numbers, escapes, key
+ * order and duplicate keys stay as sent, where parsing and stringifying would change them.
+ * Works on any bytes. Input that is not JSON only loses white space.
  */
 export function compactJson(bytes: Uint8Array): Uint8Array {
   const end = bytes.length;
@@ -26,7 +26,7 @@ export function compactJson(bytes: Uint8Array): Uint8Array {
   return compact.subarray(0, written);
 }
 
-/** Space, tab, line feed and carriage return: JSON's white space. */
+/** Space, tab, line feed and carriage return are JSON's white space. */
 function isWhiteSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }

@@ -1,40 +1,41 @@
 import { compactJson } from "./compact-json.ts";
 
-/** How a provider signs, as data. One engine below interprets it. */
+/** How a provider signs, as data. The engine below interprets it. */
 export type SignatureScheme = UntimedScheme | TimedScheme;
 
 interface AnyScheme {
   readonly algorithm: "sha1" | "sha256";
   readonly encoding: "hex" | "base64";
-  /** Stands before the encoded signature, as `sha256=`. */
+  /** Text before the encoded signature, such as `sha256=`. */
   readonly prefix?: string;
-  /** Accepted names, lower-case. Where several are sent, each must verify. */
+  /** Accepted header names, in lower case. If several are sent, each must verify. */
   readonly headers: readonly string[];
 }
 
 interface UntimedScheme extends AnyScheme {
   /**
-   * What is signed: the raw bytes; or the raw bytes or, failing that, the same JSON without white space
+   * The signed text: the raw bytes only, or, if those do not match, the same JSON without white space
    * outside strings.
    */
   readonly signed: "raw" | "raw-or-compact-json";
 }
 
 export interface TimedScheme extends AnyScheme {
-  /** Signed is `<t>.<raw>` with `t` out of a header `t=<unix seconds>,v1=<signature>[,…]`. */
+  /** The signed text is `<t>.<raw>`, with `t` from the header `t=<unix seconds>,v1=<signature>[,…]`. */
   readonly signed: "timestamp-dot-raw";
-  /** How far `t` may lie from now, both ways. */
+  /** The maximum distance of `t` from now, in the past or the future. */
   readonly toleranceSeconds: number;
 }
 
-/** Secrets by role; the previous one is accepted while a rotation is under way. */
+/** Secrets by role. The previous one is accepted during a rotation. */
 export interface Secrets {
   readonly current: string;
   readonly previous: string | null;
 }
 export type SecretRole = "current" | "previous";
 
-export type SignatureFault =
+/** Why a signature did not verify. */
+export type SignatureRejection =
   | "missing-signature"
   | "several-signatures"
   | "malformed-signature"
@@ -42,46 +43,47 @@ export type SignatureFault =
   | "missing-timestamp"
   | "stale-timestamp";
 
-/** Bytes that verified: the only ones that the chain reads, keeps as an event, or hands on. */
+/** Verified bytes. Only these are parsed, stored as an event or passed on. */
 export interface Verified {
   readonly bytes: Uint8Array;
-  /** What of them the signature is over: less than all where white space may come and go. */
+  /** The text that the signature covers: `bytes`, or their compact JSON. */
   readonly signedBytes: Uint8Array;
   readonly signedWith: SecretRole;
 }
-export type Verdict = { readonly verified: Verified } | { readonly fault: SignatureFault };
+export type Verification =
+  { readonly verified: Verified } | { readonly rejection: SignatureRejection };
 
-/** What is to be verified. `receivedAtMs`: time of arrival, milliseconds since the epoch. */
+/** A request to verify. `receivedAtMs`: time of receipt, in milliseconds since the epoch. */
 export interface SignedRequest {
   readonly headers: Headers;
   readonly bytes: Uint8Array;
   readonly receivedAtMs: number;
 }
 
-/** Signatures looked at in one structured header; more are not sent by anyone honest. */
+/** Maximum signatures in one structured header. No real provider sends more. */
 const maxSignatures = 8;
 
 /**
- * Makes the verifier of a scheme, with keys prepared once. It works on exact bytes, compares in
- * constant time, tries every signature against every secret without an early exit, takes canonical
- * encodings only and never throws. Throws at once on an empty secret: an HMAC with it is anyone's
- * (RFC 2104).
+ * Creates the verifier of a scheme and prepares its keys once. The verifier works on exact bytes, compares
+ * in constant time, tries every signature against every secret without an early exit, accepts only
+ * canonical encodings and never throws. Creating it throws on an empty secret: anyone can compute an
+ * HMAC with an empty key (RFC 2104).
  */
 export function verifier(
   scheme: SignatureScheme,
   secrets: Secrets,
-): (request: SignedRequest) => Verdict {
+): (request: SignedRequest) => Verification {
   const keys = keysOf(scheme, secrets);
   return (request) => {
     const present = scheme.headers
       .map((name) => request.headers.get(name))
       .filter((value) => value !== null);
-    const verdicts = present.map((value) => verifyHeader(scheme, keys, value, request));
-    return verdicts.find((verdict) => "fault" in verdict) ?? verdicts[0] ?? missing;
+    const results = present.map((value) => verifyHeader(scheme, keys, value, request));
+    return results.find((result) => "rejection" in result) ?? results[0] ?? missing;
   };
 }
 
-const missing: Verdict = { fault: "missing-signature" };
+const missing: Verification = { rejection: "missing-signature" };
 
 interface Key {
   readonly role: SecretRole;
@@ -105,19 +107,19 @@ function verifyHeader(
   keys: readonly Key[],
   header: string,
   request: SignedRequest,
-): Verdict {
+): Verification {
   const claim = readClaim(scheme, header, request.receivedAtMs);
-  if ("fault" in claim) return claim;
+  if ("rejection" in claim) return claim;
   const match = matchingKey(keys, claim, signedTexts(scheme, request.bytes));
-  if (match === null) return { fault: "wrong-signature" };
-  if (claim.stale) return { fault: "stale-timestamp" };
+  if (match === null) return { rejection: "wrong-signature" };
+  if (claim.stale) return { rejection: "stale-timestamp" };
   return { verified: { bytes: request.bytes, signedBytes: match.text, signedWith: match.role } };
 }
 
-/** What a signature header claims. */
+/** The parsed content of a signature header. */
 interface Claim {
   readonly signatures: readonly Buffer[];
-  /** Stands before the body in what is signed; empty for most schemes. */
+  /** Signed text before the body. Empty for schemes without a timestamp. */
   readonly signedPrefix: string;
   readonly stale: boolean;
 }
@@ -126,42 +128,42 @@ function readClaim(
   scheme: SignatureScheme,
   header: string,
   receivedAtMs: number,
-): Claim | { readonly fault: SignatureFault } {
+): Claim | { readonly rejection: SignatureRejection } {
   if (scheme.signed === "timestamp-dot-raw") return readTimestamped(scheme, header, receivedAtMs);
-  // Several headers of one name arrive joined by commas, which no single signature holds.
-  if (header.includes(",")) return { fault: "several-signatures" };
+  // `Headers` joins repeated headers with commas, and no valid signature contains a comma.
+  if (header.includes(",")) return { rejection: "several-signatures" };
   const prefix = scheme.prefix ?? "";
-  if (!header.startsWith(prefix)) return { fault: "malformed-signature" };
+  if (!header.startsWith(prefix)) return { rejection: "malformed-signature" };
   const signature = decodeSignature(scheme, header.slice(prefix.length));
-  if (signature === null) return { fault: "malformed-signature" };
+  if (signature === null) return { rejection: "malformed-signature" };
   return { signatures: [signature], signedPrefix: "", stale: false };
 }
 
 /**
- * A comma with spaces and tabs around it (RFC 9110 section 5.6.1), no other white space. Looking behind
- * keeps it linear over a long run of spaces.
+ * A comma with spaces and tabs around it (RFC 9110 section 5.6.1), no other white space. The lookbehind
+ * keeps matching linear over a long run of spaces.
  */
 const listSeparator = /(?<![ \t])[ \t]*,[ \t]*/;
 
-/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`; other keys, as the legacy `v0`, are passed over. */
+/** Reads `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`. Skips other keys, such as the legacy `v0`. */
 function readTimestamped(
   scheme: TimedScheme,
   header: string,
   receivedAtMs: number,
-): Claim | { readonly fault: SignatureFault } {
+): Claim | { readonly rejection: SignatureRejection } {
   const items = header.split(listSeparator);
   const times = items.filter((item) => item.startsWith("t=")).map((item) => item.slice(2));
   const [time] = times;
-  if (time === undefined) return { fault: "missing-timestamp" };
-  if (times.length > 1 || !/^\d{1,12}$/.test(time)) return { fault: "malformed-signature" };
+  if (time === undefined) return { rejection: "missing-timestamp" };
+  if (times.length > 1 || !/^\d{1,12}$/.test(time)) return { rejection: "malformed-signature" };
   const encoded = items.filter((item) => item.startsWith("v1=")).map((item) => item.slice(3));
-  if (encoded.length === 0) return { fault: "missing-signature" };
-  if (encoded.length > maxSignatures) return { fault: "several-signatures" };
+  if (encoded.length === 0) return { rejection: "missing-signature" };
+  if (encoded.length > maxSignatures) return { rejection: "several-signatures" };
   const signatures = encoded.map((text) => decodeSignature(scheme, text));
   const decoded = signatures.filter((signature) => signature !== null);
-  if (decoded.length === 0) return { fault: "malformed-signature" };
+  if (decoded.length === 0) return { rejection: "malformed-signature" };
   const ageSeconds = receivedAtMs / 1_000 - Number(time);
-  // Asked this way round, an age that is not a number is stale too.
+  // With `<=`, an age of NaN is stale too.
   const fresh = Math.abs(ageSeconds) <= scheme.toleranceSeconds;
   return { signatures: decoded, signedPrefix: `${time}.`, stale: !fresh };
 }
@@ -169,8 +171,8 @@ function readTimestamped(
 const macBytes = { sha1: 20, sha256: 32 } as const;
 
 /**
- * The bytes of a canonically encoded signature, or null: lower-case hex of the exact length, or padded
- * base64 of the standard alphabet that encodes back to itself (RFC 4648 sections 3.5 and 4).
+ * Decodes a canonical signature: lower-case hex of the exact length, or padded base64 of the standard
+ * alphabet that encodes back to itself (RFC 4648 sections 3.5 and 4). Returns null for anything else.
  */
 function decodeSignature(scheme: SignatureScheme, text: string): Buffer | null {
   const bytes = macBytes[scheme.algorithm];
@@ -182,15 +184,15 @@ function decodeSignature(scheme: SignatureScheme, text: string): Buffer | null {
   return decoded.length === bytes && decoded.toString("base64") === text ? decoded : null;
 }
 
-/** The bodies that a signature may be over, in order of preference. */
+/** The texts that a signature may cover, in order of preference. */
 function signedTexts(scheme: SignatureScheme, bytes: Uint8Array): readonly Uint8Array[] {
   if (scheme.signed !== "raw-or-compact-json") return [bytes];
   const compact = compactJson(bytes);
-  // Compact already: a second HMAC of the same text would tell nothing.
+  // The body is compact already, so a second HMAC would be over the same text.
   return compact.length === bytes.length ? [bytes] : [bytes, compact];
 }
 
-/** The secret that made one of the signatures, and the text it is over; all are computed, whichever matches. */
+/** Finds the secret and text that match a signature. Computes every combination, for constant time. */
 function matchingKey(
   keys: readonly Key[],
   claim: Claim,
@@ -201,7 +203,7 @@ function matchingKey(
     for (const text of texts) {
       const mac = hasher.copy().update(claim.signedPrefix).update(text).digest();
       for (const signature of claim.signatures) {
-        // Lengths are equal by decodeSignature, so this cannot throw.
+        // decodeSignature ensures equal lengths, so this cannot throw.
         if (crypto.timingSafeEqual(mac, signature)) match ??= { role, text };
       }
     }
@@ -210,8 +212,8 @@ function matchingKey(
 }
 
 /**
- * Signs as the provider would: the header value for a body. The spec's test procedure, for `skyhook
- * send` and for tests. `atMs`: the time to claim where the scheme has one.
+ * Returns the header value that the provider would send for a body. Implements the specification's test
+ * procedure, for `skyhook send` and for tests. `atMs`: the signed time, if the scheme has one.
  */
 export function sign(
   scheme: SignatureScheme,

@@ -25,12 +25,12 @@ const quietMs = 24 * 3_600_000;
  * the current one first did.
  */
 export function rotation(
-  { secrets, marks }: Pick<Registered, "secrets" | "marks">,
+  { secrets, fingerprints }: Pick<Registered, "secrets" | "fingerprints">,
   uses: readonly SecretUse[],
   nowMs: number,
 ): Rotation {
   const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);
-  const [current, previous] = [useOf(marks.current), useOf(marks.previous)];
+  const [current, previous] = [useOf(fingerprints.current), useOf(fingerprints.previous)];
   const isPresent = Boolean(secrets?.previous);
   const quietSince = previous?.lastMatchedAt ?? current?.firstMatchedAt;
   const isReplaced =

@@ -139,7 +139,7 @@ describe("lists", () => {
     });
   });
 
-  test("of events say how grave each is only when asked: the gravest that operators were told", async () => {
+  test("of events include the highest severity of each event's notifications only if requested", async () => {
     await app.deliverSample("code_host", "workflow_run.completed");
     await app.deliverSample("code_host", "package.published");
     const push = { headers: { "x-codehost-event": "push" } };

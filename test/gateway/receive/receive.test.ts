@@ -17,7 +17,7 @@ async function listed(path: string): Promise<Record<string, unknown>[]> {
 }
 
 describe("a verified delivery", () => {
-  test("is acknowledged with its stored event's id, key and type", async () => {
+  test("returns the id, idempotency key and type of the stored event", async () => {
     app = await startApp();
     const headers = { "x-tasktracker-delivery-id": "d-1" };
     const response = await app.deliver("task_tracker", task(1), { headers });
@@ -32,7 +32,7 @@ describe("a verified delivery", () => {
     expect(event).toMatchObject({ provider: "task_tracker", status: "accepted" });
   });
 
-  test("without a delivery id is keyed by the hash of its body", async () => {
+  test("without a delivery id gets the hash of its body as the key", async () => {
     app = await startApp();
     const body = task(2);
     const hash = new Bun.CryptoHasher("sha256").update(body).digest("hex");
@@ -41,7 +41,7 @@ describe("a verified delivery", () => {
   });
 
   test.each(["\u0000", "a b", "x".repeat(201), "ü"])(
-    "with the unusable delivery id %j is keyed by the hash of its body",
+    "with the invalid delivery id %j gets the hash of its body as the key",
     async (id) => {
       app = await startApp();
       const headers = {
@@ -52,7 +52,7 @@ describe("a verified delivery", () => {
     },
   );
 
-  test("of an unlisted type is ignored, kept under its own type, and notifies nobody", async () => {
+  test("of an unlisted type is ignored, stored under its own type, and sends no notification", async () => {
     app = await startApp();
     const body = `{"event_name":"item:deleted","event_data":{"id":"4"}}`;
     const response = await app.deliver("task_tracker", body);
@@ -62,7 +62,7 @@ describe("a verified delivery", () => {
     expect(await listed("/v1/notifications")).toHaveLength(0);
   });
 
-  test("of the platform is the same event by its new and its old name", async () => {
+  test("from the deploy platform gets the same type for its new and its old name", async () => {
     app = await startApp();
     const body = (type: string) => JSON.stringify({ id: `x-${type}`, type, payload: {} });
     for (const type of ["deployment.error", "deploy.error"]) {
@@ -71,7 +71,7 @@ describe("a verified delivery", () => {
     }
   });
 
-  test("by a form is verified as sent and read from its field", async () => {
+  test("posted as a form is verified as sent and parsed from the form field", async () => {
     app = await startApp();
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const form = `payload=${encodeURIComponent(JSON.stringify(body))}`;
@@ -85,9 +85,9 @@ describe("a verified delivery", () => {
 
   test.each([
     ["a byte order mark", `\uFEFF${task(5)}`],
-    ["odd white space", `\r\n\t ${task(6)} \n\n`],
+    ["unusual white space", `\r\n\t ${task(6)} \n\n`],
     ["emoji", task(7, `,"note":"🛩️"`)],
-  ])("with %s is verified over exactly what was sent", async (_, body) => {
+  ])("with %s is verified over the exact bytes sent", async (_, body) => {
     app = await startApp();
     const response = await app.deliver("task_tracker", body);
     expect(await json(response)).toMatchObject({ status: "accepted" });
@@ -97,14 +97,14 @@ describe("a verified delivery", () => {
   });
 });
 
-describe("verified bytes that cannot be read", () => {
+describe("a verified body that cannot be parsed", () => {
   test.each([
-    ["no JSON", Buffer.from("Hello, World!")],
-    ["nothing", Buffer.from("")],
+    ["text that is not JSON", Buffer.from("Hello, World!")],
+    ["an empty body", Buffer.from("")],
     ["invalid UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
     ["an array", Buffer.from("[1]")],
     ["null", Buffer.from("null")],
-  ])("(%s) are answered 400 each time and kept once, byte for byte", async (_, bytes) => {
+  ])("(%s) returns 400 each time and is stored once, byte for byte", async (_, bytes) => {
     app = await startApp();
     for (const round of [1, 2]) {
       const response = await app.deliver("task_tracker", bytes);
@@ -121,7 +121,7 @@ describe("verified bytes that cannot be read", () => {
 });
 
 describe("duplicates", () => {
-  test("200 copies at once make one event, one notification and 199 duplicates of it", async () => {
+  test("200 concurrent copies create one event, one notification and 199 duplicates", async () => {
     app = await startApp();
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const request = signed("code_host", JSON.stringify(body), app.clock, { headers });
@@ -136,7 +136,7 @@ describe("duplicates", () => {
     expect(await listed("/v1/notifications")).toHaveLength(1);
   });
 
-  test("the same signed bytes under a forged new id are a duplicate of the first [API10-2]", async () => {
+  test("the same signed bytes with a forged id are a duplicate of the first [API10-2]", async () => {
     app = await startApp();
     const send = (id: string) =>
       app.deliver("code_host", `{"action":"published","package":{"name":"web"}}`, {
@@ -146,7 +146,7 @@ describe("duplicates", () => {
     expect(await json(await send("two"))).toEqual({ ...first, status: "duplicate" });
   });
 
-  test("another body under the same signed id is a duplicate too", async () => {
+  test("another body with the same signed id is a duplicate", async () => {
     app = await startApp();
     const body = (note: string) => `{"id":"evt_1","type":"inbound","note":"${note}"}`;
     const first = await json(await app.deliver("shared_inbox", body("a")));
@@ -154,7 +154,7 @@ describe("duplicates", () => {
     expect(second).toEqual({ ...first, status: "duplicate" });
   });
 
-  test("equal ids at two providers are two events", async () => {
+  test("equal ids from two providers are two events", async () => {
     app = await startApp();
     const body = `{"id":"evt_1","type":"inbound"}`;
     const answers = await Promise.all(
@@ -163,7 +163,7 @@ describe("duplicates", () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(2);
   });
 
-  test("are counted on the receipt of the first", async () => {
+  test("are counted in the receipt of the first event", async () => {
     app = await startApp();
     for (const _ of [1, 2, 3]) await app.deliver("task_tracker", task(1));
     const [event] = await listed("/v1/events");
@@ -172,9 +172,9 @@ describe("duplicates", () => {
   });
 });
 
-describe("refusals, in the order of the checks", () => {
+describe("invalid requests, in the order of the checks", () => {
   test.each(["nobody", "Task_tracker", "task_tracker%20", "..%2ftask_tracker", "task_tracker%00"])(
-    "%s: 404 unknown-provider, whatever the method",
+    "returns 404 unknown-provider for %s, for every method",
     async (name) => {
       app = await startApp();
       for (const method of ["POST", "GET", "DELETE"]) {
@@ -185,26 +185,29 @@ describe("refusals, in the order of the checks", () => {
     },
   );
 
-  test("a provider of the catalogue that is not registered is unknown [API9-3]", async () => {
+  test("returns the same 404 for an unregistered provider as for an unknown one [API9-3]", async () => {
     app = await startApp({ WEBHOOK_PROVIDERS: "task_tracker" });
     const known = await app.fetch("/webhooks/payment_processor", { method: "POST" });
     const unknown = await app.fetch("/webhooks/nobody", { method: "POST" });
     expect(known.status).toBe(404);
-    const told = async (response: Response) => {
+    const problemOf = async (response: Response) => {
       const { type, title, status, detail, code } = await json(response);
       return { type, title, status, detail, code };
     };
-    expect(await told(known)).toEqual(await told(unknown));
+    expect(await problemOf(known)).toEqual(await problemOf(unknown));
   });
 
-  test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("%s: 405 with Allow", async (method) => {
-    app = await startApp();
-    const response = await app.fetch("/webhooks/task_tracker", { method });
-    expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("POST");
-  });
+  test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])(
+    "returns 405 with Allow for %s",
+    async (method) => {
+      app = await startApp();
+      const response = await app.fetch("/webhooks/task_tracker", { method });
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+    },
+  );
 
-  test("a compressed body: 415, and it is kept for the operator", async () => {
+  test("returns 415 for a compressed body and stores the rejection", async () => {
     app = await startApp();
     const headers = { "content-encoding": "gzip" };
     const response = await app.deliver("task_tracker", Bun.gzipSync(task(1)), { headers });
@@ -214,7 +217,7 @@ describe("refusals, in the order of the checks", () => {
     expect(await listed("/v1/rejections")).toMatchObject([{ reason: "unsupported-encoding" }]);
   });
 
-  test("one byte too many: 413 and kept; the last byte that fits: 200", async () => {
+  test("returns 413 for a body one byte over the limit and stores the rejection, 200 at the limit", async () => {
     app = await startApp();
     const limit = 5 * 1024 * 1024;
     const padded = (length: number) => task(1).padEnd(length, " ");
@@ -223,7 +226,7 @@ describe("refusals, in the order of the checks", () => {
     expect((await app.deliver("task_tracker", padded(limit))).status).toBe(200);
   });
 
-  test("too large without a length is cut off while it streams in [API4-1]", async () => {
+  test("aborts an oversized body without Content-Length while it streams in [API4-1]", async () => {
     app = await startApp();
     let sent = 0;
     const endless = new ReadableStream({
@@ -237,7 +240,7 @@ describe("refusals, in the order of the checks", () => {
     expect(sent).toBeLessThan(10);
   });
 
-  test("every signature failure is one identical 401, and only operators learn why [API10-1]", async () => {
+  test("returns the same 401 for every signature error; only operators see the reason [API10-1]", async () => {
     app = await startApp();
     const header = "x-tasktracker-hmac-sha256";
     const good = signed("task_tracker", task(1), app.clock);
@@ -268,7 +271,7 @@ describe("refusals, in the order of the checks", () => {
     ]);
   });
 
-  test("a webhook of the inbox's applications is told apart for the operator", async () => {
+  test("stores unsupported-scheme as the reason for a webhook of a Front application", async () => {
     app = await startApp();
     const headers = { "x-front-request-timestamp": "1", "x-inbox-signature": "AAAA" };
     const response = await app.deliver("shared_inbox", "{}", { headers });
@@ -276,14 +279,14 @@ describe("refusals, in the order of the checks", () => {
     expect(await listed("/v1/rejections")).toMatchObject([{ reason: "unsupported-scheme" }]);
   });
 
-  test("without a secret the provider is asked to come back: 503", async () => {
+  test("returns 503 with Retry-After while the provider has no secret", async () => {
     app = await startApp({ CODE_HOST_WEBHOOK_SECRET: undefined });
     const response = await app.deliver("code_host", "{}");
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("60");
   });
 
-  test("only the last 200 refusals of a provider are kept", async () => {
+  test("stores only the last 200 rejections per provider", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     for (let index = 0; index < 230; index += 1) {
       const headers = { "x-forwarded-for": `10.0.0.${index}`, "x-hub-signature-256": "no" };
@@ -308,7 +311,7 @@ describe("the failure limiter", () => {
   const right = (from: string, id: number) =>
     app.deliver("task_tracker", task(id), { headers: { "x-forwarded-for": from } });
 
-  test("after 20 failures the address is refused until the minute has passed", async () => {
+  test("returns 429 after 20 failures from an address until the minute has passed", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     for (let count = 1; count <= 20; count += 1)
       expect((await wrong("192.0.2.1")).status).toBe(401);
@@ -324,14 +327,14 @@ describe("the failure limiter", () => {
     expect((await right("192.0.2.1", 2)).status).toBe(200);
   });
 
-  test("a burst of wrong signatures gets no more than 20 answers of 401", async () => {
+  test("returns no more than 20 times 401 to a burst of wrong signatures", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     const responses = await Promise.all(Array.from({ length: 100 }, () => wrong("192.0.2.1")));
     expect(responses.filter(({ status }) => status === 401)).toHaveLength(20);
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(80);
   });
 
-  test("an unknown provider, a wrong method and unreadable JSON are no failures", async () => {
+  test("does not count unknown providers, wrong methods and unreadable bodies", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     const headers = { "x-forwarded-for": "192.0.2.1" };
     for (let count = 0; count < 30; count += 1) {
@@ -342,14 +345,14 @@ describe("the failure limiter", () => {
     expect((await right("192.0.2.1", 1)).status).toBe(200);
   });
 
-  test("IPv6 addresses of one /64 count as one client", async () => {
+  test("counts the IPv6 addresses of a /64 as one client", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     for (let count = 1; count <= 20; count += 1) await wrong(`2001:db8:1:2::${count}`);
     expect((await right("2001:db8:1:2:ffff::1", 1)).status).toBe(429);
     expect((await right("2001:db8:1:3::1", 2)).status).toBe(200);
   });
 
-  test("what a client writes left of the trusted proxies is not believed [API10-4]", async () => {
+  test("ignores X-Forwarded-For entries beyond the trusted proxies [API10-4]", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "2" });
     for (let count = 1; count <= 20; count += 1)
       await wrong(`10.9.9.${count}, 192.0.2.1, 10.0.0.1`);
@@ -361,14 +364,17 @@ describe("the failure limiter", () => {
 describe("every provider", () => {
   test.each(
     catalogue.flatMap(({ id, samples }) => Object.keys(samples).map((event) => [id, event])),
-  )("%s %s: the sample is accepted and listed with what an event has", async (id, event) => {
-    app = await startApp();
-    const response = await app.deliverSample(id, event);
-    expect(await json(response)).toMatchObject({ status: "accepted", event });
-    const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);
-    expect(stored?.["title"]).toBeString();
-    if (!complete.includes(id)) return;
-    expect(stored?.["url"]).toStartWith("https://");
-    expect(stored?.["actor"]).toBeString();
-  });
+  )(
+    "%s %s: the sample is accepted and stored with a title, a URL and an actor",
+    async (id, event) => {
+      app = await startApp();
+      const response = await app.deliverSample(id, event);
+      expect(await json(response)).toMatchObject({ status: "accepted", event });
+      const [stored] = await listed(`/v1/events?provider=${id}&type=${event}`);
+      expect(stored?.["title"]).toBeString();
+      if (!complete.includes(id)) return;
+      expect(stored?.["url"]).toStartWith("https://");
+      expect(stored?.["actor"]).toBeString();
+    },
+  );
 });

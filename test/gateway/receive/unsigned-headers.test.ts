@@ -19,7 +19,7 @@ async function send(provider: string, body: string, headers: Headers) {
   return { status: response.status, answer: await json(response) };
 }
 
-/** Every stored event of a provider, with its body and notifications. */
+/** All stored events of a provider, with body and notifications. */
 async function stored(provider: string): Promise<Record<string, unknown>[]> {
   const path = `/v1/events?provider=${provider}&limit=100`;
   const { data } = await json(await app.as("operator", path));
@@ -36,13 +36,13 @@ const run = () => {
   return { headers, body: JSON.stringify(body) };
 };
 
-describe("a captured body sent first under other headers", () => {
+describe("a captured body sent first with other headers", () => {
   test.each<[string, Headers]>([
     ["another event", { "x-codehost-event": "push" }],
     ["another listed event", { "x-github-event": "package.published", "x-codehost-event": "" }],
     ["a form's content type", form],
     ["no event", {}],
-  ])("of %s is the event that its body says", async (_, hostile) => {
+  ])("(%s) becomes the event that its body describes", async (_, hostile) => {
     app = await startApp();
     const { headers, body } = run();
     const first = await send("code_host", body, hostile);
@@ -54,7 +54,7 @@ describe("a captured body sent first under other headers", () => {
     ]);
   });
 
-  test("of JSON's content type, where it is a form, is read as the form that it is", async () => {
+  test("is parsed as a form even with the content type of JSON", async () => {
     app = await startApp();
     const { headers, body } = run();
     const text = `payload=${encodeURIComponent(body)}`;
@@ -83,7 +83,7 @@ describe("a captured body sent first under other headers", () => {
     expect(await stored("code_host")).toMatchObject([{ status: "ignored", notifications: [] }]);
   });
 
-  test("under an id that looks like the key of a body does not take that key", async () => {
+  test("with an id that looks like the key of another body does not take that key", async () => {
     app = await startApp();
     const captured = `{"event_name":"item:deleted"}`;
     const genuine = `{"event_name":"item:completed"}`;
@@ -97,7 +97,7 @@ describe("a captured body sent first under other headers", () => {
     });
   });
 
-  test("under the id of a delivery to come does not swallow that delivery [API10-3]", async () => {
+  test("with the id of a future delivery does not suppress that delivery [API10-3]", async () => {
     app = await startApp();
     const captured = run();
     const next = run();
@@ -115,7 +115,7 @@ describe("a captured body sent first under other headers", () => {
     }
   });
 
-  test("with white space within its tokens, which the signature passes over, is read without", async () => {
+  test("with white space inside tokens, which the signature does not cover, is parsed without it", async () => {
     app = await startApp();
     const genuine = `{"type":"inbound","emitted_at":1763716364,"conversation":{"id":"cnv_1"}}`;
     const first = await app.fetch("/webhooks/shared_inbox", {
@@ -132,16 +132,16 @@ describe("a captured body sent first under other headers", () => {
   });
 });
 
-/** A delivery as its provider sends it, and what it has to become. */
+/** A delivery as its provider sends it, with the expected event. */
 interface Genuine {
   readonly body: string;
   readonly headers: Headers;
   readonly status: "accepted" | "ignored" | "unreadable";
-  /** Null where only the header names it: it has no effect then. */
+  /** Null if only an unsigned header could name the type, which is then not compared. */
   readonly type: string | null;
 }
 
-/** Each listed event as the service sends it and, without an id, by our name for it; and what is not listed. */
+/** Each listed event as the service sends it and, without an id, under Skyhook's name; plus unlisted events. */
 function genuineOf(provider: string): readonly Genuine[] {
   const types = Object.keys(providerOf(provider).samples);
   const note = () => crypto.randomUUID();
@@ -162,7 +162,7 @@ function genuineOf(provider: string): readonly Genuine[] {
   });
   const forms = provider === "code_host" ? native.map(asForm) : [];
   const unreadable = { headers: {}, status: "unreadable", type: "unreadable" } as const;
-  return [...native, ...named, ...ignored, ...forms, { ...unreadable, body: `no JSON ${note()}` }];
+  return [...native, ...named, ...ignored, ...forms, { ...unreadable, body: `not JSON ${note()}` }];
 }
 
 const withFreshIds = (headers: Headers): Headers =>
@@ -173,13 +173,13 @@ const withFreshIds = (headers: Headers): Headers =>
     ]),
   );
 
-/** The same JSON with one more white space, so that the bytes differ, as a form. */
+/** The same JSON as a form, with one more space so that the bytes differ. */
 function asForm({ body, headers, ...rest }: Genuine): Genuine {
   const text = `payload=${encodeURIComponent(`${body} `)}`;
   return { ...rest, body: text, headers: { ...withFreshIds(headers), ...form } };
 }
 
-/** Header names of all providers that some part of the program reads, and no signature covers. */
+/** The unsigned headers that the program reads, of all providers. */
 const idHeaders = [
   "x-tasktracker-delivery-id",
   "x-todoist-delivery-id",
@@ -190,7 +190,7 @@ const eventHeaders = ["x-codehost-event", "x-github-event"];
 const events = ["push", "ping", "issues", "package", "workflow_run", "package.published", ""];
 const contentTypes = ["text/plain", "application/json; charset=utf-16", form["content-type"]];
 
-/** One capture: which genuine delivery is sent again, and what its headers say. */
+/** A captured delivery that is sent again with other headers. */
 const anyCapture = fc.record({
   of: fc.nat(),
   headers: fc.record(
@@ -202,12 +202,12 @@ const anyCapture = fc.record({
     { requiredKeys: [] },
   ),
   idHeader: fc.constantFrom(...idHeaders),
-  /** The id of another delivery, the hash of another body, or one that nobody has. */
+  /** The id of another delivery, the hash of another body, a new id, or none. */
   id: fc.record({ of: fc.nat(), kind: fc.constantFrom("id", "hash", "new", "none") }),
 });
 type Capture = typeof anyCapture extends fc.Arbitrary<infer T> ? T : never;
 
-/** Numbers by which genuine and captured deliveries are put in any order. */
+/** Captures, with sort keys that put genuine and captured deliveries in random order. */
 const anyAttack = fc.record({
   captures: fc.array(anyCapture, { minLength: 1, maxLength: 16 }),
   order: fc.infiniteStream(fc.nat(1_000)),
@@ -230,9 +230,9 @@ function hostile(genuine: readonly Genuine[], { of, headers, idHeader, id }: Cap
   };
 }
 
-describe("whatever is sent before, between and beside them under other headers", () => {
+describe("with captured deliveries sent before, between and during them", () => {
   test.each(catalogue.map(({ id }) => id))(
-    "each genuine delivery of %s is stored once, as what it is",
+    "each genuine delivery of %s is stored once with its true status and type",
     async (provider) => {
       app = await startApp();
       await fc.assert(
@@ -253,8 +253,8 @@ describe("whatever is sent before, between and beside them under other headers",
           for (const { body, headers, status, type } of genuine) {
             const own = kept.filter((event) => event["body"] === body);
             const notifications = status === "accepted" ? [{}] : [];
-            const told = type === null ? {} : { type };
-            expect(own).toMatchObject([{ ...told, status, notifications }]);
+            const typed = type === null ? {} : { type };
+            expect(own).toMatchObject([{ ...typed, status, notifications }]);
             expect(own[0]?.["notifications"]).toHaveLength(notifications.length);
             const again = await send(provider, body, headers);
             if (status === "unreadable") expect(again.status).toBe(400);
@@ -268,13 +268,13 @@ describe("whatever is sent before, between and beside them under other headers",
   );
 });
 
-describe("an event that an older version stored by its unsigned headers", () => {
+describe("an event that an older version stored with the type from unsigned headers", () => {
   test.each([
     ["ignored", "push.completed", ""],
     ["ignored", "push.completed", "?onlyUndelivered=true"],
     ["unreadable", "unreadable", ""],
     ["unreadable", "unreadable", "?onlyUndelivered=true"],
-  ] as const)("as %s %s becomes what it is by a replay%s", async (status, type, query) => {
+  ] as const)("(%s %s) is corrected by a replay%s", async (status, type, query) => {
     app = await startApp();
     const { headers, body } = run();
     const text = status === "unreadable" ? `payload=${encodeURIComponent(body)}` : body;
@@ -288,7 +288,7 @@ describe("an event that an older version stored by its unsigned headers", () => 
     const replay = `/v1/events/${id}/replay${query}`;
     const after = await json(await app.as("operator", replay, { method: "POST" }));
     expect({ ...after, notifications: [] }).toEqual({ ...before, notifications: [] });
-    // One of the delivery, when it was read well, and one of the replay.
+    // One from the delivery, which was read correctly, and one from the replay.
     expect(after["notifications"]).toHaveLength(2);
     const again = await send("code_host", text, headers);
     expect(again.answer).toMatchObject({ status: "duplicate", id, event: answer["event"] });

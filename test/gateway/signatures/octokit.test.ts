@@ -7,8 +7,8 @@ import { json, startApp, testSecret } from "../../support/app.ts";
 
 const accepted = new Set(["workflow_run completed", "package published"]);
 
-describe("real payloads, signed by the code host's own library and sent under its own headers", () => {
-  test("are all answered 200; the two listed events are accepted, all others ignored", async () => {
+describe("real GitHub payloads, signed by @octokit/webhooks-methods", () => {
+  test("all return 200; the two listed events are accepted, all others ignored", async () => {
     const app = await startApp();
     const unexpected: string[] = [];
     let count = 0;

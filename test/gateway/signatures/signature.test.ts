@@ -8,7 +8,7 @@ import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
 import { codeHost } from "../../../src/gateway/providers/code_host.ts";
 import {
   sign,
-  type SignatureFault,
+  type SignatureRejection,
   type SignatureScheme,
   type SecretRole,
   verifier,
@@ -26,16 +26,16 @@ function outcomeOf(
   secret: string,
   body: Uint8Array,
   header: string,
-): SecretRole | SignatureFault {
+): SecretRole | SignatureRejection {
   const headers = new Headers([[scheme.headers[0] ?? "", header]]);
   const verify = verifier(scheme, { current: secret, previous: null });
-  const verdict = verify({ headers, bytes: body, receivedAtMs: now * 1_000 });
-  return "fault" in verdict ? verdict.fault : verdict.verified.signedWith;
+  const result = verify({ headers, bytes: body, receivedAtMs: now * 1_000 });
+  return "rejection" in result ? result.rejection : result.verified.signedWith;
 }
 
-test("a scheme that signs the time says how far it may be off, and no other does", () => {
+test("a scheme has a time tolerance if and only if it signs the time", () => {
   const headers = ["x-signature"];
-  // @ts-expect-error: with no tolerance it would refuse every delivery.
+  // @ts-expect-error: without a tolerance it would reject every delivery.
   const timed: SignatureScheme = {
     algorithm: "sha256",
     encoding: "hex",
@@ -47,18 +47,18 @@ test("a scheme that signs the time says how far it may be off, and no other does
     encoding: "hex",
     headers,
     signed: "raw",
-    // @ts-expect-error: it would be forgotten.
+    // @ts-expect-error: it would be ignored.
     toleranceSeconds: 300,
   };
   expect([timed.signed, untimed.signed]).toEqual(["timestamp-dot-raw", "raw"]);
 });
 
 const openssl = Bun.which("openssl");
-if (openssl === null) console.warn("openssl is not installed: its signatures are not compared");
+if (openssl === null) console.warn("skipped: openssl is not installed");
 
 describe.skipIf(openssl === null)("signatures made by openssl", () => {
   for (const { id, signature: scheme } of catalogue) {
-    test(`${id} takes them over any bytes`, async () => {
+    test(`${id} accepts them over any bytes`, async () => {
       const body = fc.uint8Array({ maxLength: 5_000, size: "max" });
       await fc.assert(
         fc.asyncProperty(anySecret, body, async (secret, bytes) => {
@@ -69,7 +69,7 @@ describe.skipIf(openssl === null)("signatures made by openssl", () => {
       );
     });
 
-    test(`${id} signs the same`, async () => {
+    test(`${id} makes the same signatures`, async () => {
       await fc.assert(
         fc.asyncProperty(anySecret, anyJson, async (secret, value) => {
           const sent = utf8(JSON.stringify(value, null, 2));
@@ -113,7 +113,7 @@ describe("code_host and @octokit/webhooks-methods", () => {
   const scheme = codeHost.signature;
   const body = fc.string({ unit: "binary", minLength: 1 });
 
-  test("the documentation's known answer", () => {
+  test("verifies the example in GitHub's documentation", () => {
     const secret = "It's a Secret to Everybody";
     const known = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
     expect(sign(scheme, secret, utf8("Hello, World!"), 0)).toBe(known);
@@ -121,7 +121,7 @@ describe("code_host and @octokit/webhooks-methods", () => {
     expect(outcomeOf(scheme, secret, utf8("Hello, World?"), known)).toBe("wrong-signature");
   });
 
-  test("we take what octokit signs", async () => {
+  test("Skyhook accepts what octokit signs", async () => {
     await fc.assert(
       fc.asyncProperty(anySecret, body, async (secret, text) => {
         const header = await octokit.sign(secret, text);
@@ -131,7 +131,7 @@ describe("code_host and @octokit/webhooks-methods", () => {
     );
   });
 
-  test("octokit takes what we sign", async () => {
+  test("octokit accepts what Skyhook signs", async () => {
     await fc.assert(
       fc.asyncProperty(anySecret, body, async (secret, text) => {
         const header = sign(scheme, secret, utf8(text), 0);
@@ -141,7 +141,7 @@ describe("code_host and @octokit/webhooks-methods", () => {
     );
   });
 
-  test("both refuse the same forms of a right signature", async () => {
+  test("both reject the same malformed variants of a valid signature", async () => {
     const header = sign(scheme, "secret", utf8("{}"), 0);
     const hex = header.slice("sha256=".length);
     const forms = [
@@ -162,19 +162,19 @@ describe("code_host and @octokit/webhooks-methods", () => {
     }
   });
 
-  // Octokit signs text, we sign bytes: wherever the two differ, so do the answers, on purpose.
+  // Octokit verifies text, Skyhook verifies bytes: where the two differ, the results differ on purpose.
   const mark = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d);
   const invalid = Uint8Array.of(0x22, 0xff, 0x22);
   const replaced = utf8('"\ufffd"');
   const disagreements = [
-    ["empty body", new Uint8Array(), new Uint8Array(), "TypeError", "current"],
-    ["byte order mark, which decoding drops", mark, mark, false, "current"],
+    ["an empty body", new Uint8Array(), new Uint8Array(), "TypeError", "current"],
+    ["a byte order mark, which decoding drops", mark, mark, false, "current"],
     ["invalid UTF-8, which decoding replaces", invalid, invalid, false, "current"],
-    ["invalid UTF-8 under the signature of U+FFFD", replaced, invalid, true, "wrong-signature"],
-    ["no byte order mark in what was signed", mark.subarray(3), mark, true, "wrong-signature"],
+    ["invalid UTF-8 with the signature of U+FFFD", replaced, invalid, true, "wrong-signature"],
+    ["a byte order mark that was not signed", mark.subarray(3), mark, true, "wrong-signature"],
   ] as const;
   for (const [difference, signed, sent, theirs, ours] of disagreements) {
-    test(`${difference}: octokit ${theirs}, we ${ours}`, async () => {
+    test(`${difference}: octokit ${theirs}, Skyhook ${ours}`, async () => {
       const header = sign(scheme, "secret", signed, 0);
       const text = new TextDecoder().decode(sent);
       const answer = await octokit
@@ -185,7 +185,7 @@ describe("code_host and @octokit/webhooks-methods", () => {
     });
   }
 
-  test("empty header: octokit throws, we call it malformed", async () => {
+  test("an empty header: octokit throws, Skyhook malformed-signature", async () => {
     expect(octokit.verify("secret", "{}", "")).rejects.toThrow(TypeError);
     expect(outcomeOf(scheme, "secret", utf8("{}"), "")).toBe("malformed-signature");
   });
@@ -197,7 +197,7 @@ describe("compact JSON", () => {
   const whiteSpace = fc.string({ unit: fc.constantFrom(" ", "\t", "\r", "\n"), maxLength: 10 });
   const indent = fc.oneof(fc.nat(10), whiteSpace);
 
-  test("is what JSON.stringify prints, however it was printed", () => {
+  test("equals the output of JSON.stringify for any formatting", () => {
     fc.assert(
       fc.property(anyJson, indent, whiteSpace, (value, space, around) => {
         const pretty = around + JSON.stringify(value, null, space) + around;
@@ -207,7 +207,7 @@ describe("compact JSON", () => {
     );
   });
 
-  test("means the same", () => {
+  test("parses to the same value", () => {
     fc.assert(
       fc.property(anyJson, indent, (value, space) => {
         const pretty = JSON.stringify(value, null, space);
@@ -216,7 +216,7 @@ describe("compact JSON", () => {
     );
   });
 
-  test("stays as it is when compacted again, and takes any bytes", () => {
+  test("does not change when compacted again, for any bytes", () => {
     const jsonBytes = fc.constantFrom(...utf8('"\\ \n\t\r{}[]:,a'));
     const anyBytes = fc.oneof(
       fc.uint8Array(),
@@ -228,7 +228,7 @@ describe("compact JSON", () => {
         const once = compactJson(bytes);
         expect(Buffer.compare(compactJson(once), once)).toBe(0);
         expect(Buffer.compare(bytes, before)).toBe(0);
-        // Only white space is ever missing, and nothing is added.
+        // Only white space is removed, and nothing is added.
         expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
       }),
       { numRuns: 1_000 },
@@ -239,7 +239,7 @@ describe("compact JSON", () => {
 const withoutWhiteSpace = (bytes: Uint8Array): number[] =>
   [...bytes].filter((byte) => ![0x20, 0x09, 0x0a, 0x0d].includes(byte));
 const anySecret = fc.string({ unit: "binary", minLength: 1, maxLength: 100, size: "max" });
-/** Much of what makes JSON hard to read: quotes, escapes and white space within strings. */
+/** JSON that is hard to parse: quotes, escapes and white space within strings. */
 const anyJson = fc.jsonValue({
   stringUnit: fc.constantFrom(
     '"',

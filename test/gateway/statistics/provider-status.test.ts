@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { countSteps } from "../../../src/gateway/statistics/tally.ts";
 import { type ActiveHour, noteSecretUse } from "../../../src/gateway/statistics/statistics.sql.ts";
 import { rotation } from "../../../src/gateway/statistics/rotation.ts";
-import { secretMark } from "../../../src/gateway/secret-use.ts";
+import { secretFingerprint } from "../../../src/gateway/secret-use.ts";
 import { silence } from "../../../src/gateway/statistics/silence.ts";
 
 import { step } from "../../../src/db/statement.ts";
@@ -93,7 +93,7 @@ describe("silence", () => {
 
 describe("rotation", () => {
   const secrets = { current: "new", previous: "old" };
-  const marks = { current: "aaaa", previous: "bbbb" };
+  const fingerprints = { current: "aaaa", previous: "bbbb" };
   /** When a secret first and last matched, in hours ago. */
   const use = (secret: string, first: number, last: number) => ({
     provider: "code_host",
@@ -102,7 +102,7 @@ describe("rotation", () => {
     lastMatchedAt: new Date(now - last * hourMs),
   });
   const safe = (...uses: ReturnType<typeof use>[]) =>
-    rotation({ secrets, marks }, uses, now).previous.safeToRemove;
+    rotation({ secrets, fingerprints }, uses, now).previous.safeToRemove;
 
   test.each([
     ["nothing has matched yet", false, []],
@@ -130,17 +130,20 @@ describe("rotation", () => {
   });
 
   test("of a provider with one secret has nothing to remove", () => {
-    const alone = { secrets: { ...secrets, previous: null }, marks: { ...marks, previous: "" } };
+    const alone = {
+      secrets: { ...secrets, previous: null },
+      fingerprints: { ...fingerprints, previous: "" },
+    };
     expect(rotation(alone, [use("aaaa", 99, 1)], now)).toEqual({
       current: { present: true, lastMatchedAt: new Date(now - hourMs) },
       previous: { present: false, lastMatchedAt: null, safeToRemove: false },
     });
   });
 
-  test("marks tell secrets apart, and are the same each time", () => {
-    expect(secretMark("one")).toMatch(/^[0-9a-f]{4}$/);
-    expect(secretMark("one")).toBe(secretMark("one"));
-    expect(secretMark("one")).not.toBe(secretMark("other"));
+  test("fingerprints tell secrets apart, and are the same each time", () => {
+    expect(secretFingerprint("one")).toMatch(/^[0-9a-f]{4}$/);
+    expect(secretFingerprint("one")).toBe(secretFingerprint("one"));
+    expect(secretFingerprint("one")).not.toBe(secretFingerprint("other"));
   });
 });
 
@@ -249,7 +252,7 @@ describe("skyhook doctor", () => {
     ] as const) {
       const at = new Date(Date.now() - hours * hourMs);
       const use = { provider: "code_host", firstMatchedAt: at, lastMatchedAt: at };
-      await storage.atomically(step(noteSecretUse, { ...use, secret: secretMark(secret) }));
+      await storage.atomically(step(noteSecretUse, { ...use, secret: secretFingerprint(secret) }));
     }
     await storage.close();
     const env = {

@@ -18,18 +18,18 @@ const invalidUtf8 = joined(utf8('{"a":"'), Uint8Array.of(0xff, 0xc3, 0x28, 0x80)
 export function bodyRows(): readonly Row[] {
   return [
     ["JSON", "current", { body: plain }],
-    ["no body", "current", { body: new Uint8Array() }],
+    ["an empty body", "current", { body: new Uint8Array() }],
     ["one byte", "current", { body: Uint8Array.of(0x7b) }],
     ["1 MiB", "current", { body: new Uint8Array(1_048_576).fill(0x61) }],
     ["byte order mark", "current", { body: joined(byteOrderMark, plain) }],
     ["invalid UTF-8", "current", { body: invalidUtf8 }],
     ["NUL bytes", "current", { body: Uint8Array.of(0, 0x7b, 0, 0, 0x7d, 0) }],
     ["emoji", "current", { body: utf8('{"a":"\u{1f6eb}\u{1f468}\u200d\u{1f469}"}') }],
-    ["odd white space", "current", { body: utf8('\t{ "a"\r\n :\v\f 1\u00a0}  ') }],
+    ["unusual white space", "current", { body: utf8('\t{ "a"\r\n :\v\f 1\u00a0}  ') }],
     ["newline at the end", "current", { body: joined(plain, utf8("\r\n")) }],
     ["white space only", "current", { body: utf8(" \n ") }],
     ["a form", "current", { body: utf8("payload=%7B%22a%22%3A+1%7D") }],
-    ["a string that never ends", "current", { body: utf8('{"a": "b \\') }],
+    ["an unterminated string", "current", { body: utf8('{"a": "b \\') }],
   ];
 }
 
@@ -41,20 +41,24 @@ export function changedBodyRows(by: Signer): readonly Row[] {
   const wrong = "wrong-signature";
   const replaced = utf8(new TextDecoder().decode(invalidUtf8));
   return [
-    ["one bit of the first byte", wrong, signedThenSent(plain, flipped(plain, 0))],
-    ["one bit of the last byte", wrong, signedThenSent(plain, flipped(plain, plain.length - 1))],
-    ["last byte gone", wrong, signedThenSent(plain, plain.subarray(0, -1))],
-    ["all gone", wrong, signedThenSent(plain, new Uint8Array())],
-    ["a body where none was signed", wrong, signedThenSent(new Uint8Array(), plain)],
+    ["one bit of the first byte flipped", wrong, signedThenSent(plain, flipped(plain, 0))],
+    [
+      "one bit of the last byte flipped",
+      wrong,
+      signedThenSent(plain, flipped(plain, plain.length - 1)),
+    ],
+    ["last byte removed", wrong, signedThenSent(plain, plain.subarray(0, -1))],
+    ["body removed", wrong, signedThenSent(plain, new Uint8Array())],
+    ["body added to the signature of an empty one", wrong, signedThenSent(new Uint8Array(), plain)],
     ["NUL added", wrong, signedThenSent(plain, joined(plain, Uint8Array.of(0)))],
-    // White space outside strings is no part of compact JSON.
+    // Compact JSON has no white space outside strings.
     [
       "newline added",
       by.compacts ? "current" : wrong,
       signedThenSent(plain, joined(plain, utf8("\n"))),
     ],
     ["newline removed", wrong, signedThenSent(joined(plain, utf8("\n")), plain)],
-    ["LF made CRLF", wrong, signedThenSent(utf8("{\n}"), utf8("{\r\n}"))],
+    ["LF changed to CRLF", wrong, signedThenSent(utf8("{\n}"), utf8("{\r\n}"))],
     ["byte order mark added", wrong, signedThenSent(plain, joined(byteOrderMark, plain))],
     ["byte order mark removed", wrong, signedThenSent(joined(byteOrderMark, plain), plain)],
     ["invalid UTF-8 replaced by U+FFFD", wrong, signedThenSent(invalidUtf8, replaced)],
@@ -63,7 +67,7 @@ export function changedBodyRows(by: Signer): readonly Row[] {
   ];
 }
 
-/** JSON whose meaning stays and whose text changes when it is parsed and printed again. */
+/** JSON whose text changes when it is parsed and stringified, while its meaning stays the same. */
 const fragile = [
   "1.0",
   "12345678901234567890",
@@ -89,7 +93,7 @@ export function rawOnlyRows(by: Signer): readonly Row[] {
     ...fragile.flatMap((token): readonly Row[] => [
       [`${token} as sent`, "current", signedThenSent(token, token)],
       [
-        `${token} parsed and printed again`,
+        `${token} parsed and stringified`,
         "wrong-signature",
         signedThenSent(printedAgain(token), token),
       ],
@@ -122,16 +126,20 @@ export function compactRows(by: Signer): readonly Row[] {
     ],
     ["compact, signed pretty-printed", wrong, signedThenSent(pretty, compact)],
     [
-      "printed one way, signed another",
+      "pretty-printed, signed with another indentation",
       wrong,
       signedThenSent(JSON.stringify(value, null, 1), pretty),
     ],
     ["space in a string removed", wrong, signedThenSent(compact, pretty.replace("c d", "cd"))],
     ["space in a string added", wrong, signedThenSent(compact, pretty.replace("c d", "c  d"))],
-    ["space in a string made a tab", wrong, signedThenSent(compact, pretty.replace("c d", "c\td"))],
+    [
+      "space in a string changed to a tab",
+      wrong,
+      signedThenSent(compact, pretty.replace("c d", "c\td")),
+    ],
     ["space in a key added", wrong, signedThenSent(compact, pretty.replace('"e"', '"e "'))],
-    ["space behind an escaped quote removed", wrong, signedThenSent('"\\" x"', '"\\"x"')],
-    ["spaces that JSON does not know", wrong, signedThenSent("[1,2]", "[1,\f\v2]")],
+    ["space after an escaped quote removed", wrong, signedThenSent('"\\" x"', '"\\"x"')],
+    ["white space that JSON does not allow", wrong, signedThenSent("[1,2]", "[1,\f\v2]")],
     ["a no-break space", wrong, signedThenSent("[1,2]", "[1,\u00a02]")],
     [
       "byte order mark, signed with it",
@@ -142,7 +150,7 @@ export function compactRows(by: Signer): readonly Row[] {
     ...fragile.flatMap((token): readonly Row[] => [
       [`${token} as sent`, "current", signedThenSent(`{"v":${token}}`, `{ "v" : ${token} }`)],
       [
-        `${token} parsed and printed again`,
+        `${token} parsed and stringified`,
         wrong,
         signedThenSent(printedAgain(token), ` ${token}\n`),
       ],
@@ -158,7 +166,7 @@ export function compactRows(by: Signer): readonly Row[] {
   ];
 }
 
-/** Strings that a careless reader takes to end too early or too late. */
+/** Strings whose end a naive parser finds too early or too late. */
 const awkwardStrings = [
   '""',
   '" "',
@@ -174,7 +182,7 @@ const awkwardStrings = [
 
 function printedAgain(token: string): string {
   const printed = JSON.stringify(JSON.parse(token));
-  // Else the row would show nothing.
+  // Otherwise the row would test nothing.
   expect(printed).not.toBe(token);
   return printed;
 }

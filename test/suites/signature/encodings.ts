@@ -20,18 +20,22 @@ export function changedSignatureRows(by: Signer): readonly Row[] {
   const sent = (encoded: string): Attempt => ({ header: value(encoded) });
   const malformed = "malformed-signature";
   return [
-    ["one bit of the first byte", "wrong-signature", sent(encode(flipped(right, 0)))],
-    ["one bit of a middle byte", "wrong-signature", sent(encode(flipped(right, 10)))],
-    ["one bit of the last byte", "wrong-signature", sent(encode(flipped(right, right.length - 1)))],
-    ["bytes in reverse", "wrong-signature", sent(encode(Buffer.from(right).reverse()))],
+    ["one bit of the first byte flipped", "wrong-signature", sent(encode(flipped(right, 0)))],
+    ["one bit of a middle byte flipped", "wrong-signature", sent(encode(flipped(right, 10)))],
+    [
+      "one bit of the last byte flipped",
+      "wrong-signature",
+      sent(encode(flipped(right, right.length - 1))),
+    ],
+    ["bytes reversed", "wrong-signature", sent(encode(Buffer.from(right).reverse()))],
     ["all zero", "wrong-signature", sent(encode(Buffer.alloc(right.length)))],
-    ["nothing but the frame", malformed, sent("")],
-    ["last character gone", malformed, sent(text.slice(0, -1))],
-    ["first character gone", malformed, sent(text.slice(1))],
-    ["one character more", malformed, sent(`${text}a`)],
-    ["one byte less", malformed, sent(encode(right.subarray(0, -1)))],
-    ["one byte more", malformed, sent(encode(Buffer.concat([right, Buffer.alloc(1)])))],
-    ["twice over", malformed, sent(text + text)],
+    ["empty", malformed, sent("")],
+    ["last character removed", malformed, sent(text.slice(0, -1))],
+    ["first character removed", malformed, sent(text.slice(1))],
+    ["one character added", malformed, sent(`${text}a`)],
+    ["one byte removed", malformed, sent(encode(right.subarray(0, -1)))],
+    ["one byte added", malformed, sent(encode(Buffer.concat([right, Buffer.alloc(1)])))],
+    ["written twice", malformed, sent(text + text)],
     ["zz after it", malformed, sent(`${text}zz`)],
     ["junk after it", malformed, sent(`${text};junk`)],
     ["a control character after it", malformed, sent(`${text}\u0001`)],
@@ -39,11 +43,11 @@ export function changedSignatureRows(by: Signer): readonly Row[] {
     ["a space in the middle", malformed, sent(`${text.slice(0, half)} ${text.slice(half)}`)],
     ["a tab in the middle", malformed, sent(`${text.slice(0, half)}\t${text.slice(half)}`)],
     ["in quotes", malformed, sent(`"${text}"`)],
-    ["last character beyond ASCII", malformed, sent(`${text.slice(0, -1)}\u00e9`)],
-    ["all characters beyond ASCII", malformed, sent("\u00e9".repeat(text.length))],
-    ["as many UTF-8 bytes beyond ASCII", malformed, sent("\u00e9".repeat(half))],
-    ["1 MB of them", malformed, sent("a".repeat(1_000_000))],
-    ["1 MB beyond ASCII", malformed, sent("\u00e9".repeat(1_000_000))],
+    ["non-ASCII last character", malformed, sent(`${text.slice(0, -1)}\u00e9`)],
+    ["non-ASCII, the right number of characters", malformed, sent("\u00e9".repeat(text.length))],
+    ["non-ASCII, the right number of UTF-8 bytes", malformed, sent("\u00e9".repeat(half))],
+    ["1 MB of ASCII", malformed, sent("a".repeat(1_000_000))],
+    ["1 MB of non-ASCII", malformed, sent("\u00e9".repeat(1_000_000))],
   ];
 }
 
@@ -57,10 +61,10 @@ export function hexRows(by: Signer): readonly Row[] {
     ["upper case", malformed, sent(text.toUpperCase())],
     ["one upper-case digit", malformed, sent(text.slice(0, -1) + text.slice(-1).toUpperCase())],
     ["an odd number of digits", malformed, sent(`${text}0`)],
-    ["zz for the last two digits", malformed, sent(`${text.slice(0, -2)}zz`)],
-    ["zz for the first two digits", malformed, sent(`zz${text.slice(2)}`)],
+    ["zz as the last two digits", malformed, sent(`${text.slice(0, -2)}zz`)],
+    ["zz as the first two digits", malformed, sent(`zz${text.slice(2)}`)],
     ["0x before it", malformed, sent(`0x${text}`)],
-    ["bytes set apart by colons", malformed, sent(text.replaceAll(/..(?!$)/g, "$&:"))],
+    ["bytes separated by colons", malformed, sent(text.replaceAll(/..(?!$)/g, "$&:"))],
     ["base64", malformed, sent(by.mac(body).toString("base64"))],
     ["base64url", malformed, sent(by.mac(body).toString("base64url"))],
   ];
@@ -77,10 +81,10 @@ export function base64Rows(by: Signer): readonly Row[] {
     ["URL alphabet, unpadded", malformed, sent(by.mac(body).toString("base64url"))],
     ["one character of the URL alphabet", malformed, sent(text.replace("+", "-"))],
     ["unpadded", malformed, sent(text.replace(/=+$/, ""))],
-    ["padded once more", malformed, sent(`${text}=`)],
-    ["padded in front", malformed, sent(`=${text}`)],
-    ["junk behind the padding", malformed, sent(`${text}AAAA`)],
-    ["last character not canonical", malformed, sent(notCanonical(text))],
+    ["one padding character too many", malformed, sent(`${text}=`)],
+    ["padding at the start", malformed, sent(`=${text}`)],
+    ["junk after the padding", malformed, sent(`${text}AAAA`)],
+    ["non-canonical last character", malformed, sent(notCanonical(text))],
     ["hex", malformed, sent(by.mac(body).toString("hex"))],
     [
       "base64 of the hex",
@@ -103,10 +107,14 @@ export function otherKindRows(by: Signer): readonly Row[] {
       .digest();
   const sent = (mac: Buffer): Attempt => ({ header: by.value(by.encode(mac)) });
   const timeless = createHmac(algorithm, today).update(plain).digest();
-  const withoutTime: Row = ["the body without the time", "wrong-signature", sent(timeless)];
+  const withoutTime: Row = [
+    "a MAC of the body without the time",
+    "wrong-signature",
+    sent(timeless),
+  ];
   return [
     ["the other algorithm", "malformed-signature", sent(otherMac)],
-    ["the other algorithm, cut or filled to size", "wrong-signature", sent(resized)],
+    ["the other algorithm, truncated or padded to size", "wrong-signature", sent(resized)],
     ["a plain digest of the body", "wrong-signature", sent(digest(plain))],
     ["a plain digest of secret and body", "wrong-signature", sent(digest(utf8(today), plain))],
     ["an empty secret", "wrong-signature", sent(by.mac(plain, { secret: "" }))],
@@ -122,13 +130,17 @@ export function prefixRows(by: Signer): readonly Row[] {
   const malformed = "malformed-signature";
   if (prefix === "") {
     return [
-      ["one that the scheme lacks", malformed, { header: `${scheme.algorithm}=${text}` }],
-      ["v1= as others write", malformed, { header: `v1=${text}` }],
+      [
+        "a prefix that the scheme does not have",
+        malformed,
+        { header: `${scheme.algorithm}=${text}` },
+      ],
+      ["v1=, as in other schemes", malformed, { header: `v1=${text}` }],
     ];
   }
   return [
     ["missing", malformed, { header: text }],
-    ["of another algorithm", malformed, { header: `md5=${text}` }],
+    ["for another algorithm", malformed, { header: `md5=${text}` }],
     ["doubled", malformed, { header: prefix + prefix + text }],
     ["in upper case", malformed, { header: prefix.toUpperCase() + text }],
     ["a space after it", malformed, { header: `${prefix} ${text}` }],
@@ -138,18 +150,18 @@ export function prefixRows(by: Signer): readonly Row[] {
       { header: `${prefix.slice(0, -1)} ${prefix.slice(-1)}${text}` },
     ],
     ["a no-break space before it", malformed, { header: `\u00a0${prefix}${text}` }],
-    ["behind the signature", malformed, { header: text + prefix }],
-    ["alone", malformed, { header: prefix }],
+    ["after the signature", malformed, { header: text + prefix }],
+    ["without a signature", malformed, { header: prefix }],
   ];
 }
 
-/** The same bytes in base64 that does not encode back to itself: unused bits are set. */
+/** Base64 that decodes to the same bytes but does not encode back to itself: its unused bits are set. */
 function notCanonical(text: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const unpadded = text.replace(/=+$/, "");
   const last = alphabet.indexOf(unpadded.slice(-1));
   const altered = `${unpadded.slice(0, -1)}${alphabet.charAt(last + 1)}${text.slice(unpadded.length)}`;
-  // Else the row would show nothing.
+  // Otherwise the row would test nothing.
   expect(Buffer.from(altered, "base64").equals(Buffer.from(text, "base64"))).toBe(true);
   return altered;
 }

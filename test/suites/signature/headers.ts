@@ -19,7 +19,7 @@ export function headerRows(by: Signer): readonly Row[] {
   const headers = (...values: readonly string[]): Attempt => ({
     headers: values.map((value) => [headerName, value]),
   });
-  // A list of items with two times, or what no single signature can be.
+  // `Headers` joins repeated values: a list with two times, or two signatures in one value.
   const repeated = by.timestamped ? "malformed-signature" : "several-signatures";
   const blank = by.timestamped ? "missing-timestamp" : "malformed-signature";
   return [
@@ -31,7 +31,7 @@ export function headerRows(by: Signer): readonly Row[] {
     ["1 MB of spaces", blank, { header: `a${" ".repeat(1_000_000)}a` }],
     ["a comma only", by.timestamped ? blank : repeated, { header: "," }],
     ["1 MB of commas", by.timestamped ? blank : repeated, { header: ",".repeat(1_000_000) }],
-    ["white space around, which HTTP takes off", "current", { header: ` \t${right}\t ` }],
+    ["surrounding white space, which HTTP removes", "current", { header: ` \t${right}\t ` }],
     ["name in upper case", "current", { headers: [[headerName.toUpperCase(), right]] }],
     ["twice, right and wrong", repeated, headers(right, wrong)],
     ["twice, wrong and right", repeated, headers(wrong, right)],
@@ -52,10 +52,10 @@ export function headerRows(by: Signer): readonly Row[] {
       return [
         [`with ${name}, both right`, "current", both(right, right)],
         [`with ${name}, which is wrong`, "wrong-signature", both(right, wrong)],
-        [`with ${name}, which alone is right`, "wrong-signature", both(wrong, right)],
+        [`with ${name}, only the latter right`, "wrong-signature", both(wrong, right)],
         [`with ${name}, both wrong`, "wrong-signature", both(wrong, wrong)],
         [`with ${name}, which is empty`, blank, both(right, "")],
-        [`with ${name}, beside an empty one`, blank, both("", right)],
+        [`with ${name}, the first one empty`, blank, both("", right)],
       ];
     }),
   ];
@@ -79,25 +79,25 @@ export function secretRows(by: Signer): readonly Row[] {
       signedWith(today, { current: today, previous: today }),
     ],
     ["the previous one once it is retired", wrong, signedWith(yesterday, onlyToday)],
-    ["null as a word, for a previous one not set", wrong, signedWith("null", onlyToday)],
-    ["another", wrong, signedWith("another", onlyToday)],
+    ['the text "null" while no previous one is set', wrong, signedWith("null", onlyToday)],
+    ["an unknown one", wrong, signedWith("another", onlyToday)],
     ["newline after it", wrong, signedWith(`${today}\n`, onlyToday)],
     ["space before it", wrong, signedWith(` ${today}`, onlyToday)],
     ["in upper case", wrong, signedWith(today.toUpperCase(), onlyToday)],
-    ["both of them in one", wrong, signedWith(today + yesterday, rotating)],
+    ["both concatenated", wrong, signedWith(today + yesterday, rotating)],
     [
-      "white space in it counts",
+      "surrounding white space, part of the secret",
       "current",
       signedWith(` ${today}\n`, { ...onlyToday, current: ` ${today}\n` }),
     ],
-    ["longer than a block", "current", signedWith(long, { ...onlyToday, current: long })],
+    ["longer than a hash block", "current", signedWith(long, { ...onlyToday, current: long })],
     [
-      "longer than a block, cut",
+      "longer than a hash block, truncated",
       wrong,
       signedWith(long.slice(0, -1), { ...onlyToday, current: long }),
     ],
     [
-      "beyond ASCII, as UTF-8",
+      "non-ASCII, encoded as UTF-8",
       "current",
       signedWith(beyondAscii, { ...onlyToday, current: beyondAscii }),
     ],
@@ -108,7 +108,7 @@ export function timestampRows(by: Signer): readonly Row[] {
   if (by.scheme.signed !== "timestamp-dot-raw") return [];
   const { toleranceSeconds } = by.scheme;
   const text = by.encoded(plain);
-  /** Rightly signed for a time, whatever it looks like. */
+  /** Signs with this text as the time. */
   const at = (time: number | string): Attempt => ({
     header: by.header(plain, { time: `${time}` }),
   });
@@ -128,23 +128,23 @@ export function timestampRows(by: Signer): readonly Row[] {
     ["1 ms too far ahead", "stale-timestamp", late(-toleranceMs - 1)],
     ["the epoch", "stale-timestamp", at(0)],
     ["twelve digits", "stale-timestamp", at("999999999999")],
-    ["time of arrival unknown", "stale-timestamp", late(Number.NaN)],
-    ["too old and signed wrongly", "wrong-signature", { header: by.header(plain, wrong) }],
-    ["that of another signature", "wrong-signature", { header: by.value(text, `${now - 1}`) }],
-    ["that of another signature, too old", "wrong-signature", { header: by.value(text, "1") }],
+    ["time of receipt NaN", "stale-timestamp", late(Number.NaN)],
+    ["too old, signed with another secret", "wrong-signature", { header: by.header(plain, wrong) }],
+    ["not the signed time", "wrong-signature", { header: by.value(text, `${now - 1}`) }],
+    ["not the signed time, too old", "wrong-signature", { header: by.value(text, "1") }],
     ["leading zeros, signed as sent", "current", at(`00${now}`)],
     ["leading zeros, signed without", "wrong-signature", { header: by.value(text, `00${now}`) }],
     ["none", "missing-timestamp", { header: `v1=${text}` }],
     ["under another name", "missing-timestamp", { header: `T=${now},v1=${text}` }],
     ["empty", malformed, at("")],
-    ["thirteen digits, as milliseconds are", malformed, at(now * 1_000)],
+    ["thirteen digits (milliseconds)", malformed, at(now * 1_000)],
     ["with a plus", malformed, at(`+${now}`)],
     ["with a minus", malformed, at(`-${now}`)],
     ["with decimals", malformed, at(`${now}.0`)],
     ["with an exponent", malformed, at("17637163e2")],
     ["in hex", malformed, at(`0x${now.toString(16)}`)],
     ["with a space before it", malformed, at(` ${now}`)],
-    ["with a digit beyond ASCII", malformed, at(`${now}\u00b2`)],
+    ["with a non-ASCII digit", malformed, at(`${now}\u00b2`)],
     ["not a number", malformed, at("NaN")],
     ["two, the same", malformed, { header: `t=${now},${by.header(plain)}` }],
     ["two, the right one first", malformed, { header: `${by.header(plain)},t=${now - 1}` }],
@@ -192,6 +192,6 @@ export function severalRows(by: Signer): readonly Row[] {
     ["time after them", "current", header(`${right},t=${now}`)],
     ["spaces and tabs around items", "current", header(`t=${now} , \t${wrong}\t,  ${right}`)],
     ["a space after v1=", "malformed-signature", items(right.replace("=", "= "))],
-    ["set apart by semicolons", "malformed-signature", header(`t=${now};${right}`)],
+    ["separated by semicolons", "malformed-signature", header(`t=${now};${right}`)],
   ];
 }

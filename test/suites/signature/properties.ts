@@ -16,26 +16,26 @@ import {
 } from "./signer.ts";
 
 export function verifierTests({ scheme, header, headerName, timestamped }: Signer): void {
-  test("an empty current secret is refused when it is made", () => {
+  test("cannot be created with an empty current secret", () => {
     expect(() => verifier(scheme, { current: "", previous: null })).toThrow("current");
     expect(() => verifier(scheme, { current: "", previous: yesterday })).toThrow("current");
   });
 
-  test("an empty previous secret is refused when it is made", () => {
+  test("cannot be created with an empty previous secret", () => {
     expect(() => verifier(scheme, { current: today, previous: "" })).toThrow("previous");
   });
 
-  test("one verifier serves many requests", () => {
+  test("verifies many requests", () => {
     const verify = verifier(scheme, rotating);
     const outcomes = [today, "wrong", yesterday, today].map((secret) => {
       const headers = new Headers({ [headerName]: header(plain, { secret }) });
-      const verdict = verify({ headers, bytes: plain, receivedAtMs: now * 1_000 });
-      return "fault" in verdict ? verdict.fault : verdict.verified.signedWith;
+      const result = verify({ headers, bytes: plain, receivedAtMs: now * 1_000 });
+      return "rejection" in result ? result.rejection : result.verified.signedWith;
     });
     expect(outcomes).toEqual(["current", "wrong-signature", "previous", "current"]);
   });
 
-  test("sign writes what the provider would", () => {
+  test("sign returns the header that the provider sends", () => {
     expect(sign(scheme, today, plain, now * 1_000 + 999)).toBe(header(plain));
     expect(sign(scheme, today, new Uint8Array(), now * 1_000)).toBe(header(new Uint8Array()));
     expect(header(plain).startsWith(timestamped ? `t=${now},v1=` : (scheme.prefix ?? ""))).toBe(
@@ -45,7 +45,7 @@ export function verifierTests({ scheme, header, headerName, timestamped }: Signe
 }
 
 const bytes = (minLength = 0) => fc.uint8Array({ minLength, maxLength: 200 });
-/** What a Headers object takes: Latin-1 without NUL, CR and LF. */
+/** The characters that `Headers` accepts: Latin-1 without NUL, CR and LF. */
 const headerCharacter = fc
   .integer({ min: 1, max: 0xff })
   .filter((code) => code !== 0x0a && code !== 0x0d)
@@ -58,7 +58,7 @@ const headerText = fc.oneof(
 export function properties(by: Signer): void {
   const size = by.mac(plain).length;
 
-  test("junk is never taken and nothing throws", () => {
+  test("rejects random headers and never throws", () => {
     fc.assert(
       fc.property(headerText, bytes(), fc.double(), (header, body, receivedAtMs) => {
         const outcome = outcomeOf(by, { header, body, receivedAtMs, secrets: rotating });
@@ -67,7 +67,7 @@ export function properties(by: Signer): void {
     );
   });
 
-  test("a well-formed signature by nobody is wrong", () => {
+  test("rejects random MACs as wrong signatures", () => {
     const anyMac = fc.uint8Array({ minLength: size, maxLength: size });
     fc.assert(
       fc.property(anyMac, bytes(), (mac, body) => {
@@ -77,14 +77,14 @@ export function properties(by: Signer): void {
     );
   });
 
-  test("a header that was edited passes only with the whole signature in it", () => {
+  test("accepts an edited header only if it still contains the whole signature", () => {
     const right = by.header(plain);
     const at = fc.nat(right.length);
     fc.assert(
       fc.property(at, fc.nat(3), headerText, (start, removed, inserted) => {
         const header = right.slice(0, start) + inserted + right.slice(start + removed);
         const outcome = outcomeOf(by, { header });
-        // Other items may stand in a list; nothing but outer white space around a single signature.
+        // A list may hold other items; a single signature may only have white space around it.
         const intact = by.timestamped
           ? header.includes(by.encoded(plain)) && header.includes(`t=${now}`)
           : new Headers({ value: header }).get("value") === right;
@@ -95,7 +95,7 @@ export function properties(by: Signer): void {
     );
   });
 
-  test("one bit of the body is enough", () => {
+  test("rejects a body with one bit flipped", () => {
     fc.assert(
       fc.property(bytes(1), fc.nat(), fc.nat(7), (body, position, bit) => {
         const header = by.header(body);
@@ -106,7 +106,7 @@ export function properties(by: Signer): void {
     );
   });
 
-  test("one bit of the signature is enough", () => {
+  test("rejects a signature with one bit flipped", () => {
     fc.assert(
       fc.property(bytes(), fc.nat(size - 1), fc.nat(7), (body, position, bit) => {
         const header = by.value(by.encode(flipped(by.mac(body), position, bit)));
@@ -115,7 +115,7 @@ export function properties(by: Signer): void {
     );
   });
 
-  test("what sign signs verifies, with the secret that signed it only", () => {
+  test("accepts what sign signed, only with the same secret", () => {
     const secret = fc.string({ unit: "binary", minLength: 1 });
     fc.assert(
       fc.property(secret, bytes(), (current, body) => {

@@ -4,26 +4,26 @@ import { createHmac } from "node:crypto";
 import {
   type SecretRole,
   type Secrets,
-  type SignatureFault,
+  type SignatureRejection,
   type SignatureScheme,
   verifier,
 } from "../../../src/gateway/signatures/signature.ts";
 
-/** What comes of a request: the secret that it verified with, or why it did not. */
-export type Outcome = SecretRole | SignatureFault;
+/** The result of a request: the secret that it verified with, or why it did not. */
+export type Outcome = SecretRole | SignatureRejection;
 
 /** How a request differs from a correct one. */
 export interface Attempt {
   readonly body?: Uint8Array;
-  /** The value of the scheme's first header; made for the body where it is not given; null: not sent. */
+  /** The value of the scheme's first header. Default: a valid one for the body. Null: not sent. */
   readonly header?: string | null;
-  /** All signature headers, where more than the first one matters. */
+  /** All signature headers, for tests that send more than the first. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly secrets?: Secrets;
   readonly receivedAtMs?: number;
 }
 
-/** A request that differs in one way, and what has to come of it. */
+/** A request with one difference, and its expected result. */
 export type Row = readonly [behaviour: string, outcome: Outcome, attempt: Attempt];
 
 export const now = 1_763_716_364;
@@ -42,7 +42,7 @@ interface SignOptions {
   readonly algorithm?: SignatureScheme["algorithm"];
 }
 
-/** Signs as the provider does, or as wrongly as a row asks for. */
+/** Signs as the provider does, or with the errors that a row asks for. */
 export function signer(scheme: SignatureScheme) {
   const timestamped = scheme.signed === "timestamp-dot-raw";
   const mac = (body: Uint8Array, options: SignOptions = {}): Buffer => {
@@ -70,7 +70,7 @@ export function signer(scheme: SignatureScheme) {
     /** The header value that signs a body. */
     header: (body: Uint8Array, options: SignOptions = {}) =>
       value(encode(mac(body, options)), options.time),
-    /** A body whose encoded signature matches. */
+    /** A body whose encoded signature matches the pattern. */
     bodyWithSignature: (pattern: RegExp): Uint8Array => {
       for (let n = 0; ; n += 1) {
         const body = utf8(`{"n":${n}}`);
@@ -88,10 +88,10 @@ export function outcomeOf(by: Signer, attempt: Attempt): Outcome {
   const sent = attempt.headers ?? (header === null ? [] : [[by.headerName, header] as const]);
   for (const [name, value] of sent) headers.append(name, value);
   const verify = verifier(by.scheme, attempt.secrets ?? onlyToday);
-  const verdict = verify({ headers, bytes: body, receivedAtMs });
-  if ("fault" in verdict) return verdict.fault;
-  expect(verdict.verified.bytes).toBe(body);
-  return verdict.verified.signedWith;
+  const result = verify({ headers, bytes: body, receivedAtMs });
+  if ("rejection" in result) return result.rejection;
+  expect(result.verified.bytes).toBe(body);
+  return result.verified.signedWith;
 }
 
 export function flipped(original: Uint8Array, position: number, bit = 0): Buffer {

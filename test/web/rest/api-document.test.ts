@@ -113,7 +113,7 @@ describe("the OpenAPI document", () => {
   });
 
   test("documents the size limit of deliveries and the providers with a larger one", () => {
-    expect(JSON.stringify(document)).toContain("uncompressed; at most 5 MiB, of code_host 25 MiB.");
+    expect(JSON.stringify(document)).toContain("uncompressed. At most 5 MiB (code_host: 25 MiB).");
   });
 
   test("has an example for each error response", () => {
