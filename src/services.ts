@@ -239,7 +239,7 @@ export async function createServices(
       refundPolicy: {
         freeWithinHours: config.refundFreeWithinHours,
         freeBeforeDays: config.refundFreeBeforeDays,
-        steps: config.refundSteps,
+        tiers: config.refundSteps,
       },
       clock,
       makeId: newId,

@@ -18,30 +18,30 @@ import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
 import { postQuery } from "./support/graphql.ts";
 import { listed } from "./support/operator.ts";
 
-/** Who asks, in the order of the table below. */
-const askers = {
+/** The callers and their roles, in the order of the table below. */
+const callers = {
   anonymous: null,
   stranger: "user",
   owner: "user",
   operator: "operator",
   admin: "admin",
 } as const satisfies Record<string, Role | null>;
-type Asker = keyof typeof askers;
-const isAsker = (name: string): name is Asker => Object.hasOwn(askers, name);
-const names = Object.keys(askers).filter(isAsker);
-/** Who may never see a booking of somebody else. */
+type Caller = keyof typeof callers;
+const isCaller = (name: string): name is Caller => Object.hasOwn(callers, name);
+const names = Object.keys(callers).filter(isCaller);
+/** The callers that must never see another user's booking. */
 const others = ["anonymous", "stranger", "operator"] as const;
 
 const operators = "401 403 403 200 200";
-/** What every route that is not public answers to each asker. A new one fails until it is here. */
+/** The status of every route that is not public, for each caller. A new route fails until it is listed here. */
 const answers: Readonly<Record<string, string>> = {
   "GET /v1/api/bookings": "401 200 200 200 200",
   "GET /v1/api/bookings/:id": "401 404 200 404 200",
   "GET /v1/api/bookings/:id/cancellation": "401 404 200 404 200",
-  // 415: let in, and then asked for a body.
+  // 415: authorized, but without a body.
   "POST /v1/api/bookings": "401 415 415 415 415",
   "DELETE /v1/api/bookings/:id": "401 404 200 404 200",
-  // Any token may list users, by the specification.
+  // The specification lets any token list users.
   "GET /v1/users": "401 200 200 200 200",
   "GET /v1/users/:id": "401 200 200 200 200",
   "POST /v1/users": "401 415 415 415 415",
@@ -59,7 +59,7 @@ const answers: Readonly<Record<string, string>> = {
   "GET /v1/flights/load/:date": operators,
 };
 
-/** What nobody but the owner and admins may read, at any address. */
+/** Only the owner and admins may read these, from any URL. */
 const secrets = ["Zsofia", "Quartzmann", "traveller@private.example", "contact@private.example"];
 const passport = "Q7654321";
 
@@ -110,13 +110,13 @@ function secretBody(flightId: number) {
   return { ...body, passengers: [{ ...passenger(), ...traveller }] };
 }
 
-function send(who: Asker, path: string, init: RequestInit = {}): Promise<Response> {
-  const role = askers[who];
+function send(who: Caller, path: string, init: RequestInit = {}): Promise<Response> {
+  const role = callers[who];
   if (role === null) return app.fetch(path, init);
   return app.as(role, path, init, who === "owner" ? ids.owner : `the ${who}`);
 }
 
-/** The address of a route: each of its parameters is something that is there. */
+/** A route's URL. Each of its parameters names an existing resource. */
 function addressOf(path: string): string {
   const known: Readonly<Record<string, string>> = {
     "bookings/:id": ids.booking,
@@ -135,7 +135,7 @@ function addressOf(path: string): string {
   });
 }
 
-/** The text of an answer; of an endless one its first messages. */
+/** A response's text. For a stream, its first messages. */
 async function textOf(response: Response): Promise<string> {
   const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
   if (!isStream || response.status !== 200) return response.text();
@@ -150,7 +150,7 @@ function queryNames(hooks: { readonly query?: unknown }): readonly string[] {
   return Object.keys(properties);
 }
 
-/** Any token may list users, but nothing may say which of them booked. */
+/** Any token may list users, but no response may reveal which of them made the booking. */
 function expectNoSecret(text: string, place: string, isAboutUsers: boolean): void {
   const hidden = [...secrets, passport, ...(isAboutUsers ? [] : [ids.owner])];
   const shown = hidden.filter((secret) => text.includes(secret));
@@ -158,25 +158,28 @@ function expectNoSecret(text: string, place: string, isAboutUsers: boolean): voi
 }
 
 describe("routes", () => {
-  test("the table names nothing that is not there", () => {
+  test("in the table all exist", () => {
     const there = routes.map(({ name }) => name);
     expect(Object.keys(answers).filter((name) => !there.includes(name))).toEqual([]);
   });
 
-  test.each(routes)("$name lets in whom it should [API5-4]", async ({ method, path, name }) => {
-    const statuses: number[] = [];
-    for (const who of names) {
-      const response = await send(who, addressOf(path), { method });
-      statuses.push(response.status);
-      await response.body?.cancel();
-    }
-    // One that is public answers everyone alike.
-    const alike = names.map(() => statuses[0]).join(" ");
-    expect(statuses.join(" ")).toBe(answers[name] ?? alike);
-  });
+  test.each(routes)(
+    "$name allows only the callers in the table [API5-4]",
+    async ({ method, path, name }) => {
+      const statuses: number[] = [];
+      for (const who of names) {
+        const response = await send(who, addressOf(path), { method });
+        statuses.push(response.status);
+        await response.body?.cancel();
+      }
+      // A public route answers all callers alike.
+      const alike = names.map(() => statuses[0]).join(" ");
+      expect(statuses.join(" ")).toBe(answers[name] ?? alike);
+    },
+  );
 
   test.each(routes)(
-    "$name shows nobody else's booking, whatever it is asked [API5-5]",
+    "$name never shows another user's booking, whatever the parameters [API5-5]",
     async ({ method, path, query }) => {
       const values = [...Object.values(ids), ...secrets, day];
       const asked = new Set([addressOf(path)]);
@@ -190,7 +193,7 @@ describe("routes", () => {
           asked.add(`${addressOf(path)}?${parameter}=${encodeURIComponent(value)}`);
         }
       }
-      // From its first message on.
+      // Starts the feed with its first message.
       const headers = { "last-event-id": "0" };
       for (const who of others) {
         for (const address of asked) {
@@ -201,7 +204,7 @@ describe("routes", () => {
     },
   );
 
-  test("the owner and an admin read it, with the passport masked", async () => {
+  test("show the booking to its owner and admins, with the passport masked", async () => {
     for (const who of ["owner", "admin"] as const) {
       const text = await textOf(await send(who, `/v1/api/bookings/${ids.booking}`));
       for (const secret of secrets) expect(text).toContain(secret);
@@ -213,7 +216,7 @@ describe("routes", () => {
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Values for required arguments, and for those that could lead to a booking, by name. */
+/** Values for a field's required arguments, and for those that could lead to a booking. */
 function argumentsOf({ name, args }: Field): string {
   const globalId = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString("base64");
   const nodes = [
@@ -246,21 +249,21 @@ function argumentsOf({ name, args }: Field): string {
 }
 
 /** Levels of objects below a root field. */
-const deepest = 4;
+const maxDepth = 4;
 
-/** Every way into a type: at each object that its fields lead to, all leaves of that object. */
+/** Yields selections that reach each object below a type and select all of that object's leaves. */
 function* selections(type: GraphQLObjectType, depth = 0): Generator<string> {
   const fields = Object.values(type.getFields());
   const leaves = fields.filter((field) => isLeafType(getNamedType(field.type)));
   yield `{ __typename ${leaves.map(({ name }) => name).join(" ")} }`;
-  if (depth === deepest) return;
+  if (depth === maxDepth) return;
   for (const field of fields) {
-    for (const below of ways(field, depth + 1)) yield `{ __typename ${below} }`;
+    for (const below of fieldSelections(field, depth + 1)) yield `{ __typename ${below} }`;
   }
 }
 
-/** Every way through a field that leads to objects. */
-function* ways(field: Field, depth = 0): Generator<string> {
+/** Yields a field with each selection below it. Yields nothing for a leaf. */
+function* fieldSelections(field: Field, depth = 0): Generator<string> {
   const type = getNamedType(field.type);
   const start = `${field.name}${argumentsOf(field)}`;
   if (isObjectType(type)) {
@@ -277,8 +280,8 @@ function fieldsOf(type: GraphQLObjectType | null | undefined): (readonly [string
   return Object.entries(type?.getFields() ?? {});
 }
 
-/** Asks, and fails when the question itself is refused: nothing would be tried by it. */
-async function asked(who: Asker, operation: string): Promise<string> {
+/** Runs an operation. Fails if the operation itself is rejected, because it would then test nothing. */
+async function asked(who: Caller, operation: string): Promise<string> {
   const text = await textOf(await send(who, "/graphql", postQuery(operation)));
   expect(text, operation).not.toMatch(
     /LIMIT_EXCEEDED|GRAPHQL_\w+_FAILED|BAD_USER_INPUT|"internal"/,
@@ -288,34 +291,38 @@ async function asked(who: Asker, operation: string): Promise<string> {
 
 describe("GraphQL fields", () => {
   test.each(fieldsOf(schema.getQueryType()))(
-    "Query.%s shows nobody else's booking [API5-6]",
+    "Query.%s never shows another user's booking [API5-6]",
     async (name, field) => {
-      for (const way of ways(field)) {
+      for (const selection of fieldSelections(field)) {
         for (const who of others) {
-          const text = await asked(who, `{ ${way} }`);
-          expectNoSecret(text, `${who}: ${way}`, name.startsWith("users"));
+          const text = await asked(who, `{ ${selection} }`);
+          expectNoSecret(text, `${who}: ${selection}`, name.startsWith("users"));
         }
       }
     },
   );
 
   test.each(fieldsOf(schema.getMutationType()))(
-    "Mutation.%s shows nobody else's booking",
+    "Mutation.%s never shows another user's booking",
     async (_, field) => {
-      for (const way of ways(field)) {
+      for (const selection of fieldSelections(field)) {
         for (const who of others) {
-          expectNoSecret(await asked(who, `mutation { ${way} }`), `${who}: ${way}`, false);
+          expectNoSecret(
+            await asked(who, `mutation { ${selection} }`),
+            `${who}: ${selection}`,
+            false,
+          );
         }
       }
     },
   );
 
   test.each(fieldsOf(schema.getSubscriptionType()))(
-    "Subscription.%s shows nobody else's booking",
+    "Subscription.%s never shows another user's booking",
     async (_, field) => {
       const accept = { accept: "text/event-stream" };
-      for (const way of ways(field)) {
-        const operation = postQuery(`subscription { ${way} }`, {}, accept);
+      for (const selection of fieldSelections(field)) {
+        const operation = postQuery(`subscription { ${selection} }`, {}, accept);
         const reader = readFeed(await send("operator", "/graphql", operation));
         const first = reader.next();
         let isThere = false;
@@ -325,17 +332,18 @@ describe("GraphQL fields", () => {
           app.clock.advance(20);
           return isThere;
         });
-        expectNoSecret(JSON.stringify(await first), way, false);
+        expectNoSecret(JSON.stringify(await first), selection, false);
         await reader.close();
       }
     },
   );
 
-  test("the owner and an admin read all of it", async () => {
+  test("show the booking to its owner and admins", async () => {
     for (const who of ["owner", "admin"] as const) {
       const texts: string[] = [];
       for (const [, field] of fieldsOf(schema.getQueryType())) {
-        for (const way of ways(field)) texts.push(await asked(who, `{ ${way} }`));
+        for (const selection of fieldSelections(field))
+          texts.push(await asked(who, `{ ${selection} }`));
       }
       const all = texts.join("");
       for (const secret of [...secrets, ids.owner]) expect(all).toContain(secret);

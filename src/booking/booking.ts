@@ -1,23 +1,23 @@
 import type { Flight } from "./flight.ts";
 import { defineTable } from "../db/table.ts";
 
-/** `flown` is not stored: it is a confirmed booking whose flight has departed. */
+/** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
 export const bookingStatuses = ["confirmed", "cancelled", "flown"] as const;
 export type BookingStatus = (typeof bookingStatuses)[number];
 
-/** Ways to pay. No money moves here: the method is recorded for whoever moves it. */
+/** Payment methods. Skyhook records the method but does not process payments. */
 export const paymentMethods = ["card"] as const;
 export type PaymentMethod = (typeof paymentMethods)[number];
 
-/** Seats on one flight, sold to one user. */
+/** A booking of one or more seats on one flight, by one user. */
 export interface Booking {
   readonly id: `bk_${string}`;
-  /** Six letters that people can read out. */
+  /** Six letters, easy to read out. */
   readonly reference: string;
   readonly userId: string;
   readonly flightId: Flight["id"];
   readonly status: Exclude<BookingStatus, "flown">;
-  /** Seats sold: one a passenger. */
+  /** Seats sold, one per passenger. */
   readonly seats: number;
   /** In minor units of the currency. */
   readonly totalMinor: number;
@@ -27,7 +27,7 @@ export interface Booking {
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly cancelledAt: Date | null;
-  /** What is paid back, in minor units; null until cancelled. */
+  /** The refund in minor units; null until cancelled. */
   readonly refundMinor: number | null;
   readonly refundPercent: number | null;
   readonly refundReason: string | null;
@@ -52,7 +52,7 @@ export const bookingsTable = defineTable<Booking>("bookings", {
   refundReason: "text or null",
 });
 
-/** One traveller of a booking, as stored: what identifies a person is sealed. */
+/** A passenger as stored, with the birth date and passport number encrypted. */
 export interface Passenger {
   readonly bookingId: Booking["id"];
   /** From 1, in the order of the request. */
@@ -73,7 +73,7 @@ export const passengersTable = defineTable<Passenger>("passengers", {
   sealed: "bytes",
 });
 
-/** What a passenger's `sealed` holds. */
+/** The content of a passenger's `sealed`, decrypted. */
 export interface PersonalData {
   /** YYYY-MM-DD. */
   readonly dateOfBirth: string;

@@ -4,12 +4,12 @@ import { defineTable } from "../db/table.ts";
 export const cabinClasses = ["economy", "business", "first"] as const;
 export type CabinClass = (typeof cabinClasses)[number];
 
-/** Seats that one booking may take. */
+/** The most seats in one booking. */
 export const maxPassengers = 9;
 
-/** What there is to know of a flight before it is in the database. */
+/** A flight that is not stored yet. */
 export interface FlightPlan {
-  /** Airline code and number, as `BA117`. */
+  /** Airline code and number, such as `BA117`. */
   readonly flightNumber: string;
   readonly airline: string;
   /** IATA code of the airport. */
@@ -19,7 +19,7 @@ export interface FlightPlan {
   readonly departureTime: Date;
   readonly arrivalTime: Date;
   readonly cabinClass: CabinClass;
-  /** Seats there are to sell, sold ones included. */
+  /** All seats for sale, including those already sold. */
   readonly seats: number;
   /** Price of one seat in minor units of its currency: cents, yen, fils. */
   readonly priceMinor: number;
@@ -27,7 +27,7 @@ export interface FlightPlan {
   readonly currency: string;
 }
 
-/** One bookable cabin of one departure. */
+/** One cabin of one departure, which can be booked. */
 export interface Flight extends FlightPlan {
   /** A positive whole number. */
   readonly id: number;
@@ -51,7 +51,7 @@ export const flightsTable = defineTable<Flight>("flights", {
   createdAt: "instant",
 });
 
-/** A flight as the world sees it: the specification's fields, and some more. */
+/** A flight as the API shows it: the specified fields and additional ones. */
 export interface FlightView extends Pick<
   Flight,
   | "id"
@@ -65,25 +65,24 @@ export interface FlightView extends Pick<
   | "cabinClass"
   | "createdAt"
 > {
-  /** Hours and minutes, as `7h 05m`. */
+  /** Hours and minutes, such as `7h 05m`. */
   readonly duration: string;
   readonly durationMinutes: number;
   readonly price: Money;
-  /** Wall clock at the origin with its offset, as `2026-12-01T18:25:00-05:00`. */
+  /** Local time at the origin with its UTC offset, such as `2026-12-01T18:25:00-05:00`. */
   readonly departureLocal: string;
-  /** Wall clock at the destination with its offset. */
+  /** Local time at the destination with its UTC offset. */
   readonly arrivalLocal: string;
 }
 
-/** A flight sells until this long before its departure. */
+/** Sales of a flight end this long before its departure. */
 const closesBeforeMs = 60 * 60_000;
 
-/** Flights that leave later than this can be booked now. */
+/** Flights that depart after the returned time can be booked now. */
 export function closesAfter(now: Date): Date {
   return new Date(now.getTime() + closesBeforeMs);
 }
 
-/** Whether a flight has left. */
 export function departed({ departureTime }: Pick<Flight, "departureTime">, now: Date): boolean {
   return departureTime <= now;
 }

@@ -19,42 +19,42 @@ export interface DetailsParts {
   readonly clock: Clock;
 }
 
-/** A booking with its passengers, what identifies them masked. */
+/** Returns a booking with its passengers, their birth dates and passport numbers masked. */
 export async function detailsOf(
   { storage, seal, clock }: DetailsParts,
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
   const passengers = await storage.all(passengersOf, { bookingId: booking.id });
-  const opened = passengers.map((passenger) => opening(seal, passenger));
+  const opened = passengers.map((passenger) => decrypted(seal, passenger));
   return bookingDetails(booking, opened, new Date(clock.now()));
 }
 
-/** The same of passengers alone; `unavailable`, not thrown, when their key is not here. */
+/** Returns masked passengers. If their key is missing, returns the `unavailable` error instead of throwing it. */
 export function passengersShown(
   seal: PersonalDataOpener,
   passengers: readonly Passenger[],
 ): readonly PassengerView[] | AppError {
   try {
-    return passengers.map((passenger) => passengerView(opening(seal, passenger)));
+    return passengers.map((passenger) => passengerView(decrypted(seal, passenger)));
   } catch (error) {
     if (error instanceof AppError) return error;
     throw error;
   }
 }
 
-/** An operator has to bring a key back, which takes its time. */
+/** Long, because an operator has to restore the key first. */
 const retryAfterSeconds = 60;
 
 /**
- * A passenger with what identifies them. Throws `unavailable` when the key is not here: the operator
- * finds in the log which one to bring back.
+ * Decrypts a passenger's personal data. Throws `unavailable` when the key is missing; the log names the key
+ * that the operator must restore.
  */
-function opening(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
+function decrypted(seal: PersonalDataOpener, passenger: Passenger): Passenger & PersonalData {
   try {
     return { ...passenger, ...seal.open(passenger) };
   } catch (error) {
     if (!(error instanceof MissingKeyError)) throw error;
-    const detail = "The passengers of this booking cannot be read at the moment; try again later";
+    const detail = "The passengers of this booking are temporarily unavailable. Try again later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds, cause: error });
   }
 }

@@ -8,21 +8,21 @@ import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 
 import type { Booking } from "../booking.ts";
 
-/** The `provider` of the events that bookings make. */
+/** The `provider` of booking events. */
 export const bookingsProvider = "bookings";
 
 export const bookingEventTypes = ["booking.confirmed", "booking.cancelled"] as const;
 export type BookingEventType = (typeof bookingEventTypes)[number];
 
-/** By which a booking's event of a type is found: there is one at most. */
+/** The idempotency key of a booking's event. Each booking has at most one event of each type. */
 export function bookingEventKey(type: BookingEventType, id: Booking["id"]): string {
   return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
 }
 
 /**
- * The event that operators see of a booking. It carries nothing personal: no name, address, birth date
- * or passport, and no id of its owner, by which their name and address can be found. Its actor is an
- * admin, or null: the owner.
+ * Makes the event about a booking for operators. It holds no personal data: no name, e-mail address, birth
+ * date or passport, and no id of the owner, from which name and e-mail address could be looked up. The
+ * actor is an admin's id, or null for the owner.
  */
 export function bookingEvent(
   type: BookingEventType,
@@ -31,7 +31,7 @@ export function bookingEvent(
   makeId: MakeId,
   now: Date,
 ): StoredEvent {
-  const verb = type === "booking.confirmed" ? "confirmed" : "cancelled";
+  const status = type === "booking.confirmed" ? "confirmed" : "cancelled";
   const places = seats === 1 ? "1 seat" : `${seats} seats`;
   const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
   const day = flight.departureTime.toISOString().slice(0, 10);
@@ -44,7 +44,7 @@ export function bookingEvent(
     occurredAt: now,
     createdAt: now,
     subject: `booking/${id}`,
-    title: `Booking ${reference} ${verb}: ${places} on ${route}, ${day}`,
+    title: `Booking ${reference} ${status}: ${places} on ${route}, ${day}`,
     url: null,
     actor: actor.id === userId ? null : actor.id,
     data: {
@@ -66,7 +66,7 @@ export function bookingEvent(
   };
 }
 
-/** What operators are told of it. */
+/** The notification about a booking event. */
 export function bookingMessage({ title, type, data, url }: Event): Message {
   const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
   return { title, text, url, severity: type === "booking.confirmed" ? "success" : "warning" };

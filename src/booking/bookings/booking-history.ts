@@ -17,27 +17,27 @@ export const historyTypes = [
   "passport.revealed",
 ] as const;
 
-/** Something that happened to a booking. */
+/** One entry in a booking's history. */
 export interface HistoryEntry {
   readonly at: Date;
   readonly type: (typeof historyTypes)[number];
   readonly title: string;
-  /** Who did it; null when nobody did, or it is no longer known. */
+  /** The id of the caller; null if no caller was involved or it is no longer known. */
   readonly actor: string | null;
-  /** The event of it; null where there is none, or it is no longer kept. */
+  /** The entry's event; null if it has none, or retention has deleted it. */
   readonly eventId: Event["id"] | null;
-  /** What operators were told of that event. */
+  /** The notifications about that event. */
   readonly notifications: readonly Notification[];
 }
 
-/** What is recorded around a booking. */
+/** The stored records that belong to a booking. */
 interface BookingRecords {
   readonly events: readonly Event[];
   readonly notifications: readonly Notification[];
   readonly disclosures: readonly Disclosure[];
 }
 
-/** All that happened to a booking, oldest first. What happened stays, even where its event does not. */
+/** Returns a booking's history, oldest first. Entries remain after retention has deleted their events. */
 export async function readHistory(
   storage: Storage,
   booking: Booking,
@@ -74,7 +74,7 @@ function historyOf(
     ...(booking.cancelledAt === null
       ? []
       : [
-          recorded("booking.cancelled", booking.cancelledAt, "Cancelled, and the seats given back"),
+          recorded("booking.cancelled", booking.cancelledAt, "Cancelled; seats released"),
           refund(booking, booking.cancelledAt),
         ]),
     ...disclosures.map(revealed),
@@ -93,12 +93,12 @@ function refund(
   at: Date,
 ): HistoryEntry {
   const amount = moneyText(moneyOf(refundMinor ?? 0, currency));
-  const why = refundReason === null ? "" : `: ${refundReason}`;
-  const title = `Refund of ${amount} (${refundPercent ?? 0} %) pending${why}`;
+  const suffix = refundReason === null ? "" : `: ${refundReason}`;
+  const title = `Refund of ${amount} (${refundPercent ?? 0} %) pending${suffix}`;
   return { at, type: "refund.pending", title, actor: null, ...noEvent };
 }
 
 function revealed({ createdAt, actor, reason }: Disclosure): HistoryEntry {
-  const title = `Passports shown: ${reason}`;
+  const title = `Passports revealed: ${reason}`;
   return { at: createdAt, type: "passport.revealed", title, actor, ...noEvent };
 }

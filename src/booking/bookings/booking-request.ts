@@ -14,22 +14,22 @@ const passengerSchema = Type.Object(
     dateOfBirth: Type.String({
       format: "date",
       pattern: "^\\d{4}-\\d{2}-\\d{2}$",
-      description: "In the past, less than 120 years ago, by the day in UTC. Never shown again.",
+      description: "In the past, less than 120 years ago, by the day in UTC. Responses mask it.",
       errorMessage: "A date as YYYY-MM-DD",
       examples: ["1990-04-12"],
     }),
     passportNumber: Type.String({
       pattern: "^(?:[\\s\\-\\u2010\\u2011]*[A-Za-z0-9]){5,9}[\\s\\-\\u2010\\u2011]*$",
       description:
-        "Each passenger's own: 5 to 9 letters and digits; spaces and hyphens do not count. Shown masked.",
+        "5 to 9 letters and digits, unique in the booking. Spaces and hyphens are ignored. Responses mask it.",
       errorMessage: "5 to 9 letters and digits",
       examples: ["X1234567"],
     }),
   },
-  { $id: "PassengerRequest", description: "Who is to travel." },
+  { $id: "PassengerRequest", description: "A passenger to book a seat for." },
 );
 
-/** What is asked for: the specification's fields. */
+/** The body of POST /v1/api/bookings, as specified. */
 export const bookingRequestSchema = Type.Object(
   {
     flightId: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
@@ -37,13 +37,13 @@ export const bookingRequestSchema = Type.Object(
       minItems: 1,
       maxItems: maxPassengers,
       errorMessage: `1 to ${maxPassengers} passengers`,
-      description: "One seat each.",
+      description: "One seat is booked per passenger.",
     }),
     contactEmail: emailSchema,
     paymentMethod: Type.Union(
       paymentMethods.map((method) => Type.Literal(method)),
       {
-        description: "Recorded; no money moves here.",
+        description: "Recorded only. Skyhook does not process payments.",
         errorMessage: `One of: ${paymentMethods.join(", ")}`,
       },
     ),
@@ -58,8 +58,8 @@ const oldestAgeYears = 120;
 const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleErrors);
 
 /**
- * Checks a request and puts it in its one form: names trimmed and composed (NFC), passports in upper
- * case without spaces and hyphens. Throws `invalid-body` for wrong types and `validation-failed` for
+ * Validates and normalizes a request: names are trimmed and composed (NFC), passport numbers in upper case
+ * without spaces and hyphens. Throws `invalid-body` for wrong types and `validation-failed` for
  * broken rules.
  */
 export function readBookingRequest(body: unknown, now: Date): BookingRequest {
@@ -82,7 +82,7 @@ function passportOf(text: string): string {
   return text.replaceAll(/[\s\-\u2010\u2011]/g, "").toUpperCase();
 }
 
-/** The rules that the schema cannot say, in as much of a body as is there. */
+/** Checks the rules that the schema cannot express. The body may break the schema. */
 function ruleErrors(body: unknown, now: Date): BodyError[] {
   const texts = passengersOf(body).map(({ dateOfBirth, passportNumber }) => ({
     birth: typeof dateOfBirth === "string" ? birthError(dateOfBirth, now) : null,
@@ -91,7 +91,7 @@ function ruleErrors(body: unknown, now: Date): BodyError[] {
   return texts.flatMap(({ birth, passport }, index) => {
     const first = texts.findIndex((other) => other.passport === passport);
     const repeated =
-      passport !== null && first < index ? "Each passenger needs a passport of their own" : null;
+      passport !== null && first < index ? "Another passenger has the same passport number" : null;
     return [
       ...errorAt(`/passengers/${index}/dateOfBirth`, birth),
       ...errorAt(`/passengers/${index}/passportNumber`, repeated),
@@ -112,7 +112,7 @@ function passengersOf(body: unknown): readonly AnyPassenger[] {
   if (typeof body !== "object" || body === null) return [];
   const { passengers }: { readonly passengers?: unknown } = body;
   if (!Array.isArray(passengers)) return [];
-  // More are refused for their number alone.
+  // The schema rejects more passengers. Do not spend time on them.
   return passengers
     .slice(0, maxPassengers)
     .map((each: unknown) => (typeof each === "object" && each !== null ? each : {}));
@@ -120,16 +120,16 @@ function passengersOf(body: unknown): readonly AnyPassenger[] {
 
 function birthError(text: string, now: Date): string | null {
   const birth = dateOf(text);
-  if (birth === null) return "There is no such day";
+  if (birth === null) return "Must be a date that exists";
   const today = dayInUtc(now);
   if (Temporal.PlainDate.compare(birth, today) >= 0) return "Must be in the past";
   const oldest = today.subtract({ years: oldestAgeYears });
   if (Temporal.PlainDate.compare(birth, oldest) <= 0)
-    return `Must be under ${oldestAgeYears} years ago`;
+    return `Must be less than ${oldestAgeYears} years ago`;
   return null;
 }
 
-/** The same for all who ask: nothing tells in which zone somebody was born, or books. */
+/** Uses UTC, because the time zones of the birth and of the client are unknown. */
 function dayInUtc(now: Date): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(now.getTime())
     .toZonedDateTimeISO("UTC")

@@ -5,12 +5,12 @@ import { storedEmail } from "../../identity/users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";
 
-/** Which bookings to list; undefined: any. */
+/** Which bookings to list. Undefined means any. */
 export interface BookingFilters {
   readonly userId: string | undefined;
   /**
-   * A booking's id, its reference or its contact's e-mail address, whole; the latter two without regard
-   * to case.
+   * An exact booking id, reference or contact e-mail address. References and addresses are matched ignoring
+   * case.
    */
   readonly q?: string | undefined;
 }
@@ -27,10 +27,10 @@ export function bookingsMatching(
   return bookingPages(storage, { userId, reference: q.toUpperCase() });
 }
 
-/** A list of one item, or none. */
+/** A list with at most one item. */
 function listOfOne<Item>(read: () => Promise<Item[]>): Source<Item> {
   return {
-    // Nothing comes before it or after it.
+    // No items before or after it.
     read: async ({ from, offset }) => (from === null && offset === 0 ? read() : []),
     count: async () => (await read()).length,
   };

@@ -8,7 +8,7 @@ import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking
 import { maskedPassport } from "../personal-data/personal-data.ts";
 import type { Refund } from "./refund.ts";
 
-/** The answer to a booking: the specification's five fields, and two more. */
+/** The response to POST /v1/api/bookings: the five specified fields and two more. */
 export interface BookingCreated {
   readonly bookingId: Booking["id"];
   readonly status: "confirmed";
@@ -21,7 +21,7 @@ export interface BookingCreated {
 
 /** A booking in a list. */
 export interface BookingSummary extends Omit<BookingCreated, "status"> {
-  /** The same as `bookingId`: every item of a list has an `id`. */
+  /** Equal to `bookingId`: every list item has an `id`. */
   readonly id: Booking["id"];
   readonly status: BookingStatus;
   readonly userId: string;
@@ -31,7 +31,7 @@ export interface BookingSummary extends Omit<BookingCreated, "status"> {
   readonly cancellation: Cancellation | null;
 }
 
-/** A booking that was just made. */
+/** A booking as it was when it was made. */
 export interface BookingMade extends BookingSummary {
   readonly status: "confirmed";
 }
@@ -41,14 +41,14 @@ export interface BookingDetails extends BookingSummary {
   readonly contactEmail: string;
   readonly paymentMethod: Booking["paymentMethod"];
   readonly passengers: readonly PassengerView[];
-  /** All that happened to it, oldest first. For admins alone. */
+  /** The booking's history, oldest first. For admins only. */
   readonly history?: readonly HistoryEntry[];
 }
 
 export interface PassengerView extends Pick<Passenger, "firstName" | "lastName" | "email"> {
-  /** Masked whole. */
+  /** Fully masked. */
   readonly dateOfBirth: string;
-  /** Masked but for the last four characters. */
+  /** Masked except for the last four characters. */
   readonly passportNumber: string;
 }
 
@@ -56,7 +56,7 @@ export interface RefundView {
   readonly amount: number;
   readonly currency: string;
   readonly percent: number;
-  /** What is kept. */
+  /** The amount that is not refunded. */
   readonly fee: number;
   readonly method: "original_payment_method";
   readonly status: "pending";
@@ -70,14 +70,14 @@ export interface Cancellation {
   readonly refund: RefundView;
 }
 
-/** What a cancellation would pay back at the time it was asked. */
+/** The refund for a cancellation at the time of the quote. */
 export interface CancellationQuote {
   readonly bookingId: Booking["id"];
   readonly quotedAt: Date;
   readonly refund: RefundView;
 }
 
-/** A booking as it was made, however often it is asked for again and whatever happened since. */
+/** Renders a booking as it was when it was made, so that a retry gets the original response. */
 export function bookingMade(booking: BookingOnFlight): BookingMade {
   const { createdAt } = booking;
   const summary = bookingSummary({ ...booking, updatedAt: createdAt }, createdAt);
@@ -155,7 +155,7 @@ export function cancellationQuote(
   return { bookingId: booking.id, quotedAt, refund: refundView(booking, refund) };
 }
 
-/** Of a booking that is cancelled already: what it did pay back. */
+/** The quote for a booking that is already cancelled: its actual refund. */
 export function quoteOfCancelled(booking: Booking): CancellationQuote {
   const { bookingId, cancelledAt, refund } = cancellationOf(booking);
   return { bookingId, quotedAt: cancelledAt, refund };

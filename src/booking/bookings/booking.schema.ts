@@ -33,22 +33,22 @@ const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's
 const soldFields = {
   totalPrice: Type.Number({
     minimum: 0,
-    description: "For all passengers, in major units of the currency.",
+    description: "The price for all passengers, in major units of the currency.",
     examples: [999],
   }),
   currency: currencySchema(),
   confirmationSentTo: text("The contact's e-mail address.", "ada@example.com"),
-  createdAt: instant({ description: "When it was booked." }),
-  reference: text("Six letters that people can read out.", "KXQWZA"),
+  createdAt: instant({ description: "When the booking was made." }),
+  reference: text("Six letters, easy to read out.", "KXQWZA"),
 };
 
-export const bookingCreatedSchema = schemaOf<BookingCreated>()(
-  "BookingCreated",
-  "A booking that was just made.",
-  { bookingId, status: word(["confirmed"]), ...soldFields },
-);
+export const bookingCreatedSchema = schemaOf<BookingCreated>()("BookingCreated", "A new booking.", {
+  bookingId,
+  status: word(["confirmed"]),
+  ...soldFields,
+});
 
-const refundSchema = schemaOf<RefundView>()("Refund", "What is paid back, and why.", {
+const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it follows.", {
   amount: Type.Number({
     minimum: 0,
     description: "In major units of the currency.",
@@ -63,42 +63,46 @@ const refundSchema = schemaOf<RefundView>()("Refund", "What is paid back, and wh
   }),
   fee: Type.Number({
     minimum: 0,
-    description: "What is kept, in major units of the currency.",
+    description: "The amount that is not refunded, in major units of the currency.",
     examples: [99.9],
   }),
   method: word(["original_payment_method"]),
   status: word(["pending"]),
-  reason: text("The rule that applied."),
+  reason: text("The rule of the refund policy that applies."),
 });
 
 export const cancellationSchema = schemaOf<Cancellation>()(
   "Cancellation",
-  "A booking that was cancelled.",
+  "The cancellation of a booking.",
   {
     bookingId,
     status: word(["cancelled"]),
-    cancelledAt: instant({ description: "When it was cancelled." }),
+    cancelledAt: instant({ description: "When the booking was cancelled." }),
     refund: refundSchema,
   },
 );
 
 export const cancellationQuoteSchema = schemaOf<CancellationQuote>()(
   "CancellationQuote",
-  "What a cancellation would pay back at the time it was asked.",
-  { bookingId, quotedAt: instant({ description: "When it was asked." }), refund: refundSchema },
+  "The refund for a cancellation at the time of the quote.",
+  {
+    bookingId,
+    quotedAt: instant({ description: "The time of the quote." }),
+    refund: refundSchema,
+  },
 );
 
 const summaryFields = {
-  id: prefixedId<Booking["id"]>("bk_", { description: "The same as `bookingId`." }),
+  id: prefixedId<Booking["id"]>("bk_", { description: "Equal to `bookingId`." }),
   bookingId,
   status: word(bookingStatuses, {
     description: "`flown`: confirmed, and the flight has departed.",
   }),
   ...soldFields,
-  userId: text("Whose booking it is.", "019377b0-7d40-7000-8000-000000000001"),
-  seats: count("Seats sold: one a passenger.", 2),
+  userId: text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
+  seats: count("Seats sold, one per passenger.", 2),
   flight: flightSchema,
-  updatedAt: instant({ description: "When it last changed." }),
+  updatedAt: instant({ description: "When the booking last changed." }),
   cancellation: nullable(cancellationSchema, { description: "Null unless cancelled." }),
 };
 
@@ -108,27 +112,29 @@ export const bookingSummarySchema = schemaOf<BookingSummary>()(
   summaryFields,
 );
 
-const passengerSchema = schemaOf<PassengerView>()("Passenger", "One traveller of a booking.", {
+const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a booking.", {
   firstName: text("Given name.", "Ada"),
   lastName: text("Family name.", "Lovelace"),
   email: text("E-mail address.", "ada@example.com"),
-  dateOfBirth: text("Masked whole.", "****-**-**"),
-  passportNumber: text("Masked but for the last four characters.", "****4567"),
+  dateOfBirth: text("Fully masked.", "****-**-**"),
+  passportNumber: text("Masked except for the last four characters.", "****4567"),
 });
 
 const historyEntrySchema = schemaOf<HistoryEntry>()(
   "BookingHistoryEntry",
-  "Something that happened to a booking.",
+  "An entry in a booking's history.",
   {
-    at: instant({ description: "When." }),
-    type: word(historyTypes, { description: "What." }),
-    title: text("One line to read.", "Booked: 2 seats for USD 999.00"),
-    actor: nullable(text("Who did it; null when nobody did, or it is no longer known.")),
+    at: instant({ description: "When it happened." }),
+    type: word(historyTypes, { description: "What happened." }),
+    title: text("A one-line summary.", "Booked: 2 seats for USD 999.00"),
+    actor: nullable(
+      text("The id of the caller; null if no caller was involved or it is no longer known."),
+    ),
     eventId: nullable(prefixedId<Event["id"]>("evt_"), {
-      description: "Its event; null where there is none, or it is no longer kept.",
+      description: "The id of the entry's event; null if it has none, or retention has deleted it.",
     }),
     notifications: listOf(notificationSchema, {
-      description: "The notifications that operators received of it.",
+      description: "The notifications about that event.",
     }),
   },
 );
@@ -138,12 +144,12 @@ export const bookingDetailsSchema = schemaOf<BookingDetails>()(
   "A booking with its passengers.",
   {
     ...summaryFields,
-    contactEmail: text("Where the confirmation was sent.", "ada@example.com"),
+    contactEmail: text("The contact's e-mail address.", "ada@example.com"),
     paymentMethod: word(paymentMethods),
     passengers: listOf(passengerSchema, { description: "In the order of the request." }),
     history: Type.Optional(
       listOf(historyEntrySchema, {
-        description: "All that happened to it, oldest first. Only for admins.",
+        description: "The booking's history, oldest first. Only for admins.",
       }),
     ),
   },
@@ -156,10 +162,12 @@ export const bookingParams = documented(Type.Object({ id: text("The booking's id
 export const bookingListQuery = documented(
   Type.Object({
     ...pageParameters,
-    userId: Type.Optional(text("Only this user's. Another user's: only for admins.")),
+    userId: Type.Optional(
+      text("Return this user's bookings only. Only admins may name another user."),
+    ),
     q: Type.Optional(
       text(
-        "Only the bookings of this id, reference or contact's e-mail address, whole, in any letter case. Only for admins.",
+        "Return bookings with exactly this id, reference or contact e-mail address, ignoring case. Only for admins.",
         "KXQWZA",
       ),
     ),

@@ -23,7 +23,7 @@ import type { Bookings } from "./bookings.ts";
 
 const path = "/v1/api/bookings";
 
-/** Seats, sold and given back. Everyone sees their own; admins see all. */
+/** Bookings: users see their own, admins see all. */
 export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =>
   new Elysia({ name: "bookings", prefix: path })
     .post(
@@ -53,7 +53,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           security: bearer,
           summary: "Book seats on a flight",
           description:
-            "One seat a passenger, all or none. Closes 60 minutes before departure. `no-seats` says how many are left.",
+            "Books one seat per passenger, or none at all. Sales end 60 minutes before departure. The error `no-seats` includes the number of seats left.",
         },
       },
     )
@@ -77,7 +77,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           security: bearer,
           summary: "List bookings",
           description:
-            "Newest first. Admins list everyone's and can search; all others list their own.",
+            "Newest first. Users list their own bookings. Admins list all bookings and can search.",
         },
       },
     )
@@ -93,7 +93,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           security: bearer,
           summary: "Read a booking",
           description:
-            "For its owner and admins; for all others it is not there. Admins also get its history.",
+            "For the owner and admins. Other callers get 404. Admins also get the booking's history.",
         },
       },
     )
@@ -107,7 +107,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           operationId: "quoteCancellation",
           tags: ["Bookings"],
           security: bearer,
-          summary: "Ask what a cancellation would pay back",
+          summary: "Quote the refund for a cancellation",
           description: "Changes nothing.",
         },
       },
@@ -124,12 +124,12 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
           tags: ["Bookings"],
           security: bearer,
           summary: "Cancel a booking",
-          description: "Gives the seats back. Asked again, it answers the same.",
+          description: "Releases the seats. A repeated request returns the original response.",
         },
       },
     );
 
-/** As long as an e-mail address may be. */
+/** The maximum length of an e-mail address. */
 const maxSearchLength = 254;
 
 function searchText(query: URLSearchParams): string | undefined {

@@ -16,7 +16,7 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** A booking with the flight it is on. */
+/** A booking with its flight. */
 export interface BookingOnFlight extends Booking {
   readonly flight: Flight;
 }
@@ -55,12 +55,12 @@ export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
   db.insert(passengers).values(allColumns(passengers)),
 );
 
-/** `userId`: whose bookings to look at; null: anyone's. */
-interface Whose {
+/** `userId`: the owner whose bookings to read; null for all owners. */
+interface OwnerFilter {
   readonly userId: Booking["userId"] | null;
 }
 
-export const bookingById = statement<Pick<Booking, "id"> & Whose>()((db, t, p) =>
+export const bookingById = statement<Pick<Booking, "id"> & OwnerFilter>()((db, t, p) =>
   db
     .select(bookingColumns(t))
     .from(t.bookings)
@@ -69,7 +69,7 @@ export const bookingById = statement<Pick<Booking, "id"> & Whose>()((db, t, p) =
     .limit(1),
 );
 
-export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose>()(
+export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & OwnerFilter>()(
   (db, t, p, dialect) =>
     db
       .select(bookingColumns(t))
@@ -79,7 +79,7 @@ export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & Whose
 );
 
 /** The passengers of many bookings at once. */
-export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & Whose>()((
+export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } & OwnerFilter>()((
   db,
   t,
   p,
@@ -94,11 +94,11 @@ export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } 
     .orderBy(asc(bookingId), asc(position));
 });
 
-function belongsTo({ bookings }: Tables, { userId }: Parameters<Whose>) {
+function belongsTo({ bookings }: Tables, { userId }: Parameters<OwnerFilter>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
 }
 
-/** Cancels a confirmed booking; touches no row when it is cancelled already. */
+/** Cancels a confirmed booking. Touches no row when it is already cancelled. */
 export const cancelBooking = statement<
   Pick<
     Booking,

@@ -34,8 +34,8 @@ import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {
   /**
-   * Takes the seats and stores the booking, or neither. With a key, a retry is told what the first
-   * request was (`replayed`). Throws `invalid-body`, `validation-failed`, `flight-not-found`,
+   * Takes the seats and stores the booking, in one transaction. With a key, retries return the original
+   * result (`replayed`). Throws `invalid-body`, `validation-failed`, `flight-not-found`,
    * `booking-closed`, `no-seats`, `idempotency-key-reused`.
    */
   create(
@@ -43,38 +43,39 @@ export interface Bookings {
     body: unknown,
     idempotencyKey: string | null,
   ): Promise<Creation<BookingMade>>;
-  /** The owner's, or anyone's for an admin, with its history. Throws `booking-not-found`. */
+  /** Users read their own bookings, admins any booking and its history. Throws `booking-not-found`. */
   read(ctx: Context, id: string): Promise<BookingDetails>;
-  /** Those of `ids` that the asker may read, in any order. */
+  /** The bookings among `ids` that the caller may read, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<BookingSummary[]>;
   /**
-   * The passengers of those of `ids` that the asker may read, in order of their seats; `unavailable` for a
-   * booking whose key is not here, which hides no other's.
+   * The passengers of the bookings among `ids` that the caller may read, by booking id and in order of their
+   * position. A booking whose encryption key is missing has an `unavailable` error instead; the others are
+   * not affected.
    */
   passengers(
     ctx: Context,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
   /**
-   * Newest first: one's own; for an admin all that match. Throws `insufficient-scope` where others ask
-   * for another user's bookings, or search.
+   * Newest first. Users list their own bookings, admins all that match. Throws `insufficient-scope` when a
+   * caller without the role admin searches or names another user.
    */
   list(ctx: Context, request: PageRequest, filters: BookingFilters): Promise<Page<BookingSummary>>;
-  /** What cancelling now would pay back. Throws `booking-not-found`, `not-cancellable`. */
+  /** The refund for a cancellation now. Throws `booking-not-found`, `not-cancellable`. */
   quote(ctx: Context, id: string): Promise<CancellationQuote>;
   /**
-   * Cancels and gives the seats back, once however often it is asked: a repeat is told the same.
+   * Cancels a booking and releases its seats. Idempotent: later calls return the first cancellation.
    * Throws `booking-not-found`, `not-cancellable`.
    */
   cancel(ctx: Context, id: string): Promise<Cancellation>;
 }
 
 interface Parts extends SaleParts, CancellationParts {
-  /** For the hashes of requests, which hold personal data. */
+  /** Keys for the hashes of requests, because requests hold personal data. */
   readonly hashKeys: () => KeyedRequest["hashKeys"];
   /** Null where traces are off. */
   readonly tracer: Tracer | null;
-  /** Told, after the commit, that a flight has more or fewer seats to sell. */
+  /** Called after a commit that changed the number of seats left on a flight. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
@@ -82,19 +83,19 @@ export function bookings(parts: Parts): Bookings {
   const { storage, outbox, tracer, clock } = parts;
 
   async function findOwn(ctx: Context, id: string): Promise<BookingOnFlight> {
-    // The database leaves out what is not theirs: a stranger is told what they would be told if there
-    // were no such booking, and as soon.
+    // The query filters by owner, so that a booking of another user and a missing one produce the same
+    // error in the same time.
     const userId = readableBy(ctx);
     const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId }) : [];
     if (booking === undefined) {
-      throw new AppError("booking-not-found", "There is no such booking");
+      throw new AppError("booking-not-found", "No booking has this id");
     }
     return booking;
   }
 
   async function find(id: string): Promise<BookingOnFlight> {
     const [booking] = isBookingId(id) ? await storage.all(bookingById, { id, userId: null }) : [];
-    if (booking === undefined) throw new Error(`Booking ${id} is gone`);
+    if (booking === undefined) throw new Error(`Booking ${id} no longer exists`);
     return booking;
   }
 
@@ -179,7 +180,7 @@ export function bookings(parts: Parts): Bookings {
   };
 }
 
-/** Whose bookings the asker may read; null: everyone's. */
+/** The owner whose bookings the caller may read; null for all owners. */
 function readableBy(ctx: Context): Booking["userId"] | null {
   return isAdmin(ctx) ? null : ctx.actor.id;
 }

@@ -21,7 +21,7 @@ export interface CancellationParts {
   readonly makeId: MakeId;
 }
 
-/** What cancelling a confirmed booking now pays back. Throws `not-cancellable` after departure. */
+/** The refund for cancelling a confirmed booking now. Throws `not-cancellable` after departure. */
 export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, now: Date): Refund {
   if (departed(booking.flight, now)) {
     throw new AppError("not-cancellable", "The flight has departed");
@@ -30,8 +30,8 @@ export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, 
 }
 
 /**
- * Cancels a confirmed booking and gives its seats back, in one unit of work. False, and nothing done, when
- * somebody else was first. Throws `not-cancellable`.
+ * Cancels a confirmed booking and releases its seats, in one transaction. Returns false and changes nothing
+ * if a concurrent request cancelled it first. Throws `not-cancellable`.
  */
 export async function cancelNow(
   { storage, outbox, refundPolicy, clock, makeId }: CancellationParts,
@@ -52,7 +52,7 @@ export async function cancelNow(
         refundPercent: percent,
         refundReason: reason,
       },
-      // Somebody else was first: they gave the seats back.
+      // A concurrent request cancelled the booking first and released the seats.
       "stop",
     ),
     step(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),

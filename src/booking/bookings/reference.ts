@@ -1,6 +1,6 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
-/** Letters that are not mistaken for one another or for digits when read out. */
+/** The alphabet without I and O, which are easily confused with 1 and 0. */
 const letters = "ABCDEFGHJKLMNPQRSTUVWXYZ";
 const length = 6;
 

@@ -1,17 +1,17 @@
 import type { Booking } from "../booking.ts";
 
-/** What a cancellation pays back, by how early it comes. */
+/** The refund of a cancellation, by the time left before departure. */
 export interface RefundPolicy {
-  /** Within this long after booking all is paid back … */
+  /** Full refund within this many hours of booking … */
   readonly freeWithinHours: number;
-  /** … when departure is at least this far off. */
+  /** … if departure is at least this many days away. */
   readonly freeBeforeDays: number;
-  /** Later: the percentage of the first step whose hours are left before departure; longest first. */
-  readonly steps: readonly { readonly moreThanHours: number; readonly percent: number }[];
+  /** Otherwise, the first tier that matches the hours left before departure. Longest first. */
+  readonly tiers: readonly { readonly moreThanHours: number; readonly percent: number }[];
 }
 
 export interface Refund {
-  /** Paid back, in minor units, rounded down. */
+  /** In minor units, rounded down. */
   readonly minor: number;
   /** 0 to 100. */
   readonly percent: number;
@@ -20,7 +20,7 @@ export interface Refund {
 
 const hourMs = 3_600_000;
 
-/** What cancelling a booking now would pay back. */
+/** Calculates the refund for cancelling a booking now. */
 export function refundOf(
   policy: RefundPolicy,
   booking: Pick<Booking, "totalMinor" | "createdAt">,
@@ -32,7 +32,7 @@ export function refundOf(
 }
 
 function termsOf(
-  { freeWithinHours, freeBeforeDays, steps }: RefundPolicy,
+  { freeWithinHours, freeBeforeDays, tiers }: RefundPolicy,
   bookedAt: Date,
   departureTime: Date,
   now: Date,
@@ -43,10 +43,10 @@ function termsOf(
     const reason = `Within ${freeWithinHours} h of booking, ${freeBeforeDays} days or more before departure`;
     return { percent: 100, reason };
   }
-  const step = steps.find(({ moreThanHours }) => hoursLeft > moreThanHours);
-  if (step === undefined) {
-    const least = steps.at(-1)?.moreThanHours ?? 0;
+  const tier = tiers.find(({ moreThanHours }) => hoursLeft > moreThanHours);
+  if (tier === undefined) {
+    const least = tiers.at(-1)?.moreThanHours ?? 0;
     return { percent: 0, reason: `${least} h or less before departure` };
   }
-  return { percent: step.percent, reason: `More than ${step.moreThanHours} h before departure` };
+  return { percent: tier.percent, reason: `More than ${tier.moreThanHours} h before departure` };
 }

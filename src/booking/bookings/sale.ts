@@ -25,14 +25,14 @@ export interface SaleParts {
   readonly makeReference: () => string;
 }
 
-/** One reference in 190 million is taken; so many in a row are not. */
+/** Attempts to find a free reference. With 190 million references, this many collisions in a row do not occur. */
 const maxReferences = 5;
 
 const referenceTaken = new AppError("internal", "The reference is taken");
 
 /**
- * Takes the seats and stores booking, passengers, key and event as one unit of work. Throws
- * `flight-not-found`, `booking-closed`, `no-seats`, and `keyTaken` when an equal request was first.
+ * Takes the seats and stores the booking, passengers, idempotency key and event in one transaction. Throws
+ * `flight-not-found`, `booking-closed`, `no-seats`, and `keyTaken` if an equal request committed first.
  */
 export async function sell(
   parts: SaleParts,
@@ -45,9 +45,10 @@ export async function sell(
   const seats = request.passengers.length;
   const leavesAfter = closesAfter(now);
   const [flight] = await storage.all(flightById, { id: request.flightId });
-  if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
+  if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
   if (flight.departureTime <= leavesAfter) {
-    throw new AppError("booking-closed", "The flight leaves within an hour, or has left");
+    const detail = "Sales for this flight have ended: it departs within 60 minutes or has departed";
+    throw new AppError("booking-closed", detail);
   }
   if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
 

@@ -31,7 +31,7 @@ export const problemSchema = schemaOf<ProblemBody>()(
       description: "The HTTP status.",
       examples: [404],
     }),
-    detail: text("What happened and what to do.", "There is no such flight"),
+    detail: text("What happened and what to do.", "No flight has this id"),
     instance: text("Identifies this request.", "urn:skyhook:request:req_01"),
     code: word(Object.keys(problems).filter(isErrorCode), {
       description: "The error code, for programs.",

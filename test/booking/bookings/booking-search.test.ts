@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.stop());
 
-/** Books as some user, and tells what was made. */
+/** Makes a booking and returns the response's body. */
 async function book(fields: Record<string, unknown> = {}, bearer?: string) {
   const flight = await addFlight(app);
   const request = post({ ...bookingBody(flight.id, 2), ...fields });
@@ -25,7 +25,7 @@ const found = async (q: string) =>
 const read = async (id: unknown) => json(await app.as("admin", `/v1/api/bookings/${String(id)}`));
 
 describe("GET /v1/api/bookings?q=", () => {
-  test("finds anyone's by id, reference or e-mail address, whatever the case", async () => {
+  test("finds any user's booking by id, reference or e-mail address, ignoring case", async () => {
     const ada = await book({ contactEmail: "Ada.L@Example.com" }, "one user");
     const bob = await book({ contactEmail: "bob@example.com" }, "another user");
     const [id, reference] = [ada["bookingId"], String(ada["reference"])];
@@ -54,7 +54,7 @@ describe("GET /v1/api/bookings?q=", () => {
     expect(new Set(all.map((booking) => booking["id"]))).toEqual(new Set([id, bob["bookingId"]]));
   });
 
-  test("answers what a list of bookings does, page by page", async () => {
+  test("returns pages like the list without q", async () => {
     const made: unknown[] = [];
     for (let n = 0; n < 5; n += 1) {
       made.unshift((await book())["bookingId"]);
@@ -74,7 +74,7 @@ describe("GET /v1/api/bookings?q=", () => {
     });
   });
 
-  test("by id is a list of one: nothing follows, nothing precedes", async () => {
+  test("returns a list of one item for an id, with empty pages beside it", async () => {
     const { bookingId } = await book();
     const path = `/v1/api/bookings?include=total&q=${String(bookingId)}`;
     const { pagination } = await json(await app.as("admin", path));
@@ -103,7 +103,7 @@ describe("GET /v1/api/bookings?q=", () => {
     expect(own.status).toBe(200);
   });
 
-  test("searches the bookings of one user where both are given", async () => {
+  test("searches only the bookings of the user in userId", async () => {
     const { bookingId, reference } = await book({}, "ada");
     for (const q of [bookingId, reference, "ada@example.com"]) {
       const of = (userId: string) =>
@@ -115,7 +115,7 @@ describe("GET /v1/api/bookings?q=", () => {
 });
 
 describe("GET /v1/api/bookings/{id} for an admin", () => {
-  test("tells the booking as its owner sees it, and what happened to it", async () => {
+  test("returns the booking as its owner sees it, plus its history", async () => {
     const { bookingId } = await book();
     const own = await json(await app.as("user", `/v1/api/bookings/${String(bookingId)}`));
     expect(own).not.toHaveProperty("history");
@@ -139,7 +139,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     });
   });
 
-  test("tells cancellation, refund, and who was shown the passports, oldest first", async () => {
+  test("lists cancellation, refund and revealed passports in the history, oldest first", async () => {
     const { bookingId } = await book();
     app.clock.advance(60_000);
     await app.services.storage.atomically(
@@ -157,8 +157,8 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     expect(cancellation).toMatchObject({ status: "cancelled" });
     expect(itemsOf(history).map(({ type, title, actor }) => [type, title, actor])).toEqual([
       ["booking.confirmed", "Booked: 2 seats for USD 999.00", "test-user"],
-      ["passport.revealed", "Passports shown: a lost passport", "root"],
-      ["booking.cancelled", "Cancelled, and the seats given back", "test-admin"],
+      ["passport.revealed", "Passports revealed: a lost passport", "root"],
+      ["booking.cancelled", "Cancelled; seats released", "test-admin"],
       [
         "refund.pending",
         expect.stringMatching(/^Refund of USD 999\.00 \(100 %\) pending: ./),
@@ -167,7 +167,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     ]);
   });
 
-  test("goes on telling what happened when the event is no longer kept", async () => {
+  test("keeps the history after retention has deleted the event", async () => {
     const { bookingId } = await book();
     const [entry] = itemsOf((await read(bookingId))["history"]);
     const id = `evt_${String(entry?.["eventId"]).slice(4)}` as const;
@@ -177,9 +177,12 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     ]);
   });
 
-  test.each(["bk_0", "nonsense", "bk_%00", "KXQWZA"])("of the unknown id %s is 404", async (id) => {
-    const response = await app.as("admin", `/v1/api/bookings/${id}`);
-    expect(response.status).toBe(404);
-    expect(await json(response)).toMatchObject({ code: "booking-not-found" });
-  });
+  test.each(["bk_0", "nonsense", "bk_%00", "KXQWZA"])(
+    "is 404 for the unknown id %s",
+    async (id) => {
+      const response = await app.as("admin", `/v1/api/bookings/${id}`);
+      expect(response.status).toBe(404);
+      expect(await json(response)).toMatchObject({ code: "booking-not-found" });
+    },
+  );
 });

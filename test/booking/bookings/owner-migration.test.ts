@@ -83,31 +83,36 @@ const foreign = "task_tracker:1";
 test.each([
   ["SQLite", sqlite],
   ["PostgreSQL", postgres],
-])("on %s, the migration removes owners from stored booking events alone", async (_, make) => {
-  await using database = await make();
-  const open = () => openStorage(schema, database.url, limits);
-  const older = await open();
-  const ofBooking = { provider: "bookings", subject: "booking/bk_1" };
-  await older.atomically(
-    step(insertBooking, bookingRow(1, "owner")),
-    // Admins may hold bookings themselves.
-    step(insertBooking, bookingRow(2, "admin")),
-    step(insertEvent, eventRow(1, { ...ofBooking, idempotencyKey: confirmed, actor: "owner" })),
-    step(insertEvent, eventRow(2, { ...ofBooking, idempotencyKey: cancelled, actor: "admin" })),
-    step(
-      insertEvent,
-      eventRow(3, { idempotencyKey: foreign, subject: "booking/bk_1", actor: "owner" }),
-    ),
-  );
-  await older.close();
+])(
+  "on %s, the migration clears the actor of stored booking events only where it is the owner",
+  async (_, make) => {
+    await using database = await make();
+    const open = () => openStorage(schema, database.url, limits);
+    const older = await open();
+    const ofBooking = { provider: "bookings", subject: "booking/bk_1" };
+    await older.atomically(
+      step(insertBooking, bookingRow(1, "owner")),
+      // An admin may own bookings too.
+      step(insertBooking, bookingRow(2, "admin")),
+      step(insertEvent, eventRow(1, { ...ofBooking, idempotencyKey: confirmed, actor: "owner" })),
+      step(insertEvent, eventRow(2, { ...ofBooking, idempotencyKey: cancelled, actor: "admin" })),
+      step(
+        insertEvent,
+        eventRow(3, { idempotencyKey: foreign, subject: "booking/bk_1", actor: "owner" }),
+      ),
+    );
+    await older.close();
 
-  const migration = database.migrations.find(({ name }) => name.endsWith("_booking_event_owners"));
-  await database.run(migration?.sql ?? "select 1");
+    const migration = database.migrations.find(({ name }) =>
+      name.endsWith("_booking_event_owners"),
+    );
+    await database.run(migration?.sql ?? "select 1");
 
-  await database.renew();
-  const newer = await open();
-  const events = await newer.all(eventsByKeys, { keys: [confirmed, cancelled, foreign] });
-  await newer.close();
-  const actors = Object.fromEntries(events.map((event) => [event.idempotencyKey, event.actor]));
-  expect(actors).toEqual({ [confirmed]: null, [cancelled]: "admin", [foreign]: "owner" });
-});
+    await database.renew();
+    const newer = await open();
+    const events = await newer.all(eventsByKeys, { keys: [confirmed, cancelled, foreign] });
+    await newer.close();
+    const actors = Object.fromEntries(events.map((event) => [event.idempotencyKey, event.actor]));
+    expect(actors).toEqual({ [confirmed]: null, [cancelled]: "admin", [foreign]: "owner" });
+  },
+);

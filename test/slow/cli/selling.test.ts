@@ -179,7 +179,7 @@ describe("skyhook booking reveal", () => {
       expect(refused.err).toContain("Write 1 to 500 characters on one line");
     }
     const none = await skyhook("booking", "reveal", "bk_0", "--reason", "x");
-    expect([none.code, none.err]).toEqual([1, "skyhook: There is no such booking\n"]);
+    expect([none.code, none.err]).toEqual([1, "skyhook: No booking has this id\n"]);
     expect(server.log()).not.toContain("X1234567");
     expect(await server.stop()).toBe(0);
   });
