@@ -1,27 +1,27 @@
 import { write } from "node:fs";
 
-/** Lines that cannot be written at once wait in memory, up to this size; those beyond it are dropped. */
+/** The size of the buffer for lines that cannot be written at once. Further lines are dropped. */
 const maxBufferedBytes = 1024 * 1024;
-/** After a failed write, as on a full disk, the next one waits this long. */
+/** The delay before a failed write is retried. */
 const retryMs = 500;
 
 /** Writes lines in order without ever blocking or throwing. */
 export interface LogOutput {
   write(line: string): void;
-  /** How many lines were dropped so far. */
+  /** Returns the number of lines dropped so far. */
   readonly dropped: () => number;
-  /** Resolves when all is written, or after `timeoutMs`. */
+  /** Resolves when all lines are written, or after `timeoutMs`. */
   readonly drain: (timeoutMs: number) => Promise<void>;
 }
 
 /**
- * Writes to the file descriptor `fd`. A disk may be full, and the reader of a pipe may have stopped or ended;
- * none of it may hold up or fail what is logged about. So each write runs in Bun's thread pool, one at a
- * time. `resumed` is called when lines can be written again after some were dropped, with their number.
+ * Writes to the file descriptor `fd`. A full disk, or a pipe whose reader stopped or exited, must not block or
+ * fail the code that logs. So writes run in Bun's thread pool, one at a time. Once the buffer is written
+ * after lines were dropped, calls `resumed` with the number of dropped lines.
  */
 export function logOutput(fd: number, resumed: (dropped: number) => void): LogOutput {
   let waiting: string[] = [];
-  /** What is being written, or is to be tried again. A failed write may have written a part of it. */
+  /** The bytes being written or retried. A failed write may have written some of them. */
   let chunk = Buffer.alloc(0);
   let bufferedBytes = 0;
   let isBusy = false;
@@ -54,7 +54,7 @@ export function logOutput(fd: number, resumed: (dropped: number) => void): LogOu
   return {
     write(line) {
       const bytes = Buffer.byteLength(line);
-      // Once lines are missing the rest is dropped too until the buffer is empty: one gap, not many.
+      // After the first dropped line, drops all lines until the buffer is empty, so that the log has one gap.
       if (dropped > droppedBefore || bufferedBytes + bytes > maxBufferedBytes) {
         dropped += 1;
         return;

@@ -5,24 +5,24 @@ import pino from "pino";
 import { type LogOutput, logOutput } from "./log-output.ts";
 import { activeSpan, detached } from "./tracing/span.ts";
 
-/** Structured log. Never given a secret, a signature or a body. */
+/** The structured log. Never log a secret, a signature or a body. */
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
 
-/** The log of a whole program, with what becomes of its lines. */
+/** The log of the process, with access to its output. */
 export type ProgramLog = Log & Pick<LogOutput, "dropped" | "drain">;
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly format: "auto" | "json" | "pretty";
-  /** Whether entries say which span they belong to. */
+  /** Whether entries include the ids of the active span. */
   readonly traces?: boolean;
-  /** The file descriptor to write to; by default standard output. */
+  /** The file descriptor to write to. Default: standard output. */
   readonly fd?: number;
 }
 
 const standardOutput = 1;
 
-/** One JSON line an entry, or readable lines on a terminal. Logging never blocks and never throws. */
+/** Writes one JSON line per entry, or readable lines to a terminal. Logging never blocks or throws. */
 export function createLog({
   level,
   format,
@@ -30,7 +30,7 @@ export function createLog({
   fd = standardOutput,
 }: LogOptions): ProgramLog {
   const isPretty = format === "pretty" || (format === "auto" && isTerminal());
-  // The lines are missing to the whole program, not to the span whose line came first.
+  // The gap concerns the whole process, not the active span.
   const output = logOutput(fd, (dropped) =>
     detached(() => log.error({ dropped }, "log output resumed; lines were dropped")),
   );
@@ -46,12 +46,12 @@ export function createLog({
   return Object.assign(log, { dropped: output.dropped, drain: output.drain });
 }
 
-/** Asks the file first: `process.stdout` loads all that streams need, which a start can do without. */
+/** Checks the file type first, because accessing `process.stdout` loads streams, which slows the start. */
 function isTerminal(): boolean {
   return fstatSync(standardOutput).isCharacterDevice() && process.stdout.isTTY;
 }
 
-/** The names that OpenTelemetry gives them in logs that are not its own. */
+/** Uses the field names that OpenTelemetry defines for logs in other formats. */
 function traceFields(): object {
   const span = activeSpan();
   if (span === undefined) return {};
@@ -60,7 +60,7 @@ function traceFields(): object {
 
 const levelNames: Readonly<Record<number, string>> = { 20: "debug", 40: "WARN ", 50: "ERROR" };
 
-/** `09:12:44.120 message key=value …`; the level is shown where it is not info. */
+/** Formats an entry as `09:12:44.120 message key=value …`, with the level unless it is info. */
 function prettyLine(line: string): string {
   const entry: { level: number; time: string; msg?: string } = JSON.parse(line);
   const { level, time, msg = "", ...fields } = entry;
@@ -71,7 +71,7 @@ function prettyLine(line: string): string {
   return `${text.replaceAll(unprintable, escaped)}\n`;
 }
 
-/** What a terminal obeys rather than shows, or that breaks or turns the line. JSON leaves some of it. */
+/** Characters that a terminal interprets, or that break or reorder a line. JSON does not escape all of them. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
 
 function escaped(character: string): string {

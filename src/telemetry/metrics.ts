@@ -1,5 +1,5 @@
-// A project that imports our types does not find the declarations beside them otherwise: no import can
-// name a file of declarations only.
+// Without this reference, projects that import our types would not find these declarations, because a file
+// of declarations only cannot be imported.
 // oxlint-disable-next-line typescript/triple-slash-reference
 /// <reference path="./prom-client.d.ts" />
 import Counter from "prom-client/lib/counter.js";
@@ -11,8 +11,8 @@ import Registry from "prom-client/lib/registry.js";
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * What a metric is. Names and units follow Prometheus' conventions; each label takes its values from a
- * bounded set, so that no caller can create series.
+ * The definition of a metric. Names and units follow Prometheus' conventions. Each label has a bounded set of
+ * values, so that clients cannot create time series.
  */
 interface Definition<Label extends string> {
   readonly name: string;
@@ -35,7 +35,7 @@ export function createMetrics() {
       new Counter<Label>(about(definition)),
     gauge: <Label extends string = never>(definition: Definition<Label>) =>
       new Gauge<Label>(about(definition)),
-    /** `buckets`: upper bounds, ascending. */
+    /** `buckets` are upper bounds in ascending order. */
     histogram: <Label extends string = never>(
       definition: Definition<Label> & { readonly buckets: readonly number[] },
     ) => new Histogram<Label>({ ...about(definition), buckets: [...definition.buckets] }),
@@ -43,7 +43,7 @@ export function createMetrics() {
     onScrape(refresh: () => void | Promise<void>): void {
       refreshers.push(refresh);
     },
-    /** Prometheus' text format, version 0.0.4. */
+    /** Returns all metrics in Prometheus' text format, version 0.0.4. */
     async scrape(): Promise<string> {
       for (const refresh of refreshers) await refresh();
       return registry.metrics();
@@ -52,7 +52,7 @@ export function createMetrics() {
   };
 }
 
-/** Leaves out a value that is unknown: an old one would look as if all were well. */
+/** Removes the gauge if the value is unknown, so that it does not report an outdated value. */
 export function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);

@@ -4,21 +4,21 @@ import { version } from "../base/version.ts";
 
 import { type Metrics, setOrRemove } from "./metrics.ts";
 
-/** How often the event loop's lag is sampled. */
+/** The sampling interval of the event loop lag. */
 const lagIntervalMs = 100;
 
 /**
- * The metrics that Prometheus' guidelines ask every client library for, with the program's version and
- * the lag of the event loop.
+ * The process metrics that Prometheus' guidelines recommend for client libraries, the version of the program
+ * and the lag of the event loop.
  */
 export function processMetrics(metrics: Metrics) {
   const cpu = metrics.counter({
     name: "process_cpu_seconds_total",
-    help: "Processor time used, user and system, in seconds",
+    help: "User and system CPU time in seconds",
   });
   const started = metrics.gauge({
     name: "process_start_time_seconds",
-    help: "Start of the process, as Unix time",
+    help: "Start time of the process as Unix time in seconds",
   });
   const memory = metrics.gauge({
     name: "process_resident_memory_bytes",
@@ -27,16 +27,16 @@ export function processMetrics(metrics: Metrics) {
   const openFds = metrics.gauge({ name: "process_open_fds", help: "Open file descriptors" });
   const maxFds = metrics.gauge({
     name: "process_max_fds",
-    help: "Most file descriptors that the process may have open",
+    help: "Limit of open file descriptors",
   });
   const build = metrics.gauge({
     name: "skyhook_build_info",
-    help: "1; the labels say which version runs on which runtime",
+    help: "Always 1; the labels are the versions of Skyhook and Bun",
     labels: ["version", "bun_version"],
   });
   const lag = metrics.histogram({
     name: "skyhook_event_loop_lag_seconds",
-    help: `How late the event loop ran a timer, sampled every ${lagIntervalMs} ms`,
+    help: `Delay of a timer in the event loop, sampled every ${lagIntervalMs} ms`,
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
   let timer: NodeJS.Timeout | undefined;

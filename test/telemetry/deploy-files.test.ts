@@ -13,7 +13,7 @@ const read = (file: string): unknown => {
   return file.endsWith(".json") ? JSON.parse(text) : Bun.YAML.parse(text);
 };
 
-/** The text under a key, wherever it stands. */
+/** All strings under a key, at any depth. */
 function under(key: string, value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -21,7 +21,7 @@ function under(key: string, value: unknown): string[] {
   );
 }
 
-/** An expression's metrics and labels, by the grammar that Prometheus publishes. Throws on a fault. */
+/** The metrics and labels of an expression, by Prometheus' own grammar. Throws on a syntax error. */
 function namesIn(expression: string): { metrics: string[]; labels: string[] } {
   const plain = expression.replaceAll("$__rate_interval", "5m");
   const metrics: string[] = [];
@@ -54,15 +54,15 @@ describe("files for operators", () => {
   });
   afterAll(() => app.stop());
 
-  test.each(expressions)("%s asks only for what /metrics has", (_, asked) => {
-    expect(asked.length).toBeGreaterThan(10);
-    // What Prometheus itself adds.
+  test.each(expressions)("%s uses only metrics and labels of /metrics", (_, queries) => {
+    expect(queries.length).toBeGreaterThan(10);
+    // Prometheus adds these labels.
     const labels = new Set(["job", "instance", "le"]);
     for (const { labels: own } of exposed.values()) for (const name of own) labels.add(name);
     const samples = [...exposed].flatMap(([name, { type }]) =>
       type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name],
     );
-    for (const { metrics, labels: named } of asked) {
+    for (const { metrics, labels: named } of queries) {
       expect(samples).toEqual(expect.arrayContaining(metrics));
       expect([...labels]).toEqual(expect.arrayContaining(named));
     }
@@ -76,7 +76,7 @@ describe("files for operators", () => {
     expect(missing).toEqual([]);
   });
 
-  test("the dashboard can be imported: panels of one id each that do not overlap", () => {
+  test("the panels of the dashboard have unique ids and do not overlap", () => {
     const { panels, uid } = Object(read(dashboard));
     expect(uid).toBe("skyhook");
     const taken = new Set<string>();
@@ -98,7 +98,7 @@ describe("files for operators", () => {
     expect(ids.size).toBe(panels.length);
   });
 
-  test("the rules say what to do, and the document lists them", () => {
+  test("the rules have descriptions and are documented", () => {
     const { groups } = Object(read(rules));
     const document = readFileSync(join(root, "docs/observability.md"), "utf8");
     for (const { alert, expr, labels, annotations } of groups[0].rules) {
@@ -111,7 +111,7 @@ describe("files for operators", () => {
     }
   });
 
-  test("a fault in an expression would be found", () => {
+  test("a syntax error in an expression is detected", () => {
     expect(() => namesIn("sum(rate(x[5m])")).toThrow();
     expect(namesIn('sum by (a) (x{b="c"}) > 1')).toEqual({ metrics: ["x"], labels: ["a", "b"] });
   });

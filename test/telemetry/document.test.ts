@@ -10,7 +10,7 @@ const file = join(root, "docs/observability.md");
 const document = readFileSync(file, "utf8");
 
 describe("docs/observability.md", () => {
-  test("lists every metric as /metrics has it", async () => {
+  test("lists every metric of /metrics", async () => {
     const app = await startApp();
     await app.deliverSample("task_tracker", "task.completed");
     await app.fetch("/livez");
@@ -27,12 +27,12 @@ describe("docs/observability.md", () => {
       /<!-- metrics -->.*<!-- \/metrics -->/s,
       () => `<!-- metrics -->\n${table.join("\n")}\n<!-- /metrics -->`,
     );
-    // `UPDATE_DOCS=1 bun test test/telemetry/document.test.ts` writes it anew.
+    // `UPDATE_DOCS=1 bun test test/telemetry/document.test.ts` updates the table.
     if (process.env["UPDATE_DOCS"] === "1") writeFileSync(file, wanted);
     else expect(document).toBe(wanted);
   });
 
-  test("names every field that the code logs, and no other", () => {
+  test("lists exactly the fields that the code logs", () => {
     const [, table = ""] = /<!-- log fields -->(.*)<!-- \/log fields -->/s.exec(document) ?? [];
     const documented = [...table.matchAll(/^\| (`.+?) \|/gm)].flatMap(([, cell = ""]) =>
       [...cell.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
@@ -42,7 +42,7 @@ describe("docs/observability.md", () => {
   });
 });
 
-/** The names of fields in every call of the log, as they stand in the source. */
+/** The field names in all calls of the log in the source code. */
 function loggedFields(): string[] {
   const files = [...new Bun.Glob("**/*.ts").scanSync(join(root, "src"))];
   return files.flatMap((name) => {

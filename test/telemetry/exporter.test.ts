@@ -23,7 +23,7 @@ function collectorThat(answer: Parameters<typeof testCollector>[0]): TestCollect
   return made;
 }
 
-/** A URL that nobody listens at. */
+/** A URL that no server listens on. */
 async function nowhere(): Promise<string> {
   const collector = testCollector();
   await collector.stop();
@@ -40,7 +40,7 @@ const settings: TracingSettings = {
   otelSamplerRatio: 1,
 };
 
-/** A tracer, with what it counts and logs. */
+/** A tracer, and what it counts and logs. */
 async function tracerWith(changes: Partial<TracingSettings>) {
   const counts = { exported: 0, dropped: 0, rejected: 0 };
   const logged: string[] = [];
@@ -58,7 +58,7 @@ async function tracerWith(changes: Partial<TracingSettings>) {
       },
     },
   );
-  if (tracer === null) throw new Error("There is no tracer");
+  if (tracer === null) throw new Error("Tracing is off");
   const endSpans = (count: number) => {
     for (let number = 0; number < count; number += 1) {
       tracer.start(String(number), { parent: null }).end();
@@ -67,7 +67,7 @@ async function tracerWith(changes: Partial<TracingSettings>) {
   return { tracer, counts, logged, endSpans };
 }
 
-test("there is no tracer without an endpoint", async () => {
+test("tracing is off without an endpoint", async () => {
   const parts = {
     now: Date.now,
     count() {},
@@ -77,7 +77,7 @@ test("there is no tracer without an endpoint", async () => {
 });
 
 describe("spans", () => {
-  test("are posted in batches, in their order, one post at a time", async () => {
+  test("are exported in batches, in order, one request at a time", async () => {
     let inFlight = 0;
     let most = 0;
     const collector = collectorThat(async () => {
@@ -96,7 +96,7 @@ describe("spans", () => {
     expect(most).toBe(1);
   });
 
-  test("have the form of OTLP's JSON encoding", async () => {
+  test("are encoded as OTLP JSON", async () => {
     const collector = collectorThat(() => Response.json({}));
     const { tracer } = await tracerWith({
       otlpEndpoint: `${collector.url}/`,
@@ -160,7 +160,7 @@ describe("spans", () => {
 });
 
 describe("a collector", () => {
-  test("that hangs: the queue is bounded, what is beyond is dropped and counted", async () => {
+  test("that hangs leaves a bounded queue; further spans are dropped and counted", async () => {
     const collector = collectorThat(never);
     const { tracer, counts, endSpans } = await tracerWith({ otlpEndpoint: collector.url });
     endSpans(maxPending + 100);
@@ -170,12 +170,12 @@ describe("a collector", () => {
     await tracer.stop(100);
     expect(performance.now() - startedMs).toBeLessThan(5_000);
     expect(counts).toEqual({ exported: 0, dropped: maxPending + 100, rejected: 0 });
-    // What ends later is dropped too.
+    // Spans that end after the stop are dropped too.
     endSpans(1);
     expect(counts.dropped).toBe(maxPending + 101);
   });
 
-  test("that hangs is given up after the time-out; the next batch is exported", async () => {
+  test("that hangs times out; the next batch is exported", async () => {
     const collector = collectorThat((number) => (number === 1 ? never() : Response.json({})));
     const { tracer, counts, logged, endSpans } = await tracerWith({
       otlpEndpoint: collector.url,
@@ -186,12 +186,12 @@ describe("a collector", () => {
     expect(counts).toEqual({ exported: maxBatch, dropped: maxBatch, rejected: 0 });
     expect(logged).toEqual([
       "failed to export traces; their spans are dropped",
-      "exporting traces again",
+      "resumed exporting traces",
     ]);
     await tracer.stop(100);
   });
 
-  test("that answers 503 gets the same spans again", async () => {
+  test("that responds with 503 receives the same spans again", async () => {
     const collector = collectorThat((number) =>
       number === 1 ? new Response("", { status: 503 }) : Response.json({}),
     );
@@ -204,7 +204,7 @@ describe("a collector", () => {
     await tracer.stop(100);
   });
 
-  test("that is not there is logged once, however often it is tried", async () => {
+  test("that is unreachable is logged once", async () => {
     const { tracer, counts, logged, endSpans } = await tracerWith({
       otlpEndpoint: await nowhere(),
       otlpTimeoutMs: 200,
@@ -217,7 +217,7 @@ describe("a collector", () => {
   });
 
   test.each([400, 401, 404, 302])(
-    "that answers %d has its spans counted as rejected, and no second try",
+    "that responds with %d rejects the spans, which are not sent again",
     async (status) => {
       const collector = collectorThat(
         () => new Response("no", { status, headers: { location: "/" } }),
@@ -233,7 +233,7 @@ describe("a collector", () => {
     },
   );
 
-  test("that takes a part is believed", async () => {
+  test("that rejects some spans of a batch has them counted as rejected", async () => {
     const answer = { partialSuccess: { rejectedSpans: "2", errorMessage: "too old" } };
     const { url } = collectorThat(() => Response.json(answer));
     const { tracer, counts, logged, endSpans } = await tracerWith({ otlpEndpoint: url });
@@ -268,7 +268,7 @@ describe("samplers", () => {
     expect(samplerNames).toContain(otelSampler);
   });
 
-  test("by ratio take that share of traces, the same ones each time", async () => {
+  test("by ratio sample that ratio of traces, chosen by trace id", async () => {
     const { tracer } = await tracerWith({ otelSampler: "traceidratio", otelSamplerRatio: 0.25 });
     const more = await tracerWith({ otelSampler: "traceidratio", otelSamplerRatio: 0.5 });
     const taken = Array.from(
@@ -288,13 +288,16 @@ describe("the service", () => {
     `{"event_name":"item:completed","event_data":{"id":"${id}","content":"Mow"}}`;
 
   test.each([
-    ["is not there", nowhere],
+    ["is unreachable", nowhere],
     ["hangs", async () => collectorThat(never).url],
-    ["answers nonsense", async () => collectorThat(() => new Response("{{", { status: 500 })).url],
-  ])("loses and delays nothing where the collector %s", async (_, collectorUrl) => {
+    [
+      "sends malformed responses",
+      async () => collectorThat(() => new Response("{{", { status: 500 })).url,
+    ],
+  ])("loses no delivery while the collector %s", async (_, collectorUrl) => {
     const app = await startApp({ OTEL_EXPORTER_OTLP_ENDPOINT: await collectorUrl() });
     ends.push(() => app.stop());
-    // Four spans each: more than the queue holds.
+    // Four spans per delivery overflow the queue.
     for (let round = 0; round < 9; round += 1) {
       const answers = await Promise.all(
         Array.from({ length: 64 }, (_, index) =>

@@ -18,7 +18,7 @@ const span: Span = {
 };
 
 test.skipIf(process.platform === "win32")(
-  "a line belongs to the span it is logged in; the one about missing lines to none",
+  "a log line has the ids of the active span; the line about dropped lines has none",
   async () => {
     const file = join(taken.newFolder(), "log");
     run(["mkfifo", file]);
@@ -39,7 +39,7 @@ test.skipIf(process.platform === "win32")(
       try {
         logged += buffer.toString("utf8", 0, readSync(reader, buffer));
       } catch {
-        // Nothing has come yet.
+        // The pipe is still empty.
       }
       return logged.includes("log output resumed") && logged.endsWith("\n");
     }, 20_000);

@@ -16,7 +16,7 @@ afterEach(() => app.stop());
 const scrape = async (of = app) => (await of.fetch("/metrics")).text();
 
 describe("metrics", () => {
-  test("keep to Prometheus' conventions", async () => {
+  test("follow Prometheus' conventions", async () => {
     await app.deliverSample("task_tracker", "task.completed");
     for (const [name, { type, help, labels }] of metricsIn(await scrape())) {
       expect(name).toMatch(/^(skyhook|process)_[a-z_]+$/);
@@ -28,7 +28,7 @@ describe("metrics", () => {
     }
   });
 
-  test("have registered providers from the start, at 0", async () => {
+  test("include registered providers from the start, at 0", async () => {
     const text = await scrape();
     for (const verdict of ["accepted", "refused", "unavailable"]) {
       const series = `skyhook_webhook_receipts_total{provider="code_host",verdict="${verdict}"}`;
@@ -36,8 +36,8 @@ describe("metrics", () => {
     }
   });
 
-  test("count requests by the route's pattern and the class of the status; deliveries have counts of their own", async () => {
-    const asked: readonly (readonly [string, RequestInit])[] = [
+  test("count requests other than webhook deliveries by route pattern and status class", async () => {
+    const requests: readonly (readonly [string, RequestInit])[] = [
       ["/v1/api/flights/7?a=b", {}],
       ["/v1/api/flights/8", {}],
       ["/v1/api/flights/8", { method: "DELETE" }],
@@ -47,7 +47,7 @@ describe("metrics", () => {
       ["/v1/api/flights/7/8", {}],
       ["/webhooks/nobody", { method: "POST" }],
     ];
-    for (const [path, init] of asked) await app.fetch(path, init);
+    for (const [path, init] of requests) await app.fetch(path, init);
     await app.deliverSample("task_tracker", "task.completed");
     await app.as("user", "/graphql", postQuery("{ __typename }"));
     const text = await scrape();
@@ -64,11 +64,11 @@ describe("metrics", () => {
     ]);
     const durations = 'skyhook_http_request_duration_seconds_count{method="GET",route="none"}';
     expect(valueOf(text, durations)).toBe(2);
-    // Its own.
+    // The scrape itself.
     expect(valueOf(text, "skyhook_http_requests_in_flight")).toBe(1);
   });
 
-  test("make no series of what strangers think up", async () => {
+  test("create no time series from names that clients choose", async () => {
     for (let number = 0; number < 200; number += 1) {
       await app.fetch(`/x${number}/y?${number}`, {
         method: number % 2 === 0 ? "PROPFIND" : "MKCOL",
@@ -79,7 +79,7 @@ describe("metrics", () => {
     expect(lines.filter((line) => line.startsWith("skyhook_http_requests_total"))).toHaveLength(1);
   });
 
-  test("count a failure of ours as 5xx, and are there without the database", async () => {
+  test("count server errors as 5xx and are available without the database", async () => {
     const other = await startApp();
     await other.services.storage.close();
     await other.deliverSample("task_tracker", "task.completed");
@@ -92,11 +92,11 @@ describe("metrics", () => {
     expect(text).toContain(
       'skyhook_http_requests_total{method="GET",route="/v1/users",status="5xx"} 1\n',
     );
-    // What the database does not say is left out; an old figure would look as if all were well.
+    // Gauges that need the database are omitted, so that they do not report outdated values.
     expect(text).not.toMatch(/^skyhook_outbox_/m);
   });
 
-  test("tell how many units shared a commit, and how long commits took", async () => {
+  test("count the transactions of each commit and time the commits", async () => {
     const before = await scrape();
     await Promise.all(
       Array.from({ length: 6 }, () => app.deliverSample("task_tracker", "task.completed")),
@@ -109,10 +109,10 @@ describe("metrics", () => {
     expect(grew("skyhook_storage_commit_duration_seconds_sum")).toBeGreaterThan(0);
   });
 
-  test("see an event loop that is held up", async () => {
+  test("report a blocked event loop", async () => {
     const onTime = 'skyhook_event_loop_lag_seconds_bucket{le="0.25"}';
     const all = "skyhook_event_loop_lag_seconds_count";
-    // A timer that is running is late when it comes; the next one is only set after that.
+    // A timer that is already running fires late. The next one starts only after it.
     Bun.sleepSync(600);
     await until(async () => {
       const text = await scrape();
@@ -120,7 +120,7 @@ describe("metrics", () => {
     });
   });
 
-  test("tell of the process and of the database's disk", async () => {
+  test("describe the process and the disk of the database", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-metrics-"));
     const onDisk = await startApp({ DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` });
     const text = await scrape(onDisk);

@@ -32,12 +32,12 @@ async function runAgainst(collectorUrl: string) {
   return { server, status: response.status };
 }
 
-test("a stop hands out what was recorded, and the log names the spans", async () => {
+test("a stop exports the pending spans, and the log has their ids", async () => {
   const collector = testCollector();
   ends.push(() => collector.stop());
   const { server, status } = await runAgainst(collector.url);
   expect(status).toBe(200);
-  // Soon after a start nothing is posted yet: it is the stop that does.
+  // Nothing is exported yet so soon after the start. The stop exports the spans.
   expect(await server.stop()).toBe(0);
   const store = collector.spans().find(({ name }) => name === "webhook store");
   expect(store?.traceId).toBe(traceId);
@@ -53,7 +53,7 @@ test("a stop hands out what was recorded, and the log names the spans", async ()
   expect(started).not.toContain("trace_id");
 }, 30_000);
 
-test("a collector that hangs does not keep the service from stopping", async () => {
+test("a hanging collector does not prevent the service from stopping", async () => {
   const collector = testCollector(never);
   ends.push(() => collector.stop());
   const { server, status } = await runAgainst(collector.url);

@@ -7,7 +7,7 @@ const spanId = "b7ad6b7169203331";
 const good = `00-${traceId}-${spanId}-01`;
 
 describe("traceparent", () => {
-  test("is read and written again", () => {
+  test("is parsed and serialized", () => {
     const context = readTraceContext(good, "vendor=a b,other@tenant=1");
     expect(context).toEqual({ traceId, spanId, sampled: true, state: "vendor=a b,other@tenant=1" });
     expect(context && traceHeaders(context)).toEqual({
@@ -21,7 +21,7 @@ describe("traceparent", () => {
     [`00-${traceId}-${spanId}-03`, true],
     [`00-${traceId}-${spanId}-fe`, false],
     [`cc-${traceId}-${spanId}-01`, true],
-    [`cc-${traceId}-${spanId}-01-what-will-be`, true],
+    [`cc-${traceId}-${spanId}-01-future-field`, true],
   ])("%s: sampled %p", (header, sampled) => {
     expect(readTraceContext(header, null)).toEqual({ traceId, spanId, sampled, state: null });
   });
@@ -41,7 +41,7 @@ describe("traceparent", () => {
     `cc-${traceId}-${spanId}-01.more`,
     `00-${traceId}-${spanId}-1`,
     `00-${traceId}-${spanId}-0g`,
-  ])("that is malformed is none: %p", (header) => {
+  ])("that is malformed is ignored: %p", (header) => {
     expect(readTraceContext(header, "vendor=1")).toBeNull();
   });
 });
@@ -51,7 +51,7 @@ describe("tracestate", () => {
     ["a=1", "a=1"],
     [" a=1 ,, b=2 ", "a=1,b=2"],
     ["1a-b_c*d/e@f=!x", "1a-b_c*d/e@f=!x"],
-  ])("%p is handed on as %p", (header, state) => {
+  ])("%p is propagated as %p", (header, state) => {
     expect(readTraceContext(good, header)?.state).toBe(state);
   });
 
@@ -67,7 +67,7 @@ describe("tracestate", () => {
     "a=1\tb",
     `a=${"x".repeat(511)}`,
     Array.from({ length: 33 }, (_, index) => `k${index}=1`).join(","),
-  ])("that is malformed or too long is left out: %p", (header) => {
+  ])("that is malformed or too long is omitted: %p", (header) => {
     expect(readTraceContext(good, header)).toMatchObject({ traceId, state: null });
   });
 });

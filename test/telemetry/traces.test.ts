@@ -14,7 +14,7 @@ import { postQuery } from "../support/graphql.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const senderSpan = "b7ad6b7169203331";
-/** The status of a span that nobody is to blame for (OTLP, `Status.StatusCode`). */
+/** The status of a span without a server error (OTLP, `Status.StatusCode`). */
 const unset = 0;
 const traced = { traceparent: `00-${traceId}-${senderSpan}-01`, tracestate: "vendor=1" };
 
@@ -40,7 +40,7 @@ const to = (url: string) => ({
   OPERATOR_GATEWAY_SECRET: gatewaySecret,
 });
 
-/** Runs `work` against the service, and returns what the collector has once the service has stopped. */
+/** Runs `work` against the service, stops the service and returns the spans that the collector received. */
 async function spansOf(
   work: (app: TestApp) => Promise<unknown>,
   env: Record<string, string> = {},
@@ -68,7 +68,7 @@ const deliver = (app: TestApp, headers: Record<string, string> = traced) =>
   app.deliver("task_tracker", sample, { headers });
 
 describe("the trace of a webhook", () => {
-  test("goes on from the sender's: verified, stored, committed", async () => {
+  test("continues the sender's trace with spans for verify, store and commit", async () => {
     let answer: Record<string, unknown> = {};
     const spans = await spansOf(async (app) => {
       answer = await json(await deliver(app));
@@ -101,7 +101,7 @@ describe("the trace of a webhook", () => {
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
   });
 
-  test("has times that lie within each other, from the service's clock", async () => {
+  test("has nested times, from the clock of the service", async () => {
     const spans = await spansOf((app) => deliver(app));
     const server = one(spans, "POST /webhooks/:provider");
     const commit = one(spans, "storage commit");
@@ -111,12 +111,12 @@ describe("the trace of a webhook", () => {
       commit.endTimeUnixNano,
       server.endTimeUnixNano,
     ];
-    // Equally long, so that their order as text is their order.
+    // The strings have equal lengths, so that they sort by time.
     expect(times.toSorted()).toEqual(times);
     expect(server.startTimeUnixNano).toBe(`${manualClock().now()}000000`);
   });
 
-  test("says how many units shared the commit", async () => {
+  test("has the number of transactions that shared the commit", async () => {
     const spans = await spansOf((app) =>
       Promise.all(
         Array.from({ length: 5 }, (_, index) =>
@@ -131,7 +131,7 @@ describe("the trace of a webhook", () => {
     expect(new Set(commits.map((span) => span.traceId)).size).toBe(5);
   });
 
-  test("tells of a refusal, and blames nobody at 401", async () => {
+  test("records a rejection without an error status", async () => {
     const spans = await spansOf((app) =>
       app.deliver("task_tracker", sample, { secret: "another" }),
     );
@@ -143,7 +143,7 @@ describe("the trace of a webhook", () => {
     expect(verify.attributes).toEqual({ "error.type": "invalid-signature" });
   });
 
-  test("tells of a failure of ours", async () => {
+  test("records a server error", async () => {
     const spans = await spansOf(async (app) => {
       await app.services.storage.close();
       await deliver(app);
@@ -159,7 +159,7 @@ describe("the trace of a webhook", () => {
   });
 
   test.each(["", "00-zz", `00-${"0".repeat(32)}-${senderSpan}-01`])(
-    "begins anew where the sender's is malformed: %p",
+    "starts a new trace if the sender's traceparent is malformed: %p",
     async (traceparent) => {
       const spans = await spansOf((app) => deliver(app, { traceparent, tracestate: "vendor=1" }));
       const server = one(spans, "POST /webhooks/:provider");
@@ -176,7 +176,7 @@ describe("the trace of a delivery to the operator gateway", () => {
       /^skyhook_notification_attempts_total\{.*\} 1$/m.test(await app.services.metrics.scrape()),
     );
 
-  test("is that of the webhook, in header, CloudEvent and span", async () => {
+  test("is the trace of the webhook, in header, CloudEvent and span", async () => {
     const gateway = gatewayThat(() => new Response());
     const spans = await spansOf(async (app) => {
       await deliver(app);
@@ -206,7 +206,7 @@ describe("the trace of a delivery to the operator gateway", () => {
     });
   });
 
-  test("is the same after a restart and a failure, and all that is sent stays signed", async () => {
+  test("is the same after an error and a restart, and retries stay signed", async () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-traces-"));
     ends.push(() => rmSync(folder, { recursive: true }));
     const database = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
@@ -255,7 +255,7 @@ describe("the trace of a delivery to the operator gateway", () => {
     }
   });
 
-  test("hands on that a trace is not recorded, and records nothing", async () => {
+  test("propagates that a trace is not sampled, and exports nothing", async () => {
     const gateway = gatewayThat(() => new Response());
     const spans = await spansOf(async (app) => {
       await deliver(app, { ...traced, traceparent: traced.traceparent.replace(/01$/, "00") });
@@ -267,7 +267,7 @@ describe("the trace of a delivery to the operator gateway", () => {
     );
   });
 
-  test("is none where tracing is off, whatever the sender sends", async () => {
+  test("is absent if tracing is off, even if the sender sends one", async () => {
     const gateway = gatewayThat(() => new Response());
     const app = await startApp(to(gateway.url));
     ends.push(() => app.stop());
@@ -280,7 +280,7 @@ describe("the trace of a delivery to the operator gateway", () => {
 });
 
 describe("the trace of the API", () => {
-  test("has a booking by REST, from the client to the gateway", async () => {
+  test("includes a REST booking, from the client to the operator gateway", async () => {
     const gateway = gatewayThat(() => new Response());
     const spans = await spansOf(async (app) => {
       const flight = await addFlight(app);
@@ -304,7 +304,7 @@ describe("the trace of the API", () => {
     });
   });
 
-  test("has a booking by GraphQL", async () => {
+  test("includes a GraphQL booking", async () => {
     const mutation = `mutation ($input: CreateBookingInput!) { createBooking(input: $input) { bookingId } }`;
     const spans = await spansOf(async (app) => {
       const flight = await addFlight(app);
@@ -318,7 +318,7 @@ describe("the trace of the API", () => {
     expect(one(spans, "booking create")).toMatchObject({ traceId, parentSpanId: server.spanId });
   });
 
-  test("names routes by pattern, and what is no route by its method", async () => {
+  test("names spans by method and route pattern, or by method for unknown routes", async () => {
     const spans = await spansOf(async (app) => {
       for (const path of ["/v1/api/flights/77?x=1", "/livez", "/wp-login.php"]) {
         await app.fetch(path);
@@ -334,7 +334,7 @@ describe("the trace of the API", () => {
   });
 });
 
-test("nothing secret and nothing personal is in what is exported", async () => {
+test("exports no secrets and no personal data", async () => {
   const gateway = gatewayThat(() => new Response(null, { status: 500, statusText: "sesame" }));
   const collects = collector();
   const app = await startApp({

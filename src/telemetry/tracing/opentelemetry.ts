@@ -30,7 +30,7 @@ type Settings = TracingSettings & { readonly otlpEndpoint: string };
 
 const kinds = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
-/** A tracer of OpenTelemetry's SDK. Nothing else in the program imports it. */
+/** Makes a tracer with OpenTelemetry's SDK. Import this module dynamically, because the SDK slows the start. */
 export function openTracer(settings: Settings, { now, ...parts }: TracingParts): Tracer {
   const exporter = new OTLPTraceExporter({
     url: `${settings.otlpEndpoint.replace(/\/+$/, "")}/v1/traces`,
@@ -47,10 +47,10 @@ export function openTracer(settings: Settings, { now, ...parts }: TracingParts):
 
   return {
     start(name, { kind = "internal", parent, attributes } = {}) {
-      const around = parent === undefined ? activeSpan() : undefined;
-      const above = around?.context ?? parent ?? null;
+      const active = parent === undefined ? activeSpan() : undefined;
+      const parentContext = active?.context ?? parent ?? null;
       const startedMs = performance.now();
-      const clockOffsetMs = around?.clockOffsetMs ?? now() - startedMs;
+      const clockOffsetMs = active?.clockOffsetMs ?? now() - startedMs;
       const span = tracer.startSpan(
         name,
         {
@@ -58,12 +58,12 @@ export function openTracer(settings: Settings, { now, ...parts }: TracingParts):
           startTime: clockOffsetMs + startedMs,
           ...(attributes !== undefined && { attributes }),
         },
-        above === null ? ROOT_CONTEXT : contextOf(above, around === undefined),
+        parentContext === null ? ROOT_CONTEXT : contextOf(parentContext, active === undefined),
       );
       const { traceId, spanId, traceFlags } = span.spanContext();
       const sampled = (traceFlags & TraceFlags.SAMPLED) !== 0;
       return {
-        context: { traceId, spanId, sampled, state: above?.state ?? null },
+        context: { traceId, spanId, sampled, state: parentContext?.state ?? null },
         clockOffsetMs,
         set(more) {
           if (span.isRecording()) span.setAttributes(more);
@@ -76,7 +76,7 @@ export function openTracer(settings: Settings, { now, ...parts }: TracingParts):
         },
       };
     },
-    stop: (patienceMs) => spans.stop(patienceMs),
+    stop: (timeoutMs) => spans.stop(timeoutMs),
   };
 }
 

@@ -7,20 +7,20 @@ import type { TracingParts } from "./tracing-settings.ts";
 
 interface SpanExport {
   readonly processor: SpanProcessor;
-  /** Exports what is left, for `patienceMs` at most; the rest is dropped. */
-  stop(patienceMs: number): Promise<void>;
+  /** Exports the pending spans. Drops those that are left after `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>;
 }
 
-/** Spans that wait and spans under way. */
+/** The limit for spans that are queued or being exported. */
 const maxPendingSpans = 2_048;
 const maxReasonLength = 200;
-/** The exporter's own time-out ends an export first: its error says more. */
+/** Added to the batch processor's timeout, so that the exporter's own, more specific timeout comes first. */
 const timeoutMarginMs = 1_000;
 
 /**
- * Exports ended spans in batches, in the background. Every span is counted with what became of it, and
- * failures that are alike are logged once. So a collector that is slow, down or wrong costs a bounded
- * amount of memory and nothing else. `timeoutMs`: how long the exporter tries to export one batch.
+ * Exports ended spans in batches in the background. Counts each span by outcome and logs repeated errors
+ * once. A slow, unavailable or failing collector costs nothing but a bounded amount of memory. `timeoutMs` is
+ * the exporter's time limit for one batch, retries included.
  */
 export function spanExport(
   exporter: OTLPTraceExporter,
@@ -29,8 +29,8 @@ export function spanExport(
   const takePartialRejection = partialRejections();
   let pending = 0;
   let isStopped = false;
-  /** What was logged last. */
-  let complaint: string | null = null;
+  /** The error that was logged last; null after a successful export. */
+  let lastError: string | null = null;
 
   const batches = new BatchSpanProcessor({
     exporter: {
@@ -53,23 +53,23 @@ export function spanExport(
       const rejected = Math.min(partial?.spans ?? 0, spans);
       count("rejected", rejected);
       count("exported", spans - rejected);
-      complain(partial?.reason ?? null, "collector rejected some spans");
+      logChange(partial?.reason ?? null, "collector rejected some spans");
       return;
     }
     const status = statusOf(error);
     if (status === null) {
       count("dropped", spans);
-      complain(error.message, "failed to export traces; their spans are dropped");
+      logChange(error.message, "failed to export traces; their spans are dropped");
     } else {
       count("rejected", spans);
-      complain(`HTTP ${status}`, "collector rejected traces");
+      logChange(`HTTP ${status}`, "collector rejected traces");
     }
   }
 
-  function complain(error: string | null, message: string): void {
-    if (error === complaint) return;
-    complaint = error;
-    if (error === null) log.info("exporting traces again");
+  function logChange(error: string | null, message: string): void {
+    if (error === lastError) return;
+    lastError = error;
+    if (error === null) log.info("resumed exporting traces");
     else log.warn({ error }, message);
   }
 
@@ -79,17 +79,17 @@ export function spanExport(
       onEnd(span) {
         if (isStopped || pending >= maxPendingSpans) return count("dropped", 1);
         pending += 1;
-        // An export is no part of the request whose span happens to start its timer.
+        // An export is not part of the request whose span starts its timer.
         detached(() => batches.onEnd(span));
       },
       forceFlush: () => batches.forceFlush(),
       shutdown: () => batches.shutdown(),
     },
-    async stop(patienceMs) {
+    async stop(stopTimeoutMs) {
       const flushed = batches.shutdown().catch(() => {
-        // Each failed export is counted and logged above.
+        // `settle` counts and logs each failed export.
       });
-      await Promise.race([flushed, Bun.sleep(patienceMs)]);
+      await Promise.race([flushed, Bun.sleep(stopTimeoutMs)]);
       isStopped = true;
       count("dropped", pending);
       pending = 0;
@@ -97,7 +97,7 @@ export function spanExport(
   };
 }
 
-/** The status of an answer that says that trying again is useless; null after any other failure. */
+/** The HTTP status of a response that must not be retried; null after any other error. */
 function statusOf(error: Error): number | null {
   return "code" in error && typeof error.code === "number" ? error.code : null;
 }
@@ -108,8 +108,8 @@ interface PartialRejection {
 }
 
 /**
- * The returned function takes what the collector rejected of the batch just exported (OTLP, "Partial
- * Success"). The exporter reports that to the SDK's diagnostic log only, right before it calls back.
+ * Returns a function that reads and clears the latest partial rejection of a batch (OTLP, "Partial Success").
+ * The exporter reports it only to the SDK's diagnostic log, right before it calls back.
  */
 function partialRejections(): () => PartialRejection | null {
   let latest: PartialRejection | null = null;

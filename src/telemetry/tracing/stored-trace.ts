@@ -4,9 +4,9 @@ import { readTraceContext, type TraceContext, traceHeaders } from "./trace-conte
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The headers to keep with an event, with the trace context of the request that made it as
- * `traceparent`: every hop puts its own there (W3C Trace Context section 3.4), and a later delivery of
- * the event, perhaps by another process, continues that trace. Unchanged where tracing is off.
+ * Adds the trace context of the active span to the stored headers of an event, in place of the sender's
+ * (W3C Trace Context section 3.4). A later delivery of the event, perhaps by another process, continues the
+ * trace. Returns the headers unchanged if tracing is off.
  */
 export function withTrace<Kept extends Headers | null>(headers: Kept): Kept | Headers {
   const span = activeSpan();
@@ -15,7 +15,7 @@ export function withTrace<Kept extends Headers | null>(headers: Kept): Kept | He
   return { ...others, ...traceHeaders(span.context) };
 }
 
-/** The context that `withTrace` kept; null where there is none. */
+/** Reads the trace context that `withTrace` stored; null without one. */
 export function storedTrace(headers: Headers | null): TraceContext | null {
   return readTraceContext(headers?.["traceparent"] ?? null, headers?.["tracestate"] ?? null);
 }

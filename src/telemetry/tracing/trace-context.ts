@@ -1,4 +1,4 @@
-/** The place of a span in its trace, as it travels between programs (W3C Trace Context). */
+/** Identifies a span and its trace across processes (W3C Trace Context). */
 export interface TraceContext {
   /** 32 lower-case hexadecimal digits, not all zero. */
   readonly traceId: string;
@@ -6,7 +6,7 @@ export interface TraceContext {
   readonly spanId: string;
   /** Whether the trace is recorded. */
   readonly sampled: boolean;
-  /** `tracestate`: what other systems hand along; null for none. */
+  /** `tracestate`, the data of other tracing systems; null without one. */
   readonly state: string | null;
 }
 
@@ -15,8 +15,8 @@ const zeros = /^0+$/;
 const sampledFlag = 1;
 
 /**
- * Reads `traceparent` and `tracestate`. Null where there is no `traceparent` or it is malformed; a
- * `tracestate` that is malformed is left out (W3C Trace Context sections 3.2 and 3.3).
+ * Parses `traceparent` and `tracestate`. Returns null if `traceparent` is missing or malformed, and omits a
+ * malformed `tracestate` (W3C Trace Context sections 3.2 and 3.3).
  */
 export function readTraceContext(
   traceparent: string | null,
@@ -33,7 +33,7 @@ export function readTraceContext(
   return { traceId, spanId, sampled, state: readTraceState(tracestate) };
 }
 
-/** What has to be handed along, and no more: it goes to the operator gateway and to the database. */
+/** The least that must be propagated. Longer values are dropped, because the state is stored and sent on. */
 const maxStateLength = 512;
 const maxStateMembers = 32;
 const stateMember = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[ -+\--<>-~]{0,255}[!-+\--<>-~]$/;
@@ -48,7 +48,7 @@ function readTraceState(header: string | null): string | null {
   return members.every((member) => stateMember.test(member)) ? members.join(",") : null;
 }
 
-/** The headers that hand a trace on; also the attributes of CloudEvents' extension for tracing. */
+/** The headers that propagate a trace; also the attributes of the CloudEvents extension for tracing. */
 export interface TraceHeaders {
   readonly traceparent: string;
   readonly tracestate?: string;

@@ -3,21 +3,21 @@ import { AppError, isServerError } from "../../base/errors.ts";
 import { type Attributes, runInSpan, type Span, type SpanKind } from "./span.ts";
 import type { TraceContext } from "./trace-context.ts";
 
-/** Starts spans. Null in its place means that tracing is off, which costs one comparison. */
+/** Starts spans. Code uses null instead of a tracer if tracing is off. */
 export interface Tracer {
   start(name: string, options?: SpanOptions): Span;
-  /** Exports what is left, for `patienceMs` at most. */
-  stop(patienceMs: number): Promise<void>;
+  /** Exports the pending spans. Drops those that are left after `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>;
 }
 
 export interface SpanOptions {
   readonly kind?: SpanKind;
-  /** By default the active span; a context is that of another program or of an earlier time; null starts a new trace. */
+  /** Default: the active span. A context comes from another process or from storage. Null starts a new trace. */
   readonly parent?: TraceContext | null;
   readonly attributes?: Attributes;
 }
 
-/** Runs `work` in a span of its own, which ends with it; where tracing is off, just runs it. */
+/** Runs `work` in a new span; without a span if tracing is off. */
 export function inSpan<Result>(
   tracer: Tracer | null,
   name: string,
@@ -33,13 +33,13 @@ async function inSpanOf<Result>(span: Span, work: () => Promise<Result>): Promis
     span.end();
     return result;
   } catch (error) {
-    span.end(faultOf(error));
+    span.end(spanErrorOf(error));
     throw error;
   }
 }
 
-/** What a span records of an error: its code, and whether it is ours. */
-export function faultOf(error: unknown): NonNullable<Parameters<Span["end"]>[0]> {
+/** The error code that a span records, and whether the server caused the error. */
+export function spanErrorOf(error: unknown): NonNullable<Parameters<Span["end"]>[0]> {
   if (!(error instanceof AppError)) return { type: "internal", isServerError: true };
   return { type: error.code, isServerError: isServerError(error) };
 }

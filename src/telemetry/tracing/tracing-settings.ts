@@ -10,20 +10,20 @@ export const samplerNames = [
   "parentbased_traceidratio",
 ] as const;
 
-/** The settings of tracing; each is OpenTelemetry's environment variable of the same meaning. */
+/** The settings of tracing. Each corresponds to an environment variable of OpenTelemetry. */
 export interface TracingSettings {
-  /** Null: no traces. */
+  /** Null if tracing is off. */
   readonly otlpEndpoint: string | null;
   readonly otlpHeaders: Readonly<Record<string, string>> | null;
   readonly otlpTimeoutMs: number;
   readonly otelServiceName: string;
   readonly otelResourceAttributes: Readonly<Record<string, string>>;
   readonly otelSampler: (typeof samplerNames)[number];
-  /** The share of traces that samplers by ratio record, from 0 to 1. */
+  /** The ratio of traces that `traceidratio` samplers record, from 0 to 1. */
   readonly otelSamplerRatio: number;
 }
 
-/** What became of spans that ended. */
+/** The outcome of an ended span. */
 export type SpanOutcome = "exported" | "dropped" | "rejected";
 
 export interface TracingParts {
