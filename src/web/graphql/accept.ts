@@ -2,8 +2,8 @@ export const jsonTypes = ["application/graphql-response+json", "application/json
 export type JsonType = (typeof jsonTypes)[number];
 
 /**
- * The media types that a client takes, the best first (RFC 9110 section 12.5.1). Parameters but `q`
- * are dropped; so are types that are refused by `q=0`. No header: anything.
+ * The media types in an Accept header, most preferred first (RFC 9110 section 12.5.1). Parameters other
+ * than `q` are ignored, types with `q=0` are left out. A missing header accepts everything.
  */
 export function acceptedTypes(header: string | null): string[] {
   if (header === null || header === "*/*") return ["*/*"];
@@ -19,8 +19,8 @@ export function acceptedTypes(header: string | null): string[] {
 }
 
 /**
- * The type for a JSON answer. A client that takes anything is given `application/json`, which every
- * client reads; null for one that takes neither.
+ * The media type of a JSON response; null if the client accepts neither. For a wildcard it is
+ * `application/json`, which every client understands.
  */
 export function jsonTypeFor(accepted: readonly string[]): JsonType | null {
   for (const type of accepted) {

@@ -32,9 +32,9 @@ const maxNodes = 100;
 
 /**
  * For fields whose value may be a promise. Pothos leaves a field that exposes the property of its own
- * name to GraphQL's default resolver, which compiled queries take for a plain value.
+ * name to the default resolver, whose value graphql-jit does not await.
  */
-const later = { extensions: { pothosExposedField: null } } as const;
+const mayBePromise = { extensions: { pothosExposedField: null } } as const;
 
 export function createBuilder() {
   const builder = new SchemaBuilder<Types>({
@@ -58,11 +58,11 @@ export function createBuilder() {
       idFieldOptions: { description: "Global id: opaque, the same for good, for `node`." },
       pageInfoTypeOptions: { description: "Where a page stands in its list." },
       hasNextPageFieldOptions: {
-        ...later,
+        ...mayBePromise,
         description: "Whether there are items after this page.",
       },
       hasPreviousPageFieldOptions: {
-        ...later,
+        ...mayBePromise,
         description: "Whether there are items before this page.",
       },
       startCursorFieldOptions: { description: "The first item's cursor; null on an empty page." },
@@ -88,7 +88,7 @@ export function createBuilder() {
         description: "The things of many global ids, in the same order; null for each not found.",
         args: { ids: { description: `Up to ${maxNodes} global ids.` } },
         resolve(_, { ids }, _ctx, { schema }, resolveNodes) {
-          if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} of them`);
+          if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} ids`);
           for (const { typename } of ids) requireNodeType(schema, typename);
           return resolveNodes(ids);
         },

@@ -1,12 +1,11 @@
-/** What is kept for a key, and the memory that it takes. */
 interface Entry<Value> {
   readonly value: Value;
   readonly bytes: number;
 }
 
 /**
- * Remembers values in at most `maxBytes` of memory, by the caller's estimate of each. The least recently
- * used are forgotten first; a value that alone exceeds the bound is not kept.
+ * A cache of at most `maxBytes` of memory, by the caller's estimate of each value. Drops the least
+ * recently used values first. A value larger than `maxBytes` is not stored.
  */
 export class ByteCache<Key, Value> {
   readonly #entries = new Map<Key, Entry<Value>>();
@@ -17,7 +16,7 @@ export class ByteCache<Key, Value> {
   get(key: Key): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    // A map lists its keys as they were added: the last is the most recently used.
+    // A Map keeps insertion order: reinserting makes the entry the most recently used.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.value;

@@ -13,29 +13,29 @@ import { ByteCache } from "./byte-cache.ts";
 import { limits } from "./limits.ts";
 
 /**
- * How often a query runs before it is compiled. Compiling takes as long as ten runs or more: it does
- * not pay for a query that was made up and is sent a few times.
+ * How often a query runs before it is compiled. Compiling takes as long as ten runs or more, so it does
+ * not pay for a query that is sent only a few times.
  */
 export const runsBeforeCompiling = 32;
 
 /** Memory for compiled queries. */
 const maxCompiledBytes = 32 * 1024 * 1024;
 
-/** Of a compiled query, measured: 40 kB, and 2 kB for each token of its document; rounded up. */
+/** Measured: 40 kB, and 2 kB per token of the document. Rounded up. */
 function bytesOf({ tokenCount = limits.tokens }: DocumentNode): number {
   return 64_000 + tokenCount * 4_000;
 }
 
-/** Runs an operation as compiled code. Null where it is not compiled, or did not run without errors. */
+/** Runs an operation as compiled code. Null if it is not compiled, or if its result has errors. */
 type Compiled = (
   operation: OperationDefinitionNode,
   args: ExecutionArgs,
 ) => Promise<ExecutionResult | null>;
 
 /**
- * Compiles queries that come again and again: as compiled code they run about twice as fast. Only what
- * went well is taken from it. Otherwise the caller asks the interpreter, so that errors have one form.
- * Never for mutations, which must not run twice.
+ * Compiles frequent queries, which makes them about twice as fast. If the result has errors, the caller
+ * runs the interpreter, so that errors have one form. Mutations are never compiled: they must not run
+ * twice.
  */
 export function compiledQueries(schema: GraphQLSchema): Compiled {
   const queries = new ByteCache<OperationDefinitionNode, CompiledQuery>(maxCompiledBytes);
@@ -47,7 +47,7 @@ export function compiledQueries(schema: GraphQLSchema): Compiled {
     const count = runs.get(operation) ?? 0;
     runs.set(operation, count + 1);
     if (count < runsBeforeCompiling) return null;
-    // One that is forgotten again has to come as often as a new one.
+    // A query that the cache drops must be as frequent again as a new one.
     runs.set(operation, 0);
     const query = compile(schema, operation, document);
     if (query !== null) queries.set(operation, query, bytesOf(document));
@@ -61,7 +61,7 @@ export function compiledQueries(schema: GraphQLSchema): Compiled {
   };
 }
 
-/** Null for what the compiler does not know to compile, or compiles to something else. */
+/** Null if the compiler does not support the query or would return a different result. */
 function compile(
   schema: GraphQLSchema,
   { name }: OperationDefinitionNode,
@@ -77,8 +77,8 @@ function compile(
 }
 
 /**
- * Whether fields may be left out by `@include` or `@skip`. Where such a field is selected twice, the
- * compiler gets its place in the answer wrong (GraphQL section 6.3.2), and may lose it.
+ * Whether the document uses `@include` or `@skip`. If such a field is selected twice, graphql-jit puts it
+ * in the wrong place of the response (GraphQL section 6.3.2) or omits it.
  */
 function hasConditions(document: DocumentNode): boolean {
   let found = false;

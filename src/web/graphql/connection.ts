@@ -23,13 +23,13 @@ interface Item<Id extends ItemId> {
   readonly id: Id;
 }
 
-/** A list's verb, with its filters filled in. */
+/** Reads a page of a list whose filters are already applied. */
 type List<Node, Id extends ItemId> = (request: PageRequest<Id>) => Promise<Page<Node>>;
 
 /**
- * A page of `list` as a connection. Counting the list, and looking whether there is something on the
- * side that was not read, happen only when those fields are selected. Throws `invalid-parameter` for
- * arguments that contradict each other or are below 0, `invalid-cursor` for a malformed cursor.
+ * A page of `list` as a connection. `totalCount`, and whether items precede the page, are read only if
+ * those fields are selected. Throws `invalid-parameter` for conflicting arguments and negative sizes,
+ * `invalid-cursor` for a malformed cursor.
  */
 export async function connectionOf<Node extends Item<Id>, Id extends ItemId>(
   args: ConnectionArguments,
@@ -44,7 +44,7 @@ export async function connectionOf<Node extends Item<Id>, Id extends ItemId>(
   return {
     edges: data.map((node) => new Edge(node)),
     pageInfo: {
-      // Guarantee: GraphQL waits for what a field resolves to; the getter runs only when selected.
+      // Guarantee: GraphQL awaits the promise. The getter runs only if the field is selected.
       get hasNextPage() {
         return isForward ? pagination.hasMore : (hasOther() as unknown as boolean);
       },
@@ -59,7 +59,7 @@ export async function connectionOf<Node extends Item<Id>, Id extends ItemId>(
   };
 }
 
-/** An item and its cursor, which is made only when selected. */
+/** An item and its cursor, which is encoded only if selected. */
 class Edge<Id extends ItemId, Node extends Item<Id>> {
   constructor(readonly node: Node) {}
 
@@ -78,18 +78,18 @@ function requestOf<Id extends ItemId>(
   if (isBackward && (isGiven(first) || isGiven(after))) {
     throw invalidParameter(
       isGiven(first) ? "first" : "after",
-      "first and after go forward, last and before backward: give one pair of them",
+      "first and after page forward, last and before page backward. Use one pair.",
     );
   }
   const [name, size] = isBackward ? (["last", last] as const) : (["first", first] as const);
   const limit = Math.min(size ?? defaultLimit, maxLimit);
-  if (limit < 0) throw invalidParameter(name, "A whole number from 0 up");
+  if (limit < 0) throw invalidParameter(name, "Must be 0 or more");
   const cursor = isBackward ? position("before", before, decode) : position("after", after, decode);
   if (isBackward && cursor?.id === null) {
     throw parameterError(
       "invalid-cursor",
       "before",
-      "A cursor without an id can only travel forward",
+      "A cursor without an id works only with after",
     );
   }
   return { limit, withTotal: false, direction: isBackward ? "backward" : "forward", cursor };
@@ -109,13 +109,13 @@ function position<Id extends ItemId>(
   }
 }
 
-/** Whether the list has items on the side that a page came from. Reads one row by the list's index. */
+/** Whether the list has items on the side from which the page was reached. Reads one row. */
 async function hasItemsBehind<Node extends Item<Id>, Id extends ItemId>(
   { direction, cursor }: CursorRequest<Id>,
   data: readonly Node[],
   list: List<Node, Id>,
 ): Promise<boolean> {
-  // A page from the end of a list has nothing behind it.
+  // Without a cursor the page starts at the end of the list.
   if (cursor === null) return false;
   const isForward = direction === "forward";
   const edge = isForward ? data.at(0) : data.at(-1);
@@ -124,8 +124,8 @@ async function hasItemsBehind<Node extends Item<Id>, Id extends ItemId>(
     const probe = { limit: 0, withTotal: false, direction: behind, cursor: edge } as const;
     return (await list(probe)).pagination.hasMore;
   }
-  // An empty page: what is behind it begins at its cursor, inclusive, which no page can ask for. But
-  // then the list's outermost item on that side tells.
+  // The page is empty: the items behind it start at its cursor, inclusive, which no request can
+  // express. So compare the outermost item of the list with the cursor.
   const outermost = { limit: 1, withTotal: false, direction, cursor: null } as const;
   const [item] = (await list(outermost)).data;
   if (item === undefined) return false;
@@ -133,7 +133,7 @@ async function hasItemsBehind<Node extends Item<Id>, Id extends ItemId>(
   return isForward ? order >= 0 : order <= 0;
 }
 
-/** Positive when `item` is newer than the place, by the list's order. */
+/** Positive if `item` is newer than the position. */
 function compare<Id extends ItemId>(item: Item<Id>, { createdAt, id }: Position<Id>): number {
   const byTime = item.createdAt.getTime() - createdAt.getTime();
   if (byTime !== 0 || id === null || item.id === id) return byTime;
@@ -145,7 +145,7 @@ async function totalOf<Node extends Item<Id>, Id extends ItemId>(
 ): Promise<number> {
   const request = { limit: 0, withTotal: true, direction: "forward", cursor: null } as const;
   const { total } = (await list(request)).pagination;
-  if (total === undefined) throw new Error("The list was not counted");
+  if (total === undefined) throw new Error("The page has no total");
   return total;
 }
 

@@ -22,16 +22,16 @@ import { defaultLimit, maxLimit } from "../../base/page.ts";
 import { type Fragments, fragmentsOf } from "./limits.ts";
 
 type Variables = Readonly<Record<string, unknown>>;
-/** Fields of the answer that an operation asks for. */
+/** The number of fields in the response, given the variables. */
 export type Cost = (variables: Variables) => number;
 
-/** What a list without arguments is reckoned to hold: a booking's passengers, an event's messages. */
+/** Assumed length of a list without arguments, as a booking's passengers. */
 const usualItems = 5;
 
 /**
- * How many fields the answer to a valid operation has if every page is full. Linear in the document:
- * each fragment is counted once, however often it is spread. Counted once for all requests, unless
- * sizes come by variable.
+ * How many fields the response to a valid operation has if every page is full. Linear in the document:
+ * each fragment is counted once, however often it is spread. The result is reused for all requests
+ * unless a page size is a variable.
  */
 export function costOf(
   schema: GraphQLSchema,
@@ -51,9 +51,8 @@ export function costOf(
   };
 }
 
-/** One count of an operation's cost. */
 class Counter {
-  /** Whether the cost may be another for other variables. */
+  /** Whether the cost depends on variables. */
   readVariables = false;
   readonly #known = new Map<string, number>();
 
@@ -90,7 +89,7 @@ class Counter {
     if (known !== undefined) return known;
     const definition = this.fragments.get(name);
     const type = this.schema.getType(definition?.typeCondition.name.value ?? "");
-    // Should it spread itself after all, it counts nothing there.
+    // Ends the recursion if a fragment spreads itself.
     this.#known.set(key, 0);
     const cost =
       definition !== undefined && isCompositeType(type)
@@ -107,23 +106,23 @@ class Counter {
     if (!isCompositeType(type)) return 1;
     const size = this.#sizeOf(field, node.arguments ?? []);
     const below = this.ofSet(node.selectionSet, type, size !== null);
-    // The page's size counts once, where it is asked for, not again at its list of items.
+    // The page size counts at the connection, not again at its list of items.
     const isList = isListType(getNullableType(field.type)) && !parentIsSized;
     return plus(1, (size ?? (isList ? usualItems : 1)) * below);
   }
 
-  /** How many items a field that takes a size is asked for; null for one that takes none. */
+  /** The page size that a field requests; null if the field has no size argument. */
   #sizeOf(field: Field, given: readonly ArgumentNode[]): number | null {
     const sizes = field.args.map(({ name }) => name).filter((name) => sizeNames.has(name));
     if (sizes.length === 0) return null;
-    const asked = given
+    const requested = given
       .filter(({ name }) => sizes.includes(name.value))
       .map(({ value }) => this.#size(value))
       .filter((size) => size !== null);
-    return asked.length === 0 ? defaultLimit : Math.max(...asked);
+    return requested.length === 0 ? defaultLimit : Math.max(...requested);
   }
 
-  /** A number as it is, a list as its length; null for what was left out after all. */
+  /** The number, or the length of the list; null if neither. */
   #size(value: ValueNode): number | null {
     switch (value.kind) {
       case Kind.VARIABLE:
@@ -141,12 +140,12 @@ class Counter {
 
 const sizeNames: ReadonlySet<string> = new Set(["first", "last", "limit", "ids"]);
 
-/** Stays a whole number, however often fragments double. */
+/** Nested fragments can double the sum many times: it is capped to stay an exact integer. */
 function plus(one: number, other: number): number {
   return Math.min(one + other, Number.MAX_SAFE_INTEGER);
 }
 
-/** What variables are where a request leaves them out. */
+/** The default values of the variables. */
 function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, defaultValue }) =>

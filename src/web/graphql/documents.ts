@@ -10,19 +10,19 @@ import {
 import type { Plugin } from "graphql-yoga";
 
 import { ByteCache } from "./byte-cache.ts";
-import { limitFaults, limits } from "./limits.ts";
+import { limitErrors, limits } from "./limits.ts";
 import { withoutValues } from "./without-values.ts";
 
-/** Memory for parsed documents, known to be valid or not. */
+/** Memory for parsed documents, valid or not. */
 const maxDocumentBytes = 16 * 1024 * 1024;
-/** Of a parsed document, measured: its nodes and tokens take 360 to 400 bytes for each token. */
+/** Measured: a parsed document takes 360 to 400 bytes per token. */
 const bytesPerToken = 500;
 
-/** For yoga's plugin that remembers documents; what is wrong with them is remembered below. */
+/** A cache for graphql-yoga: of documents only. `useDocuments` caches validation errors. */
 export function documentCache() {
   const documents = new ByteCache<string, DocumentNode>(maxDocumentBytes);
   return {
-    // Texts that are no GraphQL are found out again, in little time.
+    // Syntax errors are not cached: finding them again is cheap.
     errorCache: { get: () => undefined, set: () => {} },
     validationCache: false,
     documentCache: {
@@ -35,18 +35,18 @@ export function documentCache() {
   };
 }
 
-/** Parses and validates by our limits and GraphQL's rules, and repeats no value in an error. */
+/** Parses documents and validates them by our limits and GraphQL's rules. Errors contain no values. */
 export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plugin {
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
-  const faults = new WeakMap<DocumentNode, readonly GraphQLError[]>();
+  const knownErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
 
   function check(document: DocumentNode): readonly GraphQLError[] {
-    // Linear, so before the rules, whose time the limits bound.
-    const broken = limitFaults(document);
-    if (broken.length > 0) return broken;
-    // Where the schema is not told, neither are names that nearly fit.
+    // First, in linear time: the limits bound the time of the rules.
+    const exceeded = limitErrors(document);
+    if (exceeded.length > 0) return exceeded;
+    // Suggestions of similar names would disclose the schema.
     const options = { hideSuggestions: !introspection };
     return validate(schema, document, rules, options).map(withoutValues);
   }
@@ -56,8 +56,8 @@ export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plu
       setParseFn(parseDocument);
     },
     onValidate({ params: { documentAST }, setResult }) {
-      const found = faults.get(documentAST) ?? check(documentAST);
-      faults.set(documentAST, found);
+      const found = knownErrors.get(documentAST) ?? check(documentAST);
+      knownErrors.set(documentAST, found);
       setResult([...found]);
     },
   };

@@ -3,14 +3,14 @@ import { GraphQLError, type GraphQLErrorExtensions } from "graphql";
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
 import { problems } from "../rest/errors.ts";
 
-/** For a client that takes none of the media types that there are; before anything is carried out. */
+/** For a client that accepts none of the available media types. */
 export function notAcceptable(types: string): GraphQLError {
   return new GraphQLError(`Accept must allow ${types}`, {
     extensions: { code: "NOT_ACCEPTABLE", status: 406, http: { status: 406 } },
   });
 }
 
-/** Null where a verb fails with `code`: queries say of what is missing that there is none. */
+/** Null if `value` rejects with `code`: a query returns null for what does not exist. */
 export async function nullWhere<Value>(
   code: ErrorCode,
   value: Promise<Value>,
@@ -23,7 +23,7 @@ export async function nullWhere<Value>(
   }
 }
 
-/** What an error of ours carries: the same code and status as REST. */
+/** The same code, status and fields as in REST's problem response. */
 export function extensionsOf({ code, extras }: AppError): GraphQLErrorExtensions {
   return {
     code,
@@ -35,31 +35,31 @@ export function extensionsOf({ code, extras }: AppError): GraphQLErrorExtensions
 }
 
 /**
- * An error as its client may see it. Expected failures keep their code; of anything else nothing is
- * told but the code `internal`. `report` is given the failures that are ours, for the log.
+ * The error to send to the client. Expected errors keep their code; any other becomes `internal`,
+ * without its message. Server errors are passed to `log`.
  */
-export function shown(error: GraphQLError, report: (failure: AppError) => void): GraphQLError {
-  const failure = failureOf(error);
-  if (failure === null) return error;
-  if (isServerError(failure)) report(failure);
-  return new GraphQLError(failure.detail, {
+export function clientError(error: GraphQLError, log: (error: AppError) => void): GraphQLError {
+  const cause = causeOf(error);
+  if (cause === null) return error;
+  if (isServerError(cause)) log(cause);
+  return new GraphQLError(cause.detail, {
     nodes: error.nodes ?? null,
     source: error.source ?? null,
     positions: error.positions ?? null,
     path: error.path ?? null,
-    extensions: extensionsOf(failure),
+    extensions: extensionsOf(cause),
   });
 }
 
-/** Null for an error that GraphQL found in the request, or that was made for the client. */
-function failureOf(error: GraphQLError): AppError | null {
+/** Null for an error that GraphQL found in the request, or that was written for the client. */
+function causeOf(error: GraphQLError): AppError | null {
   const { originalError, path, extensions } = error;
   if (originalError === undefined || originalError === null) {
-    // Found while resolving a field, and not by us: our data does not fit our schema.
-    const isOurFault = path !== undefined && extensions["code"] === undefined;
-    return isOurFault ? appErrorOf(error) : null;
+    // Thrown by GraphQL while it resolved a field: a value does not fit the schema.
+    const isServerData = path !== undefined && extensions["code"] === undefined;
+    return isServerData ? appErrorOf(error) : null;
   }
-  if (originalError instanceof GraphQLError) return failureOf(originalError);
+  if (originalError instanceof GraphQLError) return causeOf(originalError);
   return appErrorOf(originalError);
 }
 

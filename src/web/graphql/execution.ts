@@ -15,11 +15,11 @@ import type { ErrorLog } from "../rest/error-log.ts";
 import { compiledQueries } from "./compiled.ts";
 import type { GraphqlContext } from "./context.ts";
 import { type Cost, costOf } from "./cost.ts";
-import { shown } from "./errors.ts";
+import { clientError } from "./errors.ts";
 import { limits, overLimit } from "./limits.ts";
 import { withoutValues } from "./without-values.ts";
 
-/** Executes operations that do not cost too much. Errors are as the client may see them. */
+/** Checks the cost of operations, executes them and masks their errors. */
 export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<GraphqlContext> {
   const compiled = compiledQueries(schema);
   const costs = new WeakMap<OperationDefinitionNode, Cost>();
@@ -39,20 +39,20 @@ export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<
     onExecute({ args: { contextValue }, setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
         const operation = operationOf(args);
-        const refusal = check(operation, args);
-        if (refusal !== null) return refusal;
+        const tooComplex = check(operation, args);
+        if (tooComplex !== null) return tooComplex;
         const result = await compiled(operation, args);
-        return result ?? clean(await execute(args), contextValue, logError);
+        return result ?? maskResult(await execute(args), contextValue, logError);
       });
     },
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const refusal = check(operationOf(args), args);
-        if (refusal !== null) return refusal;
+        const tooComplex = check(operationOf(args), args);
+        if (tooComplex !== null) return tooComplex;
         const result = await subscribe(args);
         return isAsyncIterable(result)
-          ? mapAsyncIterator(result, (item) => clean(item, contextValue, logError))
-          : clean(result, contextValue, logError);
+          ? mapAsyncIterator(result, (item) => maskResult(item, contextValue, logError))
+          : maskResult(result, contextValue, logError);
       });
     },
   };
@@ -60,28 +60,27 @@ export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<
 
 function operationOf({ document, operationName }: ExecutionArgs): OperationDefinitionNode {
   const operation = getOperationAST(document, operationName);
-  // Yoga refuses an operation that cannot be determined before it comes to this.
-  if (!operation) throw new Error("There is no such operation");
+  // graphql-yoga has checked that the operation exists.
+  if (!operation) throw new Error("The document has no such operation");
   return operation;
 }
 
-/** A result whose errors are as the client may see them. */
-function clean(
+function maskResult(
   result: ExecutionResult,
   { requestId }: GraphqlContext,
   logError: ErrorLog,
 ): ExecutionResult {
   if (result.errors === undefined) return result;
   const errors = result.errors.map((error) =>
-    shown(error, (failure) => logError(failure, requestId)),
+    clientError(error, (cause) => logError(cause, requestId)),
   );
-  // Without data nothing was begun: the request itself is at fault, in its variables mostly.
+  // Without data, execution did not start: the variables do not fit their types.
   return "data" in result
     ? { ...result, errors }
-    : { errors: errors.map(withoutValues).map(asInput) };
+    : { errors: errors.map(withoutValues).map(asInputError) };
 }
 
-function asInput(error: GraphQLError): GraphQLError {
+function asInputError(error: GraphQLError): GraphQLError {
   Object.assign(error.extensions, { code: "BAD_USER_INPUT", status: 400, ...error.extensions });
   return error;
 }

@@ -19,25 +19,25 @@ import { limits } from "./limits.ts";
 import { logged } from "./request-errors.ts";
 
 /**
- * Reads requests and chooses the form of answers, as GraphQL over HTTP has it, and stricter than yoga:
- * a POST says that it is JSON, sizes are bounded, `q` in Accept counts, and what could not be answered
- * is not carried out.
+ * Parses requests and selects the media type of responses (GraphQL over HTTP). Stricter than
+ * graphql-yoga: a POST must be JSON, its size is limited, `q` in Accept counts, and a request whose
+ * response the client would not accept is not executed.
  */
 export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContext> {
   const stream = getSSEProcessor();
   return {
     onRequestParse({ request, serverContext, setRequestParser, endResponse }) {
       const accepted = acceptedTypes(request.headers.get("accept"));
-      if (!accepted.some(isAnswerType)) return endResponse(refusedType());
-      // Other methods are refused by yoga.
-      if (request.method === "GET") setRequestParser(readAddress);
+      if (!accepted.some(isResponseType)) return endResponse(notAcceptableResponse());
+      // graphql-yoga answers 405 to any other method.
+      if (request.method === "GET") setRequestParser(readQueryString);
       if (request.method === "POST") {
         const { requestId, address } = serverContext;
         setRequestParser((post) => logged(readBody(post, address), requestId, logError));
       }
     },
     onSubscribe({ args: { contextValue } }) {
-      // Before anything is begun that nobody would read, or end.
+      // Before the subscription starts: nobody would read it or end it.
       const accepted = acceptedTypes(contextValue.request.headers.get("accept"));
       if (!accepted.some(isStreamType)) throw notAcceptable(streamType);
     },
@@ -50,7 +50,7 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
   };
 }
 
-function readAddress(request: Request): GraphQLParams {
+function readQueryString(request: Request): GraphQLParams {
   const { searchParams } = urlOf(request);
   const json = (name: string): unknown => {
     const text = searchParams.get(name);
@@ -71,8 +71,8 @@ function readAddress(request: Request): GraphQLParams {
 }
 
 /**
- * A POST must say that it is JSON: no form of another site's page can, so a browser asks us first, and
- * we say no (cross-site request forgery).
+ * Requires `application/json`. An HTML form on another site cannot send that type, and a script there
+ * needs a CORS preflight, which fails: this prevents cross-site request forgery.
  */
 async function readBody(request: Request, address: string): Promise<GraphQLParams> {
   const { headers } = request;
@@ -86,37 +86,37 @@ async function readBody(request: Request, address: string): Promise<GraphQLParam
   requireUncompressed(headers);
   const body = jsonOf(await readBytes(request, limits.maxBodyBytes, address));
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new AppError("bad-request", "Send one object with a query");
+    throw new AppError("bad-request", "The body must be a JSON object with the field query");
   }
   return withQuery(body);
 }
 
-/** Without a query it is no request of GraphQL: 400 whatever is accepted, which yoga keeps to the newer type. */
+/** A missing query is 400 for every media type. graphql-yoga would answer 200 to application/json. */
 function withQuery(params: object): GraphQLParams {
   const { query }: { query?: unknown } = params;
   if (query === undefined || query === null || query === "") {
-    throw new AppError("bad-request", "Send a query: there is none in the request");
+    throw new AppError("bad-request", "The request has no query. Send one in the field query.");
   }
-  // Guarantee: yoga checks the type of each parameter before it is used.
+  // Guarantee: graphql-yoga checks the type of each parameter before it uses it.
   return params as GraphQLParams;
 }
 
 const streamType = "text/event-stream";
-const answerTypes: readonly string[] = [...jsonTypes, streamType];
+const responseTypes: readonly string[] = [...jsonTypes, streamType];
 
-function isAnswerType(type: string): boolean {
-  return ["*/*", "application/*", "text/*"].includes(type) || answerTypes.includes(type);
+function isResponseType(type: string): boolean {
+  return ["*/*", "application/*", "text/*"].includes(type) || responseTypes.includes(type);
 }
 
 function isStreamType(type: string): boolean {
   return ["*/*", "text/*", streamType].includes(type);
 }
 
-function refusedType(): Response {
-  const { message, extensions } = notAcceptable(answerTypes.join(" or "));
-  const { http: _, ...shownExtensions } = extensions;
+function notAcceptableResponse(): Response {
+  const { message, extensions } = notAcceptable(responseTypes.join(" or "));
+  const { http: _, ...publicExtensions } = extensions;
   return Response.json(
-    { errors: [{ message, extensions: shownExtensions }] },
-    { status: 406, headers: { accept: answerTypes.join(", ") } },
+    { errors: [{ message, extensions: publicExtensions }] },
+    { status: 406, headers: { accept: responseTypes.join(", ") } },
   );
 }

@@ -7,44 +7,44 @@ import {
   visit,
 } from "graphql";
 
-/** What one request may ask for, so that none costs many times what another does. */
+/** Limits of one request, so that none costs many times as much as another. */
 export const limits = {
-  /** Levels of fields, leaves included. Introspection is bounded by a rule of its own. */
+  /** Levels of fields, leaves included. A rule of graphql-js limits introspection. */
   depth: 10,
-  /** Renamed fields, fragments written out. */
+  /** Aliases, counted again for each spread of a fragment. */
   aliases: 15,
-  /** Lexical tokens; also bounds how deep values are nested. */
+  /** Lexical tokens. This also limits the nesting of values. */
   tokens: 2_000,
   directives: 20,
   /**
-   * Fields of one name in the answer that have fields below them, in the whole document. GraphQL's own
-   * rules compare each of them with each other.
+   * Fields with a selection set and the same response name, in the whole document. Validation compares
+   * each of them with every other.
    */
   repeats: 50,
-  /** Fields of the answer, if every page is full; see `cost.ts`. */
+  /** Fields in the response if every page is full; see `cost.ts`. */
   complexity: 10_000,
-  /** Of a request's body, and of its query string. */
+  /** Of the request body. */
   maxBodyBytes: 100 * 1024,
 } as const;
 
 export function overLimit(limit: keyof typeof limits, found: string): GraphQLError {
-  const message = `The query has ${found}; ${limits[limit]} is the limit. Split it into smaller ones`;
+  const message = `The query has ${found}. The limit is ${limits[limit]}. Split it into smaller queries.`;
   return new GraphQLError(message, {
     extensions: { code: "LIMIT_EXCEEDED", status: 400, limit, max: limits[limit] },
   });
 }
 
-/** The limits that a document breaks. Takes linear time: to be asked before GraphQL's own rules. */
-export function limitFaults(document: DocumentNode): GraphQLError[] {
+/** An error for each limit that the document exceeds. Runs in linear time. */
+export function limitErrors(document: DocumentNode): GraphQLError[] {
   const measured = { ...expanded(document), ...written(document) };
-  const faults: GraphQLError[] = [];
+  const errors: GraphQLError[] = [];
   for (const limit of ["depth", "aliases", "directives", "repeats"] as const) {
-    if (measured[limit] > limits[limit]) faults.push(overLimit(limit, words[limit]));
+    if (measured[limit] > limits[limit]) errors.push(overLimit(limit, excesses[limit]));
   }
-  return faults;
+  return errors;
 }
 
-const words = {
+const excesses = {
   depth: "too many levels of fields",
   aliases: "too many aliases",
   directives: "too many directives",
@@ -70,11 +70,11 @@ interface Measure {
 }
 const nothing: Measure = { depth: 0, aliases: 0 };
 
-/** What the largest operation has with its fragments written out. */
+/** The depth and aliases of the largest operation, with its fragments expanded. */
 function expanded(document: DocumentNode): Measure {
   const fragments = fragmentsOf(document);
-  // Each fragment is measured once, however often it is spread; one that spreads itself counts
-  // nothing there, since another rule refuses it.
+  // Each fragment is measured once, however often it is spread. One that spreads itself counts 0
+  // there: validation rejects it.
   const known = new Map<string, Measure>();
   const ofFragment = (name: string): Measure => {
     const found = known.get(name);
@@ -90,7 +90,7 @@ function expanded(document: DocumentNode): Measure {
     for (const selection of selections) {
       if (selection.kind === Kind.FIELD) {
         const below = selection.selectionSet ? ofSet(selection.selectionSet) : nothing;
-        // Renamed, the whole schema could be asked for a hundred times in one query.
+        // With aliases, one query could select the whole schema a hundred times.
         aliases += below.aliases + (selection.alias === undefined ? 0 : 1);
         if (!selection.name.value.startsWith("__")) depth = Math.max(depth, 1 + below.depth);
       } else {
@@ -114,7 +114,7 @@ function expanded(document: DocumentNode): Measure {
   return { depth, aliases };
 }
 
-/** What a document has as it is written. */
+/** The directives and repeats of the document, without expanding its fragments. */
 function written(document: DocumentNode): { directives: number; repeats: number } {
   let directives = 0;
   const uses = new Map<string, number>();

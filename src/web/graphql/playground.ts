@@ -8,15 +8,15 @@ import {
 
 import { type Asset, asset, htmlPage, pageHeaders } from "../rest/asset.ts";
 
-/** What the playground is made of: its page, and all that the page loads, out of this program. */
+/** GraphiQL, served by this program without other hosts. */
 export interface Playground {
   readonly page: Asset;
-  /** Null for a name that is none of its files. */
+  /** Null for an unknown name. */
   file(request: Request, name: string): Promise<Response> | null;
 }
 
-const exampleQuery = `# Flights are public. For the rest put a token
-# under Headers below, behind "Bearer ":
+const exampleQuery = `# Flights are public. Everything else needs a token:
+# add it after "Bearer " under Headers below.
 #   skyhook token --email you@example.com
 query Example {
   flights(first: 5) {
@@ -53,10 +53,9 @@ const options = {
 };
 
 /**
- * Starts the editor, with its workers out of the files below. GraphiQL takes up a stored tab only when it
- * is told that tab's very query, variables and headers; else each visit adds a tab, an empty one where no
- * query was edited. So it is told what the tab in front holds, or the tab of the query in the address.
- * Empty tabs are left out.
+ * Starts the editor and its workers. GraphiQL reopens a stored tab only if it receives exactly that tab's
+ * query, variables and headers; otherwise each visit adds a tab. So it receives those of the active tab,
+ * or of the tab with the query in the URL. Empty tabs are removed.
  */
 const start = `
 function lastVisit() {
@@ -75,7 +74,7 @@ function lastVisit() {
       return { query: tab.query, variables: tab.variables ?? "", initialHeaders: tab.headers ?? undefined };
     }
   } catch {
-    // A first visit, or a store that another version wrote: it begins anew.
+    // A first visit, or tabs stored by another version: start with none.
   }
   return wanted ? { query: wanted } : {};
 }
@@ -96,7 +95,7 @@ const page = htmlPage(
     <script defer src="/graphql/playground/start.js"></script>`,
 );
 
-/** The editor sets styles in place, runs workers and draws its own fonts. */
+/** The editor sets inline styles, runs workers and embeds fonts. */
 const headers = pageHeaders({
   "worker-src": "'self'",
   "style-src": "'self' 'unsafe-inline'",

@@ -2,12 +2,12 @@ import { GraphQLError } from "graphql";
 import type { Plugin } from "graphql-yoga";
 
 import { AppError, type ErrorCode, isServerError } from "../../base/errors.ts";
-import { headersOf, problems } from "../rest/errors.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
+import { headersOf, problems } from "../rest/errors.ts";
 
-import { appErrorOf, extensionsOf, shown } from "./errors.ts";
+import { appErrorOf, clientError, extensionsOf } from "./errors.ts";
 
-/** Logs a failure of ours before a request is carried out, under the request's id. */
+/** Logs server errors of `work` with the request's id, and throws every error as an `AppError`. */
 export async function logged<Value>(
   work: Promise<Value> | Value,
   requestId: string,
@@ -15,38 +15,38 @@ export async function logged<Value>(
 ): Promise<Value> {
   try {
     return await work;
-  } catch (error) {
-    const failure = appErrorOf(error);
-    if (isServerError(failure)) logError(failure, requestId);
-    throw failure;
+  } catch (thrown) {
+    const error = appErrorOf(thrown);
+    if (isServerError(error)) logError(error, requestId);
+    throw error;
   }
 }
 
-/** An error of a request that was not carried out, as its client may see it. */
-export function masked(error: unknown, logError: ErrorLog): GraphQLError {
-  if (error instanceof GraphQLError) {
-    const cleaned = shown(error, (failure) => logError(failure, null));
-    if (cleaned.path === undefined) asRefusal(cleaned);
-    return cleaned;
+/** The error to send to the client for a request that was not executed. */
+export function masked(thrown: unknown, logError: ErrorLog): GraphQLError {
+  if (thrown instanceof GraphQLError) {
+    const error = clientError(thrown, (cause) => logError(cause, null));
+    if (error.path === undefined) completeExtensions(error);
+    return error;
   }
-  const failure = appErrorOf(error);
-  // Those of ours were logged where they were thrown, with the request's id.
-  if (!(error instanceof AppError)) logError(failure, null);
-  const http = { status: problems[failure.code].status, headers: headersOf(failure) };
-  return new GraphQLError(failure.detail, { extensions: { ...extensionsOf(failure), http } });
+  const error = appErrorOf(thrown);
+  // An AppError was already logged, with the request's id, by `logged`.
+  if (!(thrown instanceof AppError)) logError(error, null);
+  const http = { status: problems[error.code].status, headers: headersOf(error) };
+  return new GraphQLError(error.detail, { extensions: { ...extensionsOf(error), http } });
 }
 
-/** Gives the errors of requests that were not carried out a code and an HTTP status. */
+/** Adds a code and an HTTP status to the errors of requests that were not executed. */
 export function useRequestErrors(): Plugin {
   return {
     onExecutionResult({ result }) {
       if (result === undefined || !("errors" in result) || "data" in result) return;
-      for (const error of result.errors ?? []) asRefusal(error);
+      for (const error of result.errors ?? []) completeExtensions(error);
     },
   };
 }
 
-function asRefusal({ extensions }: GraphQLError): void {
+function completeExtensions({ extensions }: GraphQLError): void {
   const { http, ...given } = extensions;
   const status = statusIn(http) ?? 400;
   Object.assign(extensions, {
@@ -56,12 +56,12 @@ function asRefusal({ extensions }: GraphQLError): void {
         ? codes[status]
         : given["code"],
     status: given["status"] ?? status,
-    // `spec`: as GraphQL over HTTP has it, only the newer media type shows the status.
+    // `spec`: use the status only for application/graphql-response+json (GraphQL over HTTP).
     http: http ?? { status, spec: true },
   });
 }
 
-/** Our words for what yoga itself refuses. */
+/** Codes for the errors of graphql-yoga itself. */
 const codes: Readonly<Record<number, ErrorCode>> = {
   400: "bad-request",
   405: "method-not-allowed",

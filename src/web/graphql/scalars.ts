@@ -3,14 +3,14 @@ import { GraphQLError, Kind, type ValueNode } from "graphql";
 import type { Builder } from "./builder.ts";
 
 /**
- * The schema's own scalars. They write values as REST does. What a client sends in is judged by the
- * verb that uses it, so that a fault has the same code and names the same field at both doors.
+ * The custom scalars, serialized as in REST. The service that uses an input value validates it, so that
+ * an error has the same code and names the same field in REST and GraphQL.
  */
 export function scalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description: "A point in time: ISO 8601 in UTC with milliseconds, as 2026-11-21T09:12:44.120Z.",
     serialize: (time) => time.toISOString(),
-    parseValue: refuse("DateTime"),
+    parseValue: outputOnly("DateTime"),
   });
   builder.scalarType("Date", {
     description: "A calendar day: YYYY-MM-DD.",
@@ -26,16 +26,16 @@ export function scalars(builder: Builder): void {
     description:
       "An amount of money in major units of its currency, as a number: 123.45 US dollars, 1500 yen, 1.234 dinars.",
     serialize: (amount) => amount,
-    parseValue: refuse("Money"),
+    parseValue: outputOnly("Money"),
   });
   builder.scalarType("JSONObject", {
     description: "A flat object whose values are texts, numbers, booleans or null.",
     serialize: (data) => data,
-    parseValue: refuse("JSONObject"),
+    parseValue: outputOnly("JSONObject"),
   });
 }
 
-/** Reads variables and values in a query. What is no string is the client's fault, so a `GraphQLError`. */
+/** Parses variables and literals. A `GraphQLError`, because a wrong type is a client error. */
 function text(name: string) {
   const message = `${name} must be a string`;
   return {
@@ -50,9 +50,9 @@ function text(name: string) {
   };
 }
 
-/** For scalars that no argument takes. */
-function refuse(name: string): (value: unknown) => never {
+/** For a scalar that no argument has. */
+function outputOnly(name: string): (value: unknown) => never {
   return () => {
-    throw new TypeError(`${name} is never an argument`);
+    throw new TypeError(`${name} cannot be an argument`);
   };
 }

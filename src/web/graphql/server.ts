@@ -24,8 +24,8 @@ interface ServerOptions {
 type Handler = (request: Request, context: ServerContext) => Promise<Response> | Response;
 
 /**
- * GraphQL by graphql-yoga. The class is what `createYoga` wraps in an adapter for other servers, which
- * would only add an address of its own to each request.
+ * Runs graphql-yoga with our plugins. `YogaServer` instead of `createYoga`: the latter adds an adapter
+ * for other HTTP servers, which only costs time here.
  */
 export function createHandler({ schema, verify, logError, playground }: ServerOptions): Handler {
   const server = new YogaServer<ServerContext, GraphqlContext>({
@@ -40,22 +40,22 @@ export function createHandler({ schema, verify, logError, playground }: ServerOp
     ],
     parserAndValidationCache: documentCache(),
     maskedErrors: { maskError: (error) => masked(error, logError) },
-    // Both are served by our own route; neither this page nor yoga's health check is reached.
+    // Our own route serves the playground.
     graphiql: false,
     landingPage: false,
-    // No other site's pages are let in: there is no cookie to protect, but no need either.
+    // `rest/cors.ts` handles CORS for all routes.
     cors: false,
     batching: false,
     multipart: false,
-    // Bounded where the body is read.
+    // `http.ts` limits the body.
     maxRequestBodySize: false,
-    // Errors are logged by us, with the request's id.
+    // Errors are logged with the request's id by `logError`.
     logging: false,
   });
   return (request, context) => server.handle(request, { ...context, waitUntil });
 }
 
-/** Nothing of ours goes on after its answer. */
+/** No work continues after the response. */
 const waitUntil = () => {};
 
 async function contextFor(
@@ -72,7 +72,7 @@ async function contextFor(
   return { requestId, signedIn };
 }
 
-/** Null for someone without a token; "Bearer" with none behind it is what a playground begins with. */
+/** Null without a token. The playground's initial header is "Bearer" without one. */
 async function sessionOf(request: Request, verify: Verify): Promise<Session | null> {
   const header = request.headers.get("authorization");
   if (header === null || /^bearer\s*$/i.test(header)) return null;

@@ -1,5 +1,5 @@
-// In place of the types of @whatwg-node/fetch, which graphql-yoga's types refer to: those bring the
-// browser's global types into the whole program, where they hide Bun's. See "paths" in tsconfig.json.
+// Replaces the types of @whatwg-node/fetch, which graphql-yoga imports: they add the browser's global
+// types to the whole program, where they hide Bun's. See "paths" in tsconfig.json.
 export const fetch: typeof globalThis.fetch;
 export const Request: typeof globalThis.Request;
 export const Response: typeof globalThis.Response;

@@ -1,8 +1,8 @@
 import { GraphQLError } from "graphql";
 
 /**
- * A fault of a request without the value at fault: that may be a passport, and errors end up in logs
- * and trackers that are none of ours. Where it stands and what should stand there is still told.
+ * Removes the invalid value from the message of an error: it may be a passport number, and clients send
+ * errors to logs and trackers. The message still names the place and the expected type.
  */
 export function withoutValues(error: GraphQLError): GraphQLError {
   const message = messageWithoutValue(error);
@@ -17,19 +17,19 @@ export function withoutValues(error: GraphQLError): GraphQLError {
 }
 
 function messageWithoutValue({ message, originalError }: GraphQLError): string {
-  // A variable's: `Variable "$name" got invalid value VALUE at "name.path"; FAULT`.
-  const fault = originalError?.message;
+  // For a variable: `Variable "$name" got invalid value VALUE at "name.path"; REASON`.
+  const reason = originalError?.message;
   const [, variable] = /^(Variable "\$\w+" got invalid value) /.exec(message) ?? [];
-  if (variable !== undefined && fault !== undefined && message.endsWith(`; ${fault}`)) {
-    const before = message.slice(0, -fault.length - 2);
-    // No value ends so: what is printed of a text has its quotes escaped.
+  if (variable !== undefined && reason !== undefined && message.endsWith(`; ${reason}`)) {
+    const before = message.slice(0, -reason.length - 2);
+    // A printed value cannot end like this: quotes in a string are escaped.
     const [place = ""] = / at "\w+(?:\.\w+|\[\d+\])+"$/.exec(before) ?? [];
-    return `${variable}${place}; ${shapeOf(fault)}`;
+    return `${variable}${place}; ${withoutValue(reason)}`;
   }
-  return shapeOf(message);
+  return withoutValue(message);
 }
 
-function shapeOf(message: string): string {
+function withoutValue(message: string): string {
   if (message.startsWith("Syntax Error: ")) {
     return message.replace(/\b(String|BlockString|Int|Float) ".*(?=\.$)/s, "$1");
   }
