@@ -18,14 +18,14 @@ import {
 
 const bookings = "/v1/api/bookings";
 
-describe("fields that a client may not set", () => {
+describe("fields that clients must not set", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
   });
   afterEach(() => app.stop());
 
-  test("of a booking are left out: its owner, price, state, id and times [API3-1]", async () => {
+  test("of a booking are ignored: owner, price, status, id and times [API3-1]", async () => {
     const { id } = await addFlight(app);
     const forged = {
       id: "bk_1",
@@ -50,7 +50,7 @@ describe("fields that a client may not set", () => {
     expect((await app.as("user", at, {}, "mallory")).status).toBe(200);
   });
 
-  test("of a passenger are left out, and those of a GraphQL input are refused [API3-2]", async () => {
+  test("of a passenger are ignored; those of a GraphQL input are rejected [API3-2]", async () => {
     const { id } = await addFlight(app);
     const body = { ...bookingBody(id), passengers: [{ ...passenger(), position: 7, sealed: "x" }] };
     expect((await app.as("user", bookings, post(body))).status).toBe(201);
@@ -62,7 +62,7 @@ describe("fields that a client may not set", () => {
     expect(await seatsLeft(app, id)).toBe(9);
   });
 
-  test("filters do not widen what a user sees [API1-4]", async () => {
+  test("filters do not reveal bookings of other users [API1-4]", async () => {
     const { id } = await addFlight(app);
     await app.as("user", bookings, post(bookingBody(id)), "victim");
     for (const query of ["userId=victim", "userId=*", "userId=%25", "role=admin"]) {
@@ -73,7 +73,7 @@ describe("fields that a client may not set", () => {
   });
 });
 
-describe("a query that renames introspection", () => {
+describe("an introspection query with aliases", () => {
   const schemas = (count: number) =>
     `{ ${Array.from({ length: count }, (_, n) => `a${n}: __schema { types { name } }`).join(" ")} }`;
   const within = (count: number) =>
@@ -87,17 +87,17 @@ describe("a query that renames introspection", () => {
       (count: number) => `${schemas(count).replace("{", "fragment F on Query {")} { ...F }`,
     ],
   ])(
-    "%s is held to 15 aliases, so that it cannot ask for the schema a hundred times [API4-17]",
+    "%s is limited to 15 aliases, so that it cannot repeat the schema a hundred times [API4-17]",
     async (_, query) => {
       const app = await startApp();
-      const refused = await ask(app, null, query(16));
-      expect(refused.errors?.[0]?.extensions).toMatchObject({ limit: "aliases", max: 15 });
+      const rejected = await ask(app, null, query(16));
+      expect(rejected.errors?.[0]?.extensions).toMatchObject({ limit: "aliases", max: 15 });
       expect((await ask(app, null, query(15))).errors).toBeUndefined();
       await app.stop();
     },
   );
 
-  test("answers no more than some hundreds of KiB to what a stranger may ask at most", async () => {
+  test("returns less than 1 MiB to the largest unauthenticated query", async () => {
     const app = await startApp();
     const all =
       "{ name description fields { name description type { name } args { name description type { name } } } }";
@@ -108,8 +108,8 @@ describe("a query that renames introspection", () => {
   });
 });
 
-describe("what a client writes into headers and the log", () => {
-  test("a link of ours holds no line break of theirs [API10-7]", async () => {
+describe("client data in headers, notifications and logs", () => {
+  test("the Link header contains no line breaks from the query [API10-7]", async () => {
     const app = await startApp();
     const type = "%0d%0aSet-Cookie:%20a=b%3e%22%3c";
     const answer = await app.as("operator", `/v1/events?page=2&type=${type}`);
@@ -119,7 +119,7 @@ describe("what a client writes into headers and the log", () => {
     await app.stop();
   });
 
-  test("a title is one line that a terminal shows and does not obey, and links nowhere but the web [API10-5]", async () => {
+  test("notifications contain no control characters and no unsafe links [API10-5]", async () => {
     const app = await startApp();
     const evil = "\u001b[2J\u009b31m\r\nFAKE LINE\u202egnp.exe\u2028";
     const urls = ["javascript:alert(1)", "data:text/html,x", "https://good.example@evil.example/"];
@@ -141,7 +141,7 @@ describe("what a client writes into headers and the log", () => {
     await app.stop();
   });
 
-  test("an entry of the readable log is one line without control characters, whatever is in it [API10-6]", async () => {
+  test("an entry of the pretty log is one line without control characters [API10-6]", async () => {
     const folder = temporaryFolder();
     const file = join(folder, "log");
     const log = createLog({ level: "info", format: "pretty", fd: openSync(file, "w") });
@@ -156,7 +156,7 @@ describe("what a client writes into headers and the log", () => {
   });
 });
 
-describe("a program of our own", () => {
+describe("a running server", () => {
   let cwd: string;
   let server: RunningServer | undefined;
   beforeEach(() => {
@@ -167,7 +167,7 @@ describe("a program of our own", () => {
     removeFolder(cwd);
   });
 
-  /** The status line of what raw bytes are answered. */
+  /** Sends raw bytes and resolves with the status line of the response. */
   const raw = (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const { hostname, port } = new URL(server?.url ?? "");
@@ -181,7 +181,7 @@ describe("a program of our own", () => {
       socket.on("error", reject);
     });
 
-  test("takes no request that two programs could read as two, nor one of too many bytes of headers [API8-14]", async () => {
+  test("rejects ambiguous request framing and oversized headers [API8-14]", async () => {
     server = await startServer({ cwd });
     const to = "POST /v1/auth/token HTTP/1.1\r\nHost: x\r\n";
     const smuggled = "\r\n0\r\n\r\nGET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -204,7 +204,7 @@ describe("a program of our own", () => {
     }
   });
 
-  test("says so when keys or notifications go over an open line, except on this machine [API7-6]", async () => {
+  test("warns of unencrypted URLs for keys, notifications and traces, except on loopback [API7-6]", async () => {
     const env = {
       OPERATOR_GATEWAY_SECRET: `whsec_${Buffer.alloc(32, 1).toString("base64")}`,
       LOG_FORMAT: "json",
@@ -215,7 +215,7 @@ describe("a program of our own", () => {
       OPERATOR_GATEWAY_URL: "http://ops.example.com/",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.example.com",
       OTEL_EXPORTER_OTLP_HEADERS: "authorization=hush",
-      // Nothing is to be sent there.
+      // Prevents requests to that host.
       OTEL_TRACES_SAMPLER: "always_off",
     };
     server = await startServer({ cwd, env: open });
@@ -232,7 +232,7 @@ describe("a program of our own", () => {
     expect(server.log()).not.toContain("is not https");
   });
 
-  test("warns in its help of secrets that would stand in the process list", async () => {
+  test("warns in the help text of secrets that appear in the process list", async () => {
     for (const command of ["send", "verify", "register"]) {
       const { out } = await runSkyhook([command, "--help"], { cwd });
       expect(out.replaceAll(/\s+/g, " ")).toMatch(

@@ -6,14 +6,14 @@ const root = join(import.meta.dir, "../..");
 let registry: Bun.Server<undefined> | undefined;
 afterEach(() => registry?.stop(true));
 
-/** Runs the check against a registry that gives `advisories`. */
+/** Runs the audit against a registry that responds with `advisories`. */
 async function audit(advisories: () => Response) {
-  const asked: string[] = [];
+  const requests: string[] = [];
   registry = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
-      asked.push(`${request.method} ${new URL(request.url).pathname}`);
+      requests.push(`${request.method} ${new URL(request.url).pathname}`);
       return advisories();
     },
   });
@@ -28,8 +28,8 @@ async function audit(advisories: () => Response) {
     child.stderr.text(),
     child.exited,
   ]);
-  // More than once where it does not like the answer.
-  expect(asked[0]).toBe("POST /-/npm/v1/security/advisories/bulk");
+  // Bun repeats the request after an error response.
+  expect(requests[0]).toBe("POST /-/npm/v1/security/advisories/bulk");
   return { out, err, code };
 }
 
@@ -39,7 +39,7 @@ const advisory = (severity: string) => () =>
       {
         id: 1,
         url: "https://github.com/advisories/GHSA-test",
-        title: "Made up for a test",
+        title: "Test advisory",
         severity,
         vulnerable_versions: "<99.0.0",
         cwe: [],
@@ -48,22 +48,22 @@ const advisory = (severity: string) => () =>
     ],
   });
 
-describe("the audit of packages", () => {
+describe("the package audit", () => {
   test.each(["high", "critical"])(
-    "fails when one has a %s vulnerability [API8-15]",
+    "fails if a package has a %s vulnerability [API8-15]",
     async (severity) => {
       const { err, code } = await audit(advisory(severity));
       expect(code).toBe(1);
-      expect(err).toContain(`${severity}: Made up for a test`);
+      expect(err).toContain(`${severity}: Test advisory`);
     },
   );
 
-  test("passes when there is none, or none that is high", async () => {
+  test("passes without vulnerabilities of severity high or critical", async () => {
     for (const found of [() => Response.json({}), advisory("moderate")]) {
       const { out, code } = await audit(found);
       expect([code, out]).toEqual([
         0,
-        "audit: no vulnerability of severity high or critical is known\n",
+        "audit: no known vulnerabilities of severity high or critical\n",
       ]);
       await registry?.stop(true);
     }
@@ -72,13 +72,13 @@ describe("the audit of packages", () => {
   test.each([
     ["405", () => new Response("no", { status: 405 })],
     ["500", () => new Response("no", { status: 500 })],
-    ["no JSON", () => new Response("<html>")],
+    ["invalid JSON", () => new Response("<html>")],
   ])(
-    "says that it could not look, and passes, when the registry answers %s [API8-16]",
+    "reports that it could not check, and passes, if the registry responds with %s [API8-16]",
     async (_, answer) => {
       const { out, code } = await audit(answer);
       expect(code).toBe(0);
-      expect(out).toStartWith("audit: NOT CHECKED, the registry gives no advisories (");
+      expect(out).toStartWith("audit: NOT CHECKED, the registry returned no advisories (");
     },
   );
 });

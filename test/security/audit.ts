@@ -1,7 +1,6 @@
 /**
- * `bun run check:audit`: fails when a package that the lock file names has a known vulnerability of
- * severity high or critical. Where the registry gives no advisories, nothing is known either way: that
- * is said in a line, and is no failure.
+ * `bun run check:audit`: fails if a package in the lock file has a known vulnerability of severity high or
+ * critical. If the registry returns no advisories, prints that nothing was checked, and passes.
  */
 const timeoutMs = 60_000;
 
@@ -10,23 +9,23 @@ const audit = Bun.spawn([process.execPath, "audit", "--audit-level=high"], {
   stderr: "pipe",
   timeout: timeoutMs,
 });
-const [report, complaints, code] = await Promise.all([
+const [report, messages, code] = await Promise.all([
   audit.stdout.text(),
   audit.stderr.text(),
   audit.exited,
 ]);
-const fault =
+const error =
   audit.signalCode !== null
-    ? `no answer in ${timeoutMs / 1_000} s`
-    : /^error: (.+)$/m.exec(complaints)?.[1];
+    ? `no response within ${timeoutMs / 1_000} s`
+    : /^error: (.+)$/m.exec(messages)?.[1];
 
 if (code === 0) {
-  console.log("audit: no vulnerability of severity high or critical is known");
-} else if (fault !== undefined) {
-  console.log(`audit: NOT CHECKED, the registry gives no advisories (${fault})`);
+  console.log("audit: no known vulnerabilities of severity high or critical");
+} else if (error !== undefined) {
+  console.log(`audit: NOT CHECKED, the registry returned no advisories (${error})`);
 } else {
-  // Also whatever else it may say in words that are new to us.
-  console.error(`${report}${complaints}`.trim());
-  console.error("audit: update these packages, as by `bun audit fix`");
+  // Also covers output that this script does not recognize.
+  console.error(`${report}${messages}`.trim());
+  console.error("audit: update these packages, for example with `bun audit fix`");
   process.exitCode = 1;
 }

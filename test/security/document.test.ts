@@ -6,7 +6,7 @@ const root = join(import.meta.dir, "../..");
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
 const page = read("docs/security.md");
 
-/** Rows of the table of limits. */
+/** The rows of the table of limits. */
 const limits = [...page.matchAll(/^\| ([^|]+) \| `([^`]+)` \| `(src\/[^`]+)` \|/gm)].map(
   ([, limit = "", code = "", file = ""]) => ({ limit, code, file }),
 );
@@ -15,10 +15,12 @@ describe("docs/security.md", () => {
   test.each(limits)("$limit: $code in $file", ({ code, file }) => {
     const escaped = code.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
     const matches = new RegExp(`\\b${escaped}(?:[;,]|$)`, "m").test(read(file));
-    expect(matches, `${file} says otherwise: change the row in docs/security.md`).toBe(true);
+    expect(matches, `${file} differs from the table. Update the row in docs/security.md.`).toBe(
+      true,
+    );
   });
 
-  test("has a row for every limit of a query", async () => {
+  test("has a row for every GraphQL limit", async () => {
     const { limits: found } = await import("../../src/web/graphql/limits.ts");
     const rows = limits.filter(({ file }) => file === "src/web/graphql/limits.ts");
     const names = rows.map(({ code }) => code.replace(/:.*/, ""));

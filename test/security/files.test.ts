@@ -17,8 +17,8 @@ afterEach(async () => {
   removeFolder(cwd);
 });
 
-test("whatever the umask, all that a server makes is its owner's alone, and no key is printed [API8-13]", async () => {
-  // The shell's way to say that new files may be everyone's.
+test("files of the server are accessible by their owner only, with any umask, and keys are never printed [API8-13]", async () => {
+  // With this umask, new files are accessible by everyone by default.
   const through = ["sh", "-c", 'umask 000; exec "$@"', "sh"];
   server = await startServer({ cwd, through });
   const made = await runSkyhook(["client", "add", "--name", "a"], {
@@ -52,7 +52,7 @@ test("whatever the umask, all that a server makes is its owner's alone, and no k
   for (const key of keys) {
     expect(server.log() + config.out + doctor.out + doctor.err).not.toContain(key);
   }
-  // Of a client's secret only the hash is kept.
+  // Only the hash of a client secret is stored.
   expect(secret).toHaveLength(43);
   expect(stored).not.toContain(secret);
 });

@@ -4,7 +4,7 @@ import { startApp, type TestApp } from "../support/app.ts";
 import { postQuery } from "../support/graphql.ts";
 
 const own = await startApp();
-const doors = own.app.routes.map(({ method, path }) => ({
+const routes = own.app.routes.map(({ method, path }) => ({
   method: method === "ALL" ? "POST" : method,
   path: path.replaceAll(/:[^/]+/g, "1"),
 }));
@@ -24,14 +24,14 @@ describe("security headers", () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toContain("http");
-    // The proxy ends TLS, so the proxy says so.
+    // HSTS is left to the proxy that terminates TLS.
     expect(headers.get("strict-transport-security")).toBeNull();
     expect(headers.get("server")).toBeNull();
     expect(headers.get("x-powered-by")).toBeNull();
   };
 
-  test.each(doors)(
-    "are on $method $path, whatever it answers [API8-1]",
+  test.each(routes)(
+    "are set on every response of $method $path [API8-1]",
     async ({ method, path }) => {
       expectAll(await app.fetch(path, { method }));
       const answer = await app.as("admin", path, { method });
@@ -40,7 +40,7 @@ describe("security headers", () => {
     },
   );
 
-  test("are on pages, errors, methods that are not there, preflights and acknowledgements", async () => {
+  test("are set on pages, errors, unsupported methods, preflights and acknowledgements", async () => {
     const preflight = { origin: "https://evil.example", "access-control-request-method": "POST" };
     const answers = await Promise.all([
       app.fetch("/graphql", { headers: { accept: "text/html" } }),
@@ -54,8 +54,8 @@ describe("security headers", () => {
     for (const answer of answers) expectAll(answer);
   });
 
-  test.each(doors.filter(({ path }) => path.startsWith("/v1/") && !path.includes("/flights")))(
-    "no cache keeps what $method $path answers [API8-2]",
+  test.each(routes.filter(({ path }) => path.startsWith("/v1/") && !path.includes("/flights")))(
+    "responses of $method $path are not cacheable [API8-2]",
     async ({ method, path }) => {
       for (const answer of [
         await app.fetch(path, { method }),
@@ -67,8 +67,8 @@ describe("security headers", () => {
     },
   );
 
-  test("no answer sets a cookie, so that there is none to steal or to ride on [API8-3]", async () => {
-    for (const { method, path } of doors) {
+  test("no response sets a cookie, which rules out cookie theft and CSRF [API8-3]", async () => {
+    for (const { method, path } of routes) {
       const answer = await app.as("admin", path, { method });
       expect(answer.headers.get("set-cookie")).toBeNull();
       await answer.body?.cancel();

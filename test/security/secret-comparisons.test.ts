@@ -9,35 +9,35 @@ const lines = [...new Bun.Glob("**/*.ts").scanSync(source)].toSorted().flatMap((
     .map((line) => ({ file, line: line.trim() })),
 );
 
-/** Names of what must not be learned a letter at a time. */
+/** Names of values that an attacker must not learn from timing. */
 const name = String.raw`[\w.?[\]]*(?:secret|signature|digest|hash|hmac|\bmac|token|password|jti)[\w()]*`;
 const comparison = new RegExp(
   String.raw`${name} *[=!]==? |[=!]==? *${name}|Buffer\.compare|\.equals\(|localeCompare`,
   "i",
 );
 
-/** Whether a line compares a secret with more than nothing or a word of ours. */
+/** Whether a line compares a secret with anything but a constant. */
 function comparesSecrets(line: string): boolean {
   const rest = line.replaceAll(/[\w.?()]+ [=!]==? (?:true|null|undefined|"[a-z-]*")/g, "");
   return comparison.test(rest);
 }
 
-/** Compared outside a request, by no one who does not hold the secrets anyway. */
+/** Comparisons outside of requests, or by operators, who have the secrets anyway. */
 const harmless = [
-  // By `doctor`: whether one has white space around it.
+  // `doctor` checks for surrounding white space.
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
-  // At the command line, when a new secret is stored.
+  // The command line stores a new secret.
   'config/secrets.ts: if (before !== "" && before !== secret) writePrivately(previous.file, before);',
-  // At the start: whether two providers were given one secret.
+  // The start checks whether two providers have the same secret.
   "config/secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
-  // By an operator, who has the secrets anyway: what would make a refused delivery verify.
+  // An operator diagnoses a rejected delivery.
   "gateway/diagnosis/explain.ts: return known.equals(mac);",
-  // Which of our own marks a use was noted under; nobody outside sends one.
+  // Looks up a fingerprint that Skyhook computed. Clients do not send fingerprints.
   "gateway/statistics/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
 ];
 
 describe("secrets, signatures and tokens", () => {
-  test("are compared by timingSafeEqual, and nowhere by === [API2-9]", () => {
+  test("are never compared by === [API2-9]", () => {
     const found = lines
       .filter(({ file }) => !file.startsWith("flights/build-"))
       .filter(({ line }) => !/^(?:\/\/|\*|\/\*)/.test(line) && comparesSecrets(line))
@@ -45,7 +45,7 @@ describe("secrets, signatures and tokens", () => {
     expect(found).toEqual(harmless);
   });
 
-  test("are compared in the three places that there are [TIME-1]", () => {
+  test("are compared by timingSafeEqual in three files [TIME-1]", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
       "gateway/signatures/signature.ts",
@@ -54,7 +54,7 @@ describe("secrets, signatures and tokens", () => {
     ]);
   });
 
-  test("the search finds what it should", () => {
+  test("the search recognizes comparisons of secrets", () => {
     for (const line of [
       "if (header === signature) return true;",
       "return mac !== given;",

@@ -1,7 +1,7 @@
 /**
- * `bun test/security/stranger-timing.ts`: how long a stranger waits to be told that a booking is not
- * there, when it is somebody else's and when there is none. Prints medians; the third column asks for
- * the missing one once more, and so shows how much of the difference is chance.
+ * `bun test/security/stranger-timing.ts`: compares the response time of 404 for a booking of another user and
+ * for a missing booking. Prints medians. The third row repeats the missing booking, to show how much of the
+ * difference is noise.
  */
 import { json, startApp } from "../support/app.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
@@ -14,29 +14,30 @@ const app = await startApp();
 const { id } = await addFlight(app);
 const made = await json(await app.as("user", bookings, post(bookingBody(id)), "owner"));
 const missing = `bk_${"0".repeat(32)}`;
-const asked = [
-  ["somebody else's", String(made["bookingId"])],
+const cases = [
+  ["other user's", String(made["bookingId"])],
   ["missing", missing],
   ["missing again", missing],
 ] as const;
 
 const token = await app.services.tokens.mint({ id: "stranger", roles: ["user"] }, 3_600);
 const headers = { authorization: `Bearer ${token}` };
-const times = asked.map((): number[] => []);
+const times = cases.map((): number[] => []);
 for (let round = -warmUpRounds; round < rounds; round += 1) {
-  // In turns, so that what else the machine does falls on all alike; in another order each time.
-  for (let turn = 0; turn < asked.length; turn += 1) {
-    const place = (turn + round + warmUpRounds) % asked.length;
+  // Alternates between the cases in a changing order, so that other load affects all of them equally.
+  for (let turn = 0; turn < cases.length; turn += 1) {
+    const index = (turn + round + warmUpRounds) % cases.length;
     const started = performance.now();
-    const answer = await app.fetch(`${bookings}/${asked[place]?.[1] ?? ""}`, { headers });
+    const answer = await app.fetch(`${bookings}/${cases[index]?.[1] ?? ""}`, { headers });
     await answer.text();
-    if (round >= 0) times[place]?.push(performance.now() - started);
+    if (round >= 0) times[index]?.push(performance.now() - started);
   }
 }
 await app.stop();
 
-for (const [place, [what]] of asked.entries()) {
-  const sorted = (times[place] ?? []).toSorted((one, other) => one - other);
-  const at = (part: number) => ((sorted[Math.floor(rounds * part)] ?? 0) * 1_000).toFixed(1);
-  console.log(`${what.padEnd(16)} median ${at(0.5)} µs, quartiles ${at(0.25)} to ${at(0.75)} µs`);
+for (const [index, [name]] of cases.entries()) {
+  const sorted = (times[index] ?? []).toSorted((one, other) => one - other);
+  const at = (quantile: number) =>
+    ((sorted[Math.floor(rounds * quantile)] ?? 0) * 1_000).toFixed(1);
+  console.log(`${name.padEnd(16)} median ${at(0.5)} µs, quartiles ${at(0.25)} to ${at(0.75)} µs`);
 }

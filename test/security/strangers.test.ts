@@ -8,18 +8,18 @@ const bookings = "/v1/api/bookings";
 const missing = `bk_${"0".repeat(32)}`;
 
 /**
- * What can be told of a booking by the clock is told by the work that is done: the statements that are
- * run, not a stop-watch, which on a busy machine tells nothing.
+ * Response times reveal whether a booking exists if the amount of work differs. So the tests compare the
+ * executed statements, because measured times are unreliable on a busy machine.
  */
 let app: TestApp;
-let theirs: string;
+let foreignId: string;
 let statements: unknown[];
 let rows: number;
-let units: number;
+let transactions: number;
 beforeEach(async () => {
   app = await startApp();
   const { id } = await addFlight(app);
-  theirs = String(
+  foreignId = String(
     (await json(await app.as("user", bookings, post(bookingBody(id)), "owner")))["bookingId"],
   );
   const { storage } = app.services;
@@ -27,7 +27,7 @@ beforeEach(async () => {
   const atomically = storage.atomically.bind(storage);
   statements = [];
   rows = 0;
-  units = 0;
+  transactions = 0;
   Object.assign(storage, {
     all: async (...args: Parameters<typeof all>) => {
       statements.push(args[0]);
@@ -36,7 +36,7 @@ beforeEach(async () => {
       return found;
     },
     atomically: (...args: Parameters<typeof atomically>) => {
-      units += 1;
+      transactions += 1;
       return atomically(...args);
     },
   });
@@ -44,26 +44,29 @@ beforeEach(async () => {
 afterEach(() => app.stop());
 
 const globalId = (id: string) => Buffer.from(`Booking:${id}`).toString("base64");
-const asks: readonly (readonly [string, (id: string) => [string, RequestInit]])[] = [
-  ["reading", (id) => [`${bookings}/${id}`, {}]],
-  ["a quote", (id) => [`${bookings}/${id}/cancellation`, {}]],
-  ["cancelling", (id) => [`${bookings}/${id}`, { method: "DELETE" }]],
-  ["a query", (id) => ["/graphql", postQuery(`{ booking(bookingId: "${id}") { reference } }`)]],
-  ["a node", (id) => ["/graphql", postQuery(`{ node(id: "${globalId(id)}") { id } }`)]],
+const requests: readonly (readonly [string, (id: string) => [string, RequestInit]])[] = [
+  ["read", (id) => [`${bookings}/${id}`, {}]],
+  ["quote", (id) => [`${bookings}/${id}/cancellation`, {}]],
+  ["cancel", (id) => [`${bookings}/${id}`, { method: "DELETE" }]],
   [
-    "a mutation",
+    "GraphQL query",
+    (id) => ["/graphql", postQuery(`{ booking(bookingId: "${id}") { reference } }`)],
+  ],
+  ["GraphQL node", (id) => ["/graphql", postQuery(`{ node(id: "${globalId(id)}") { id } }`)]],
+  [
+    "GraphQL mutation",
     (id) => ["/graphql", postQuery(`mutation { cancelBooking(bookingId: "${id}") { status } }`)],
   ],
 ];
 
-describe("a booking of somebody else's and one that is not there", () => {
-  test.each(asks)(
-    "by %s: the same answer after the very same statements [API1-2]",
+describe("a booking of another user and a missing booking", () => {
+  test.each(requests)(
+    "%s: return the same response after the same statements [API1-2]",
     async (_, request) => {
       const ask = async (id: string, who = "stranger") => {
         statements = [];
         rows = 0;
-        units = 0;
+        transactions = 0;
         const [path, { headers, ...init }] = request(id);
         const named = new Headers(headers);
         named.set("x-request-id", "same");
@@ -74,23 +77,23 @@ describe("a booking of somebody else's and one that is not there", () => {
           body: (await answer.text()).replaceAll(id, "<id>"),
           statements,
           rows,
-          units,
+          transactions,
         };
       };
-      const foreign = await ask(theirs);
+      const foreign = await ask(foreignId);
       const none = await ask(missing);
       expect(foreign).toEqual(none);
       expect(foreign.statements.every((one, index) => one === none.statements[index])).toBe(true);
       expect(foreign.statements).toHaveLength(1);
-      // Reading a row takes time: the database itself leaves out what is not theirs.
-      expect([foreign.rows, foreign.units]).toEqual([0, 0]);
-      // That the owner is told more shows that the question was one.
-      expect((await ask(theirs, "owner")).body).not.toBe(none.body);
+      // Reading a row takes time, so the statement itself must exclude bookings of other users.
+      expect([foreign.rows, foreign.transactions]).toEqual([0, 0]);
+      // The owner receives a different response, so the request is valid.
+      expect((await ask(foreignId, "owner")).body).not.toBe(none.body);
     },
   );
 });
 
-test("a client that is not there costs the statement that a wrong secret costs [TIME-2]", async () => {
+test("an unknown client runs the same statement as a wrong secret [TIME-2]", async () => {
   const { client } = await app.services.clients.add("a client", ["user"]);
   const ask = async (id: string) => {
     statements = [];

@@ -5,18 +5,18 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 
-/** Somebody's server on this machine; keeps what it was asked for. */
+/** A local server that records the requested paths. */
 function listener(answer: (request: Request) => Response | Promise<Response>) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
-      asked.push(new URL(request.url).pathname);
+      requested.push(new URL(request.url).pathname);
       return answer(request);
     },
   });
-  return { asked, url: server.url.href, stop: () => server.stop(true) };
+  return { requested, url: server.url.href, stop: () => server.stop(true) };
 }
 
 let app: TestApp;
@@ -35,7 +35,7 @@ const claims = () => {
 const ask = (token: string) =>
   app.fetch("/v1/events", { headers: { authorization: `Bearer ${token}` } });
 
-describe("a token that brings its own key", () => {
+describe("a token with its own key", () => {
   let evil: ReturnType<typeof listener>;
   let idp: ReturnType<typeof listener>;
   let mallory: CryptoKeyPair;
@@ -62,7 +62,7 @@ describe("a token that brings its own key", () => {
   ];
 
   test.each(["own keys", "an identity provider"])(
-    "is refused by %s, and nothing is fetched from where it points [API2-4]",
+    "is rejected with %s, and its key URLs are not fetched [API2-4]",
     async (mode) => {
       app = await startApp(mode === "own keys" ? {} : { JWKS_URL: idp.url });
       for (const header of await headers()) {
@@ -72,11 +72,11 @@ describe("a token that brings its own key", () => {
         const answer = await ask(token);
         expect([answer.status, (await json(answer))["code"]]).toEqual([401, "invalid-token"]);
       }
-      expect(evil.asked).toEqual([]);
+      expect(evil.requested).toEqual([]);
     },
   );
 
-  test("is refused by an empty key, as a kid of /dev/null would have it [API2-5]", async () => {
+  test("is rejected if signed with an empty key, as for the kid /dev/null [API2-5]", async () => {
     app = await startApp();
     const parts = [{ alg: "HS256", typ: "at+jwt", kid: "/dev/null" }, claims()];
     const text = parts.map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
@@ -91,15 +91,15 @@ describe("a token that brings its own key", () => {
     }
   });
 
-  test("finds an identity provider that sends us elsewhere not followed [API7-2]", async () => {
+  test("does not make the server follow redirects of the identity provider [API7-2]", async () => {
     const moved = listener(() => Response.redirect(evil.url, 302));
     app = await startApp({ JWKS_URL: moved.url });
     const token = await new SignJWT(claims())
       .setProtectedHeader({ alg: "ES256", typ: "at+jwt", kid: "k" })
       .sign(mallory.privateKey);
     expect((await ask(token)).status).toBe(503);
-    expect(moved.asked).toEqual(["/"]);
-    expect(evil.asked).toEqual([]);
+    expect(moved.requested).toEqual(["/"]);
+    expect(evil.requested).toEqual([]);
     await moved.stop();
   });
 });
@@ -110,7 +110,7 @@ describe("guessing", () => {
   });
   afterEach(() => app.stop());
 
-  test("a client's secret from many made-up addresses is guessing from one [API2-8]", async () => {
+  test("a client secret from many forged addresses counts as one address [API2-8]", async () => {
     const { client } = await app.services.clients.add("a client", ["admin"]);
     const statuses = [];
     for (let tries = 0; tries < 22; tries += 1) {
@@ -131,7 +131,7 @@ describe("guessing", () => {
     expect(statuses).toEqual([...Array<number>(20).fill(401), 429, 429]);
   });
 
-  test("a role by asking for it is in vain: a grant gives the client's own [API5-7]", async () => {
+  test("a role in a token request has no effect: the token has the roles of the client [API5-7]", async () => {
     const { client, secret } = await app.services.clients.add("a client", ["user"]);
     const body = {
       grant_type: "client_credentials",
@@ -147,7 +147,7 @@ describe("guessing", () => {
   });
 });
 
-test("no address in a delivery is ever called [API7-1]", async () => {
+test("URLs in a delivery are never fetched [API7-1]", async () => {
   app = await startApp();
   const internal = listener(() => new Response("secret"));
   const { url } = internal;
@@ -168,6 +168,6 @@ test("no address in a delivery is ever called [API7-1]", async () => {
   expect(replayed.status).toBeLessThan(300);
   app.clock.advance(60_000);
   await Bun.sleep(0);
-  expect(internal.asked).toEqual([]);
+  expect(internal.requested).toEqual([]);
   await Promise.all([app.stop(), internal.stop()]);
 });
