@@ -12,7 +12,7 @@ import type { FlightTypes } from "../flights/flights.graphql.ts";
 import type { BookingSummary, Cancellation, PassengerView, RefundView } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
 
-/** Bookings: everyone sees their own; admins see all. */
+/** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(
   builder: Builder,
   bookings: Bookings,
@@ -28,88 +28,104 @@ export function bookingsGraphql(
   });
   const BookingType = builder.objectRef<BookingSummary>("Booking");
   const BookingStatus = builder.enumType("BookingStatus", {
-    description: "Where a booking stands. `flown`: confirmed, and the flight has departed.",
+    description: "Status of a booking. `flown`: confirmed, and the flight has departed.",
     values: bookingStatuses,
   });
   const PaymentMethod = builder.enumType("PaymentMethod", {
-    description: "Ways to pay. No money moves here: the method is recorded for whoever moves it.",
+    description: "Payment method. It is only recorded: this service makes no payments.",
     values: paymentMethods,
   });
 
   const PassengerType = builder.objectRef<PassengerView>("Passenger").implement({
-    description: "One traveller. What identifies a person is masked.",
+    description: "A passenger. Date of birth and passport number are masked.",
     fields: (t) => ({
       firstName: t.exposeString("firstName", { description: "Given name." }),
       lastName: t.exposeString("lastName", { description: "Family name." }),
-      email: t.expose("email", { type: "EmailAddress", description: "The traveller's address." }),
-      dateOfBirth: t.exposeString("dateOfBirth", { description: "Masked whole." }),
+      email: t.expose("email", {
+        type: "EmailAddress",
+        description: "Email address of the passenger.",
+      }),
+      dateOfBirth: t.exposeString("dateOfBirth", { description: "Masked completely." }),
       passportNumber: t.exposeString("passportNumber", {
-        description: "Masked but for the last four characters.",
+        description: "Masked except for the last four characters.",
       }),
     }),
   });
 
   const RefundType = builder.objectRef<RefundView>("Refund").implement({
-    description: "What a cancellation pays back.",
+    description: "Refund of a cancelled booking.",
     fields: (t) => ({
-      amount: t.expose("amount", { type: "Money", description: "What is paid back." }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, as USD." }),
-      percent: t.exposeFloat("percent", { description: "Share of the price that is paid back." }),
-      fee: t.expose("fee", { type: "Money", description: "What is kept." }),
-      method: t.exposeString("method", { description: "How it is paid back." }),
-      status: t.exposeString("status", { description: "Where the payment stands." }),
-      reason: t.exposeString("reason", { description: "The rule by which it was reckoned." }),
+      amount: t.expose("amount", { type: "Money", description: "Amount refunded." }),
+      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
+      percent: t.exposeFloat("percent", {
+        description: "Percentage of the price that is refunded.",
+      }),
+      fee: t.expose("fee", { type: "Money", description: "Amount not refunded." }),
+      method: t.exposeString("method", { description: "Refund method." }),
+      status: t.exposeString("status", { description: "Status of the refund." }),
+      reason: t.exposeString("reason", { description: "The rule that determined the amount." }),
     }),
   });
 
   const CancellationType = builder.objectRef<Cancellation>("Cancellation").implement({
-    description: "A booking's end.",
+    description: "Cancellation of a booking.",
     fields: (t) => ({
-      bookingId: t.exposeID("bookingId", { description: "The booking." }),
+      bookingId: t.exposeID("bookingId", { description: "Id of the booking." }),
       status: t.expose("status", { type: BookingStatus, description: "Always `cancelled`." }),
-      cancelledAt: t.expose("cancelledAt", { type: "DateTime", description: "When." }),
-      refund: t.expose("refund", { type: RefundType, description: "What is paid back." }),
+      cancelledAt: t.expose("cancelledAt", {
+        type: "DateTime",
+        description: "When the booking was cancelled.",
+      }),
+      refund: t.expose("refund", { type: RefundType, description: "The refund." }),
     }),
   });
 
   builder.node(BookingType, {
-    description: "Seats on one flight, sold to one user.",
+    description: "Seats on one flight, booked by one user.",
     id: { resolve: ({ id }) => id },
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadBooking(ctx, id))),
     fields: (t) => ({
-      bookingId: t.exposeID("bookingId", { description: "The booking's id, as in REST." }),
-      reference: t.exposeString("reference", { description: "Six letters to read out." }),
-      status: t.expose("status", { type: BookingStatus, description: "Where it stands." }),
-      seats: t.exposeInt("seats", { description: "Seats sold: one a passenger." }),
+      bookingId: t.exposeID("bookingId", { description: "Id of the booking in REST." }),
+      reference: t.exposeString("reference", {
+        description: "Booking reference of six letters.",
+      }),
+      status: t.expose("status", { type: BookingStatus, description: "Status of the booking." }),
+      seats: t.exposeInt("seats", { description: "Number of seats, one per passenger." }),
       totalPrice: t.expose("totalPrice", {
         type: "Money",
         description: "For all passengers, in major units of `currency`.",
       }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, as USD." }),
+      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
       confirmationSentTo: t.expose("confirmationSentTo", {
         type: "EmailAddress",
-        description: "The contact address.",
+        description: "Contact email address.",
       }),
-      flight: t.expose("flight", { type: FlightType, description: "The flight it is on." }),
+      flight: t.expose("flight", { type: FlightType, description: "The booked flight." }),
       user: t.field({
         type: UserType,
         nullable: true,
-        description: "Who booked; null for a program, and for a user you may not see.",
+        description: "The user who booked; null for a program, and for a user you cannot access.",
         resolve: ({ userId }, _, ctx) => loadUser(ctx, userId),
       }),
       passengers: t.field({
         type: [PassengerType],
         nullable: true,
         description:
-          "The travellers, in the order of the request; null, with the error `unavailable`, while the key that they are sealed with is missing.",
+          "The passengers, in the order of the request. Null with the error `unavailable` if the key for their personal data is missing.",
         resolve: ({ id }, _, ctx) => loadPassengersOf(ctx, id),
       }),
-      createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was booked." }),
-      updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
+      createdAt: t.expose("createdAt", {
+        type: "DateTime",
+        description: "When the booking was created.",
+      }),
+      updatedAt: t.expose("updatedAt", {
+        type: "DateTime",
+        description: "When the booking last changed.",
+      }),
       cancellation: t.expose("cancellation", {
         type: CancellationType,
         nullable: true,
-        description: "Its end; null unless it is cancelled.",
+        description: "The cancellation; null unless the booking is cancelled.",
       }),
     }),
   });
@@ -118,16 +134,16 @@ export function bookingsGraphql(
     booking: t.field({
       type: BookingType,
       nullable: true,
-      description: "A booking; null where there is none of this id, or it is not yours.",
-      args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
+      description: "The booking with an id; null if there is none, or if it is not yours.",
+      args: { bookingId: t.arg.id({ required: true, description: "Id of the booking." }) },
       resolve: (_, { bookingId }, ctx) => loadBooking(ctx, bookingId),
     }),
     bookings: t.connection(
       {
         type: BookingType,
-        description: "Your bookings, newest first; for admins everyone's.",
+        description: "Your bookings, newest first. Admins receive all bookings.",
         args: {
-          userId: t.arg.id({ description: "For admins: the bookings of this user only." }),
+          userId: t.arg.id({ description: "Only bookings of this user. Admins only." }),
         },
         resolve: (_, { userId, ...args }, { signedIn }) => {
           const ctx = signedIn();
@@ -145,11 +161,15 @@ export function bookingsGraphql(
   }));
 
   const PassengerInput = builder.inputType("PassengerInput", {
-    description: "One traveller of a new booking.",
+    description: "A passenger of a new booking.",
     fields: (t) => ({
       firstName: t.string({ required: true, description: "1 to 60 characters." }),
       lastName: t.string({ required: true, description: "1 to 60 characters." }),
-      email: t.field({ type: "EmailAddress", required: true, description: "Their address." }),
+      email: t.field({
+        type: "EmailAddress",
+        required: true,
+        description: "Email address of the passenger.",
+      }),
       dateOfBirth: t.field({
         type: "Date",
         required: true,
@@ -157,37 +177,45 @@ export function bookingsGraphql(
       }),
       passportNumber: t.string({
         required: true,
-        description: "5 to 9 letters and digits; spaces and hyphens do not count.",
+        description: "5 to 9 letters and digits. Spaces and hyphens are ignored.",
       }),
     }),
   });
   const CreateBookingInput = builder.inputType("CreateBookingInput", {
-    description: "What to book. The same as the body of POST /v1/api/bookings.",
+    description: "A new booking. The same as the body of POST /v1/api/bookings.",
     fields: (t) => ({
-      flightId: t.int({ required: true, description: "The flight's number." }),
+      flightId: t.int({ required: true, description: "Id of the flight." }),
       passengers: t.field({
         type: [PassengerInput],
         required: true,
-        description: "1 to 9 travellers, each with a passport of their own.",
+        description: "1 to 9 passengers with different passport numbers.",
       }),
       contactEmail: t.field({
         type: "EmailAddress",
         required: true,
-        description: "Where the confirmation goes.",
+        description: "Email address for the confirmation.",
       }),
-      paymentMethod: t.field({ type: PaymentMethod, required: true, description: "How to pay." }),
+      paymentMethod: t.field({
+        type: PaymentMethod,
+        required: true,
+        description: "Payment method.",
+      }),
     }),
   });
 
   builder.mutationFields((t) => ({
     createBooking: t.field({
       type: BookingType,
-      description: "Takes the seats and books them, or neither.",
+      description: "Books seats on a flight.",
       args: {
-        input: t.arg({ type: CreateBookingInput, required: true, description: "What to book." }),
+        input: t.arg({
+          type: CreateBookingInput,
+          required: true,
+          description: "The booking to create.",
+        }),
         idempotencyKey: t.arg.string({
           description:
-            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
+            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours returns the first result.",
         }),
       },
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
@@ -198,8 +226,9 @@ export function bookingsGraphql(
     }),
     cancelBooking: t.field({
       type: CancellationType,
-      description: "Cancels a booking and gives its seats back. A repeat is told the same.",
-      args: { bookingId: t.arg.id({ required: true, description: "The booking's id." }) },
+      description:
+        "Cancels a booking and releases its seats. A repeated request returns the same result.",
+      args: { bookingId: t.arg.id({ required: true, description: "Id of the booking." }) },
       resolve: (_, { bookingId }, { signedIn }) => bookings.cancel(signedIn(), bookingId),
     }),
   }));

@@ -18,69 +18,72 @@ interface FlightServices {
   readonly clock: Clock;
 }
 
-/** Flights: public, but for following their seats. */
+/** Flights. Public, except for the subscription. */
 export function flightsGraphql(builder: Builder, { flights, seats, clock }: FlightServices) {
   const loadFlight = loader(async (_ctx, ids: readonly Flight["id"][]) =>
     one(await flights.find(ids), ({ id }) => id),
   );
   const FlightType = builder.objectRef<FlightView>("Flight");
   const CabinClass = builder.enumType("CabinClass", {
-    description: "The cabins that are sold.",
+    description: "Cabin class.",
     values: cabinClasses,
   });
 
   const PriceType = builder.objectRef<Money>("Price").implement({
-    description: "What one seat costs.",
+    description: "Price of one seat.",
     fields: (t) => ({
       amount: t.expose("amount", { type: "Money", description: "In major units of `currency`." }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, as USD." }),
+      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
     }),
   });
 
   builder.node(FlightType, {
-    description: "One bookable cabin of one departure.",
+    description: "One cabin class of one departure.",
     id: { resolve: ({ id }) => id, parse: flightId },
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadFlight(ctx, id))),
     fields: (t) => ({
-      flightId: t.exposeInt("id", { description: "The flight's number in this service." }),
+      flightId: t.exposeInt("id", { description: "Id of the flight in REST." }),
       flightNumber: t.exposeString("flightNumber", {
-        description: "Airline code and number, as BA117.",
+        description: "Airline code and number, for example BA117.",
       }),
-      airline: t.exposeString("airline", { description: "The airline's name." }),
+      airline: t.exposeString("airline", { description: "Name of the airline." }),
       origin: t.exposeString("origin", { description: "IATA code of the airport." }),
       destination: t.exposeString("destination", { description: "IATA code of the airport." }),
       departureTime: t.expose("departureTime", { type: "DateTime", description: "In UTC." }),
       arrivalTime: t.expose("arrivalTime", { type: "DateTime", description: "In UTC." }),
       departureLocal: t.exposeString("departureLocal", {
-        description: "Wall clock at the origin with its offset, as 2026-12-01T18:25:00-05:00.",
+        description:
+          "Local time at the origin with its UTC offset, for example 2026-12-01T18:25:00-05:00.",
       }),
       arrivalLocal: t.exposeString("arrivalLocal", {
-        description: "Wall clock at the destination with its offset.",
+        description: "Local time at the destination with its UTC offset.",
       }),
-      duration: t.exposeString("duration", { description: "Hours and minutes, as 7h 05m." }),
-      durationMinutes: t.exposeInt("durationMinutes", { description: "The same in minutes." }),
-      cabinClass: t.expose("cabinClass", { type: CabinClass, description: "The cabin." }),
+      duration: t.exposeString("duration", {
+        description: "Hours and minutes, for example 7h 05m.",
+      }),
+      durationMinutes: t.exposeInt("durationMinutes", { description: "Duration in minutes." }),
+      cabinClass: t.expose("cabinClass", { type: CabinClass, description: "Cabin class." }),
       price: t.expose("price", { type: PriceType, description: "Price of one seat." }),
-      seatsAvailable: t.exposeInt("seatsAvailable", { description: "Seats left to sell." }),
+      seatsAvailable: t.exposeInt("seatsAvailable", { description: "Number of free seats." }),
       createdAt: t.expose("createdAt", {
         type: "DateTime",
-        description: "When it came into this service.",
+        description: "When the flight was added to this service.",
       }),
     }),
   });
 
   const SearchResultType = builder.objectRef<FlightSearchResult>("FlightSearchResult").implement({
-    description: "One page of what a search found.",
+    description: "One page of search results.",
     fields: (t) => ({
       flights: t.expose("flights", {
         type: [FlightType],
-        description: "Soonest departure first, then by flightId.",
+        description: "Ordered by departure, then by flightId.",
       }),
       totalResults: t.exposeInt("totalResults", {
-        description: "How many there are on all pages.",
+        description: "Number of results on all pages.",
       }),
-      page: t.exposeInt("page", { description: "The page's number, from 1." }),
-      pageSize: t.exposeInt("pageSize", { description: "The most flights that a page has." }),
+      page: t.exposeInt("page", { description: "Page number, from 1." }),
+      pageSize: t.exposeInt("pageSize", { description: "Maximum number of flights per page." }),
     }),
   });
 
@@ -88,14 +91,14 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     flight: t.field({
       type: FlightType,
       nullable: true,
-      description: "A flight; null where there is none of this number.",
-      args: { flightId: t.arg.int({ required: true, description: "The flight's number." }) },
+      description: "The flight with an id; null if there is none.",
+      args: { flightId: t.arg.int({ required: true, description: "Id of the flight." }) },
       resolve: (_, { flightId: id }) => nullWhere("flight-not-found", flights.read(id)),
     }),
     flights: t.connection(
       {
         type: FlightType,
-        description: "All flights, the newest in this service first; departed ones too.",
+        description: "All flights, departed ones included. The most recently added come first.",
         resolve: (_, args) =>
           connectionOf(args, decodeNumberCursor, (request) => flights.list(request)),
       },
@@ -104,32 +107,32 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     ),
     searchFlights: t.field({
       type: SearchResultType,
-      description: "Flights of one day that can be booked now and have seats enough.",
+      description: "Flights on one day that can be booked and have enough free seats.",
       args: {
         origin: t.arg.string({ required: true, description: "IATA code of the airport." }),
         destination: t.arg.string({ required: true, description: "IATA code of the airport." }),
         departureDate: t.arg({
           type: "Date",
           required: true,
-          description: "The calendar day at the origin.",
+          description: "Date at the origin.",
         }),
-        passengers: t.arg.int({ defaultValue: 1, description: "Seats needed: 1 to 9." }),
-        cabinClass: t.arg({ type: CabinClass, description: "A cabin; any if left out." }),
-        page: t.arg.int({ defaultValue: 1, description: "Which page, from 1." }),
+        passengers: t.arg.int({ defaultValue: 1, description: "Number of seats, 1 to 9." }),
+        cabinClass: t.arg({ type: CabinClass, description: "Cabin class; any by default." }),
+        page: t.arg.int({ defaultValue: 1, description: "Page number, from 1." }),
         limit: t.arg.int({
           defaultValue: 20,
-          description: "Flights a page: 1 to 100, more counts as 100.",
+          description: "Flights per page. The maximum is 100.",
         }),
       },
-      resolve: (_, args) => flights.search({ ...noSearch, ...args }),
+      resolve: (_, args) => flights.search({ ...omitted, ...args }),
     }),
   }));
 
   const SeatsChangeType = builder.objectRef<SeatsChange>("SeatsChange").implement({
-    description: "Seats of a flight were sold or given back.",
+    description: "A change in the number of free seats of a flight.",
     fields: (t) => ({
-      flightId: t.exposeInt("flightId", { description: "The flight's number." }),
-      seatsAvailable: t.exposeInt("seatsAvailable", { description: "Seats left to sell." }),
+      flightId: t.exposeInt("flightId", { description: "Id of the flight." }),
+      seatsAvailable: t.exposeInt("seatsAvailable", { description: "Number of free seats." }),
     }),
   });
 
@@ -137,8 +140,8 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     t.field({
       type: SeatsChangeType,
       description:
-        "Every new number of seats of a flight, until the token ends. Changes a moment apart come as one.",
-      args: { flightId: t.arg.int({ required: true, description: "The flight's number." }) },
+        "Each change in the number of free seats of a flight, until the token expires. Changes in quick succession are sent as one.",
+      args: { flightId: t.arg.int({ required: true, description: "Id of the flight." }) },
       async subscribe(_, { flightId: id }, { signedIn }) {
         const ctx = signedIn();
         await flights.read(id);
@@ -151,13 +154,13 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
   return { FlightType };
 }
 
-/** For arguments that were left out. */
-const noSearch = { cabinClass: null, passengers: null, page: null, limit: null };
+/** Values of omitted arguments. */
+const omitted = { cabinClass: null, passengers: null, page: null, limit: null };
 
-/** The number in a global id; 0, which no flight has, for what is no number. */
+/** The flight id in a global id; 0, which no flight has, if it is not a number. */
 function flightId(id: string): number {
   return /^[1-9]\d{0,14}$/.test(id) ? Number(id) : 0;
 }
 
-/** What other features use in their own types. */
+/** Used in the types of other features. */
 export type FlightTypes = ReturnType<typeof flightsGraphql>;

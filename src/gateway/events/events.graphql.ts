@@ -9,7 +9,7 @@ import type { NotificationTypes } from "../notifications/notifications.graphql.t
 
 import type { Events } from "./events.ts";
 
-/** What came in, for operators. */
+/** Events, for operators. */
 export function eventsGraphql(
   builder: Builder,
   events: Events,
@@ -21,41 +21,44 @@ export function eventsGraphql(
   const EventType = builder.objectRef<Event>("Event");
   const EventStatus = builder.enumType("EventStatus", {
     description:
-      "`accepted`: operators are told. `ignored`: verified, of a type nobody asked for. `unreadable`: verified, but not to be parsed.",
+      "`accepted`: operators are notified. `ignored`: verified, but of a type that is not configured. `unreadable`: verified, but could not be parsed.",
     values: eventStatuses,
   });
 
   builder.node(EventType, {
-    description: "Something that happened, by a verified webhook or in this service.",
+    description: "An event from a verified webhook or from this service.",
     id: { resolve: ({ id }) => id },
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadEvent(ctx, id))),
     fields: (t) => ({
-      eventId: t.exposeID("id", { description: "The event's id, as in REST." }),
-      provider: t.exposeString("provider", { description: "Who sent it, as code_host." }),
-      type: t.exposeString("type", { description: "What happened, as task.completed." }),
-      status: t.expose("status", { type: EventStatus, description: "What was made of it." }),
+      eventId: t.exposeID("id", { description: "Id of the event in REST." }),
+      provider: t.exposeString("provider", { description: "The sender, for example code_host." }),
+      type: t.exposeString("type", { description: "Event type, for example task.completed." }),
+      status: t.expose("status", { type: EventStatus, description: "Processing status." }),
       idempotencyKey: t.exposeString("idempotencyKey", {
-        description: "The same for every delivery of the same event.",
+        description: "The same for all deliveries of one event.",
       }),
       occurredAt: t.expose("occurredAt", {
         type: "DateTime",
-        description: "When it happened, by the provider's word; else when it was received.",
+        description: "When it happened according to the provider; otherwise when it was received.",
       }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was received." }),
       subject: t.exposeString("subject", {
         nullable: true,
-        description: "Stable id of the thing it is about, as task/6XR4.",
+        description: "Stable id of the object it is about, for example task/6XR4.",
       }),
-      title: t.exposeString("title", { description: "One line that an operator wants to read." }),
-      url: t.exposeString("url", { nullable: true, description: "Where to read more." }),
+      title: t.exposeString("title", { description: "Summary in one line." }),
+      url: t.exposeString("url", { nullable: true, description: "Link to more details." }),
       actor: t.exposeString("actor", {
         nullable: true,
-        description: "Who did it, as a name or handle.",
+        description: "Name or handle of the person who caused it.",
       }),
-      data: t.expose("data", { type: "JSONObject", description: "Fields of the payload." }),
+      data: t.expose("data", {
+        type: "JSONObject",
+        description: "Selected fields of the payload.",
+      }),
       notifications: t.field({
         type: [NotificationType],
-        description: "What operators were told of it, in the order of its making.",
+        description: "The notifications about the event, oldest first.",
         resolve: ({ id }, _, ctx) => loadNotificationsOf(ctx, id),
       }),
     }),
@@ -65,7 +68,7 @@ export function eventsGraphql(
     t.field({
       type: EventType,
       nullable: true,
-      description: "What it is about; null once that is no longer kept.",
+      description: "The event it is about; null after the event was deleted.",
       resolve: ({ eventId }, _, ctx) => loadEvent(ctx, eventId),
     }),
   );
@@ -74,11 +77,11 @@ export function eventsGraphql(
     t.connection(
       {
         type: EventType,
-        description: "All events, newest first. For operators.",
+        description: "All events, newest first. Operators only.",
         args: {
-          provider: t.arg.string({ description: "Of this provider only." }),
-          type: t.arg.string({ description: "Of this type only." }),
-          status: t.arg({ type: EventStatus, description: "Of this status only." }),
+          provider: t.arg.string({ description: "Only events of this provider." }),
+          type: t.arg.string({ description: "Only events of this type." }),
+          status: t.arg({ type: EventStatus, description: "Only events with this status." }),
         },
         resolve: (_, { provider, type, status, ...args }, { signedIn }) => {
           const ctx = signedIn();
@@ -102,8 +105,9 @@ export function eventsGraphql(
   builder.mutationField("replayEvent", (t) =>
     t.field({
       type: EventType,
-      description: "Reads an event's stored bytes anew and notifies again. For operators.",
-      args: { eventId: t.arg.id({ required: true, description: "The event's id." }) },
+      description:
+        "Parses the stored body of an event again and sends its notifications again. Operators only.",
+      args: { eventId: t.arg.id({ required: true, description: "Id of the event." }) },
       resolve: (_, { eventId }, { signedIn }) => events.replay(signedIn(), eventId),
     }),
   );

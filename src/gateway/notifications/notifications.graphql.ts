@@ -26,30 +26,33 @@ export function notificationsGraphql(
   );
   const NotificationType = builder.objectRef<Notification | FeedEntry>("Notification");
   const Severity = builder.enumType("Severity", {
-    description: "How much it matters to an operator.",
+    description: "Severity of a notification.",
     values: severities,
   });
 
   builder.objectType(NotificationType, {
-    description: "One message to the operators about one event.",
+    description: "A message to the operators about one event.",
     fields: (t) => ({
-      notificationId: t.exposeID("id", { description: "The notification's id, as in REST." }),
-      title: t.exposeString("title", { description: "One line." }),
-      text: t.exposeString("text", { description: "The rest; may be empty." }),
-      url: t.exposeString("url", { nullable: true, description: "Where to read more." }),
-      severity: t.expose("severity", { type: Severity, description: "How much it matters." }),
-      createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+      notificationId: t.exposeID("id", { description: "Id of the notification in REST." }),
+      title: t.exposeString("title", { description: "A single line." }),
+      text: t.exposeString("text", { description: "Details; may be empty." }),
+      url: t.exposeString("url", { nullable: true, description: "Link to more details." }),
+      severity: t.expose("severity", { type: Severity, description: "Severity." }),
+      createdAt: t.expose("createdAt", {
+        type: "DateTime",
+        description: "When the notification was created.",
+      }),
     }),
   });
 
   builder.subscriptionField("notifications", (t) =>
     t.field({
       type: NotificationType,
-      description: "Every notification from now on, until the token ends. For operators.",
+      description: "New notifications, until the token expires. Operators only.",
       async subscribe(_, _args, { signedIn }) {
         const ctx = signedIn();
         requireOperator(ctx);
-        // Known before the answer begins: a client misses nothing that happens once it is there.
+        // Read before the response starts, so that the client misses no later notification.
         const afterSeq = await feed.newestSeq();
         return whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
       },
@@ -60,5 +63,5 @@ export function notificationsGraphql(
   return { NotificationType, loadNotificationsOf };
 }
 
-/** What other features use in their own types. */
+/** Used in the types of other features. */
 export type NotificationTypes = ReturnType<typeof notificationsGraphql>;

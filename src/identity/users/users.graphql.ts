@@ -7,7 +7,7 @@ import { checkedIdempotencyKey } from "../../web/rest/idempotency-key.ts";
 import type { User } from "./user.ts";
 import type { Users } from "./users.ts";
 
-/** Users: whoever has a token may list and make them, or admins only, as configured. */
+/** Users. `USERS_ACCESS` sets who may list and create them: every authenticated caller or admins. */
 export function usersGraphql(builder: Builder, users: Users) {
   const loadUser = loader(async ({ signedIn }, ids: readonly User["id"][]) =>
     one(await users.find(signedIn(), ids), ({ id }) => id),
@@ -15,17 +15,20 @@ export function usersGraphql(builder: Builder, users: Users) {
   const UserType = builder.objectRef<User>("User");
 
   builder.node(UserType, {
-    description: "A person who can hold a token.",
+    description: "A person who can sign in.",
     id: { resolve: ({ id }) => id },
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadUser(ctx, id))),
     fields: (t) => ({
-      userId: t.exposeID("id", { description: "The user's id, as in REST: a UUID." }),
+      userId: t.exposeID("id", { description: "Id of the user in REST: a UUID." }),
       name: t.exposeString("name", { description: "The user's name." }),
       email: t.expose("email", {
         type: "EmailAddress",
-        description: "Unique without regard to case.",
+        description: "Unique, ignoring case.",
       }),
-      createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was made." }),
+      createdAt: t.expose("createdAt", {
+        type: "DateTime",
+        description: "When the user was created.",
+      }),
     }),
   });
 
@@ -33,7 +36,8 @@ export function usersGraphql(builder: Builder, users: Users) {
     me: t.field({
       type: UserType,
       nullable: true,
-      description: "You; null for programs and for people only an identity provider knows.",
+      description:
+        "The authenticated user; null for programs, and for users known only to an identity provider.",
       resolve: (_, _args, { signedIn }) => users.me(signedIn()),
     }),
     users: t.connection(
@@ -55,13 +59,13 @@ export function usersGraphql(builder: Builder, users: Users) {
   }));
 
   const CreateUserInput = builder.inputType("CreateUserInput", {
-    description: "Whom to add. The same as the body of POST /v1/users.",
+    description: "A new user. The same as the body of POST /v1/users.",
     fields: (t) => ({
       name: t.string({ required: true, description: "1 to 200 characters." }),
       email: t.field({
         type: "EmailAddress",
         required: true,
-        description: "Not yet taken by another user.",
+        description: "Must not belong to another user.",
       }),
     }),
   });
@@ -69,12 +73,12 @@ export function usersGraphql(builder: Builder, users: Users) {
   builder.mutationField("createUser", (t) =>
     t.field({
       type: UserType,
-      description: "Adds a user.",
+      description: "Creates a user.",
       args: {
-        input: t.arg({ type: CreateUserInput, required: true, description: "Whom to add." }),
+        input: t.arg({ type: CreateUserInput, required: true, description: "The user to create." }),
         idempotencyKey: t.arg.string({
           description:
-            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours is told what the first request did.",
+            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours returns the first result.",
         }),
       },
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
@@ -88,5 +92,5 @@ export function usersGraphql(builder: Builder, users: Users) {
   return { UserType, loadUser };
 }
 
-/** What other features use in their own types. */
+/** Used in the types of other features. */
 export type UserTypes = ReturnType<typeof usersGraphql>;

@@ -43,49 +43,51 @@ export function createBuilder() {
     relay: {
       encodeGlobalID: (type, id) => Buffer.from(`${type}:${id}`).toString("base64"),
       decodeGlobalID,
-      nodesOnConnection: { description: "The items of this page, without their cursors." },
+      nodesOnConnection: { description: "The items of the page, without cursors." },
       edgesFieldOptions: {
-        description: "The items of this page with their cursors.",
+        description: "The items of the page, with cursors.",
         nullable: false,
       },
-      pageInfoFieldOptions: { description: "Where this page stands in its list." },
+      pageInfoFieldOptions: { description: "The position of the page in the list." },
       nodeFieldOptions: { description: "The item.", nullable: false },
       cursorFieldOptions: {
-        description:
-          "The item's place in the list, for `after` or `before`, and for REST's `cursor`.",
+        description: "Cursor of the item, for `after` and `before`, and for `cursor` in REST.",
       },
-      nodeTypeOptions: { description: "Anything that `node` finds by its global id." },
-      idFieldOptions: { description: "Global id: opaque, the same for good, for `node`." },
-      pageInfoTypeOptions: { description: "Where a page stands in its list." },
+      nodeTypeOptions: { description: "An object with a global id." },
+      idFieldOptions: { description: "Global id for `node`: opaque and permanent." },
+      pageInfoTypeOptions: { description: "The position of a page in its list." },
       hasNextPageFieldOptions: {
         ...mayBePromise,
-        description: "Whether there are items after this page.",
+        description: "Whether items follow the page.",
       },
       hasPreviousPageFieldOptions: {
         ...mayBePromise,
-        description: "Whether there are items before this page.",
+        description: "Whether items precede the page.",
       },
-      startCursorFieldOptions: { description: "The first item's cursor; null on an empty page." },
-      endCursorFieldOptions: { description: "The last item's cursor; null on an empty page." },
+      startCursorFieldOptions: {
+        description: "Cursor of the first item; null if the page is empty.",
+      },
+      endCursorFieldOptions: { description: "Cursor of the last item; null if the page is empty." },
       firstArgOptions: {
         description:
-          "How many items from the front, 0 or more; more than 100 counts as 100. 20 if left out.",
+          "Number of items from the start, 0 or more. The maximum is 100, the default 20.",
       },
-      afterArgOptions: { description: "Items after this cursor only. Goes with `first`." },
+      afterArgOptions: { description: "Only items after this cursor. Use with `first`." },
       lastArgOptions: {
-        description: "How many items from the end, 0 or more; more than 100 counts as 100.",
+        description: "Number of items from the end, 0 or more. The maximum is 100.",
       },
-      beforeArgOptions: { description: "Items before this cursor only. Goes with `last`." },
+      beforeArgOptions: { description: "Only items before this cursor. Use with `last`." },
       nodeQueryOptions: {
-        description: "The thing of a global id; null where there is none that you may see.",
-        args: { id: { description: "A global id, as a field `id` returned it." } },
+        description: "The object with a global id; null if there is none that you can access.",
+        args: { id: { description: "A global id from a field `id`." } },
         resolve(_, { id }, _ctx, { schema }, resolveNode) {
           requireNodeType(schema, id.typename);
           return resolveNode(id);
         },
       },
       nodesQueryOptions: {
-        description: "The things of many global ids, in the same order; null for each not found.",
+        description:
+          "The objects with the given global ids, in the same order; null for each that is not found.",
         args: { ids: { description: `Up to ${maxNodes} global ids.` } },
         resolve(_, { ids }, _ctx, { schema }, resolveNodes) {
           if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} ids`);
@@ -97,13 +99,13 @@ export function createBuilder() {
   });
   builder.globalConnectionField("totalCount", (t) =>
     t.int({
-      description: "How many items the whole list has. Counted only when asked for.",
+      description: "Number of items in the whole list. Counted only if selected.",
       resolve: (connection) => connection.total(),
     }),
   );
-  builder.queryType({ description: "What can be read." });
-  builder.mutationType({ description: "What can be changed." });
-  builder.subscriptionType({ description: "What can be followed, as server-sent events." });
+  builder.queryType({ description: "Read operations." });
+  builder.mutationType({ description: "Write operations." });
+  builder.subscriptionType({ description: "Event streams, sent as server-sent events." });
   return builder;
 }
 

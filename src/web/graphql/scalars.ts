@@ -8,28 +8,29 @@ import type { Builder } from "./builder.ts";
  */
 export function scalars(builder: Builder): void {
   builder.scalarType("DateTime", {
-    description: "A point in time: ISO 8601 in UTC with milliseconds, as 2026-11-21T09:12:44.120Z.",
+    description:
+      "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-11-21T09:12:44.120Z.",
     serialize: (time) => time.toISOString(),
     parseValue: outputOnly("DateTime"),
   });
   builder.scalarType("Date", {
-    description: "A calendar day: YYYY-MM-DD.",
+    description: "A calendar date: YYYY-MM-DD.",
     serialize: (day) => day,
     ...text("Date"),
   });
   builder.scalarType("EmailAddress", {
-    description: "An e-mail address of up to 254 characters.",
+    description: "An email address of up to 254 characters.",
     serialize: (address) => address,
     ...text("EmailAddress"),
   });
   builder.scalarType("Money", {
     description:
-      "An amount of money in major units of its currency, as a number: 123.45 US dollars, 1500 yen, 1.234 dinars.",
+      "An amount of money in major units of its currency: 123.45 US dollars, 1500 yen, 1.234 dinars.",
     serialize: (amount) => amount,
     parseValue: outputOnly("Money"),
   });
   builder.scalarType("JSONObject", {
-    description: "A flat object whose values are texts, numbers, booleans or null.",
+    description: "A flat object. Values are strings, numbers, booleans or null.",
     serialize: (data) => data,
     parseValue: outputOnly("JSONObject"),
   });
