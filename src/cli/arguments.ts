@@ -1,8 +1,9 @@
 import { messageOf } from "./failures.ts";
+import { programName } from "./program.ts";
 
-/** Help text that shows how a command is used. */
+/** Help text that shows how a command is used. `line` begins with `skyhook`. */
 export function example(line: string): string {
-  return `\nExample:\n  $ ${line}`;
+  return `\nExample:\n  $ ${line.replace("skyhook", programName)}`;
 }
 
 /** Turns a parser into one for Commander, which prints the error's message and exits with code 2. */

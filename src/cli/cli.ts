@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 
 import { reportFailure } from "./failures.ts";
-import { fullVersion } from "./program.ts";
+import { fullVersion, programName } from "./program.ts";
 
 interface CommandFile {
   /**
@@ -18,6 +18,7 @@ const commands = new Map<string, () => Promise<CommandFile>>([
   ["config", () => import("./config.ts")],
   ["doctor", () => import("./doctor.ts")],
   ["version", () => import("./version.ts")],
+  ["secrets", () => import("./secrets.ts")],
   ["send", () => import("./send.ts")],
   ["verify", () => import("./verify.ts")],
   ["token", () => import("./token.ts")],
@@ -66,6 +67,6 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n`skyhook config` lists the environment variables.",
+      `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables.`,
     );
 }

@@ -7,7 +7,7 @@ import type { Services } from "../services.ts";
 
 import { routeIn } from "./demo-route.ts";
 import { serverSigning } from "./signing-key.ts";
-import { isCompiled } from "./program.ts";
+import { isCompiled, programName } from "./program.ts";
 
 const tokenTtlSeconds = 8 * 3_600;
 
@@ -90,7 +90,7 @@ function fate({ kept, inMemory }: Demo): string {
     return `All of it stays in ${kept}; without the samples:\n  ${again}`;
   }
   if (!inMemory) return "Flights, users and webhooks stay in the database of DATABASE_URL.";
-  return "Nothing is left behind; `skyhook demo --keep DIR` keeps it all in a folder.";
+  return `Nothing is kept; \`${programName} demo --keep DIR\` keeps everything in a folder.`;
 }
 
 async function isThere(url: string, [, path]: (typeof pages)[number]): Promise<boolean> {

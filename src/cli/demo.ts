@@ -14,6 +14,7 @@ import { example } from "./arguments.ts";
 import { bookSeats } from "./demo-bookings.ts";
 import { deliverSamples } from "./demo-deliveries.ts";
 import { quoted, welcome } from "./demo-welcome.ts";
+import { createMissingSecrets } from "./secrets.ts";
 import { serve } from "./serve.ts";
 
 const scheduleDays = 60;
@@ -89,9 +90,6 @@ function withMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function withFolder(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = { ...env, DATA_DIR: folder, SECRETS_DIR: join(folder, "secrets") };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const store = secretStore(kept, kept.SECRETS_DIR);
-  for (const id of readConfig(kept).providers) {
-    if (store.webhookSecrets(id) === null) store.storeWebhookSecret(id, random("hex"));
-  }
+  createMissingSecrets(readConfig(kept).providers, secretStore(kept, kept.SECRETS_DIR));
   return kept;
 }

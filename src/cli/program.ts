@@ -6,6 +6,9 @@ declare const SKYHOOK_COMMIT: string | undefined;
 /** Whether this is the compiled binary. */
 export const isCompiled = typeof SKYHOOK_COMMIT === "string";
 
+/** How a user in the folder of the source, or with the binary on the PATH, runs a command. */
+export const programName = isCompiled ? "skyhook" : "bun skyhook";
+
 /** `0.1.0 (commit 716b25f, Bun 1.4.5)`: what a bug report should quote. */
 export function fullVersion(): string {
   const commit = typeof SKYHOOK_COMMIT === "string" ? SKYHOOK_COMMIT : sourceCommit();

@@ -4,6 +4,7 @@ import { catalogue } from "../gateway/providers/catalogue.ts";
 import type { Secrets } from "../gateway/signatures/signature.ts";
 
 import { UsageError } from "./output.ts";
+import { programName } from "./program.ts";
 
 /** The provider of a name given on the command line. Throws a `UsageError` that lists them all. */
 export function findProvider(id: string | undefined): Provider {
@@ -30,7 +31,7 @@ export function secretsOf(
   if (secrets !== null) return secrets;
   const { variable, file } = secretPlaces(id, secretsDir).current;
   throw new Error(
-    `${id} has no secret yet: set ${variable}, or write it to ${file}, or give it by --secret`,
+    `${id} has no secret. Run \`${programName} secrets init\`, write ${file}, set ${variable}, or pass --secret`,
   );
 }
 

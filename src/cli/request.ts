@@ -4,6 +4,7 @@ import { isObject, printable } from "../gateway/providers/payload.ts";
 
 import { codeOf, messageOf } from "./failures.ts";
 import { UsageError } from "./output.ts";
+import { programName } from "./program.ts";
 
 /** How long a command waits for an answer. */
 const timeoutMs = 15_000;
@@ -69,7 +70,7 @@ export function problemOf({ json, text }: Answer): string {
 }
 
 /** What to do when the server does not answer. */
-export const isItRunning = "is `skyhook serve` running? --url names another address";
+export const isItRunning = `is \`${programName} serve\` running? --url names another address`;
 
 /** Where a server of this configuration answers on this machine. */
 export function localUrl({ host, port }: Pick<Config, "host" | "port">): string {

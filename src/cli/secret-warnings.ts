@@ -11,6 +11,7 @@ import {
 import type { Storage } from "../db/storage.ts";
 
 import { ownKeys } from "./keys.ts";
+import { programName } from "./program.ts";
 
 /** Tells of webhook secrets that are missing, short, shared, or not where they are read. */
 export function warnOfSecrets(
@@ -19,11 +20,12 @@ export function warnOfSecrets(
   log: Log,
 ): void {
   for (const id of providers) {
-    const { variable, file } = secretPlaces(id, secretsDir).current;
+    const { file } = secretPlaces(id, secretsDir).current;
     const found = secrets.webhookSecrets(id);
     if (found === null) {
-      log.warn(
-        `${id} has no secret yet and answers 503: write it to ${file} and send SIGHUP (kill -HUP ${process.pid}), or set ${variable} and start again`,
+      log.info(
+        { file },
+        `${id} has no webhook secret and answers 503: run \`${programName} secrets init\`, then kill -HUP ${process.pid}`,
       );
     }
     for (const [role, secret] of Object.entries(found ?? {})) {

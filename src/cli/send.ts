@@ -8,6 +8,7 @@ import { type SignedSample, signedSample } from "../gateway/providers/signed-sam
 
 import { argument, example } from "./arguments.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
+import { programName } from "./program.ts";
 import { findProvider, secretOption, secretsOf } from "./provider.ts";
 import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
 
@@ -144,5 +145,5 @@ const hints: Readonly<Record<number, string>> = {
   401: "The server has another secret for this provider, a proxy changed the body, or the clocks differ: the console's Refused says which",
   404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
   429: "Too many wrong signatures came from this machine: wait a minute",
-  503: "See what `skyhook doctor` says. If it finds the secret, have the server read it: kill -HUP <its pid>, or start it again",
+  503: `Run \`${programName} doctor\`. If it finds the secret, restart the server or send it kill -HUP <pid>.`,
 };

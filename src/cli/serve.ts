@@ -15,6 +15,7 @@ import { withoutPassword } from "../db/without-password.ts";
 import { example } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./failures.ts";
+import { programName } from "./program.ts";
 import { isLoopback } from "./request.ts";
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
 
@@ -115,17 +116,22 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   };
   process.on("SIGHUP", hangUp).off("SIGHUP", remember);
 
+  const url = urlHere(config.host, app.server?.port ?? config.port);
   log.info(
     { database: withoutPassword(config.databaseUrl), pid: process.pid },
     `skyhook serves on ${app.server?.url.href}`,
   );
-  log.info(
-    "to look at: /console, /swagger, /graphql; `skyhook console` prints a link that signs in",
-  );
+  log.info(`open ${url}console and sign in with \`${programName} console\``);
   if (isHungUp) hangUp();
   warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
-  return { services, url: `http://localhost:${app.server?.port ?? config.port}/` };
+  return { services, url };
+}
+
+/** The server's URL for a browser on this machine. */
+function urlHere(host: string, port: number): string {
+  if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}/`;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }
 
 /** Throws a `ConfigError` with all that is wrong in settings and secrets. */

@@ -17,6 +17,8 @@ export interface SecretStore {
    * held before is kept as the previous one, so that deliveries signed with it still verify.
    */
   storeWebhookSecret(provider: string, secret: string): string;
+  /** Stores a provider's first secret as a file of mode 0600. An existing file is never replaced. */
+  createWebhookSecret(provider: string, secret: string): void;
   /** Files of the provider's secrets that are not read, since the environment sets the same secret. */
   unreadFiles(provider: string): readonly SecretPlace[];
   /**
@@ -110,6 +112,10 @@ export function secretStore(
       if (before !== "" && before !== secret) writePrivately(previous.file, before);
       writePrivately(current.file, secret);
       return current.file;
+    },
+    createWebhookSecret(provider, secret) {
+      mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
+      makePrivately(secretPlaces(provider, secretsDir).current.file, secret);
     },
     unreadFiles: (provider) =>
       Object.values(secretPlaces(provider, secretsDir)).filter(

@@ -1,6 +1,7 @@
 import { newestFailure, undelivered } from "../../gateway/notifications/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 import { ago } from "../durations.ts";
+import { programName } from "../program.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 
@@ -20,6 +21,6 @@ export async function checkOutbox(storage: Storage): Promise<Finding> {
   const why = failure?.lastError ?? "unknown";
   return odd(
     about,
-    `${parts.join("; ")} (${why}): mend the operator gateway, then \`skyhook replay --undelivered\``,
+    `${parts.join("; ")} (${why}): repair the operator gateway, then run \`${programName} replay --undelivered\``,
   );
 }

@@ -11,6 +11,7 @@ import {
 import { providerById } from "../../gateway/providers/catalogue.ts";
 import type { Secrets } from "../../gateway/signatures/signature.ts";
 import { messageOf } from "../failures.ts";
+import { programName } from "../program.ts";
 import { notRead } from "../secret-warnings.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
@@ -47,7 +48,7 @@ function checkProvider(
     return [
       bad(
         id,
-        `has no secret, so it answers 503: set ${current.variable} or write ${current.file}, or leave it out of WEBHOOK_PROVIDERS`,
+        `no secret, so it answers 503: run \`${programName} secrets init\`, write ${current.file}, set ${current.variable}, or remove it from WEBHOOK_PROVIDERS`,
       ),
     ];
   }

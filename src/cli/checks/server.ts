@@ -1,5 +1,6 @@
 import type { Config } from "../../config/config.ts";
 import { messageOf } from "../failures.ts";
+import { programName } from "../program.ts";
 import { localUrl, problemOf, request } from "../request.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
@@ -21,7 +22,7 @@ async function checkReady(config: Config): Promise<Finding> {
   if (config.port === 0) return odd(about, "PORT is 0: its address is not known");
   const url = `${localUrl(config)}/readyz`;
   try {
-    const answer = await request(url, {}, "start it by `skyhook serve`");
+    const answer = await request(url, {}, `start it with \`${programName} serve\``);
     if (answer.json?.["status"] === "ok") return good(about, `${url} answers`);
     if (answer.status === 503) return bad(about, `${url} says ${problemOf(answer)}`);
     return bad(about, `another program answers at ${url} (${answer.status}): set PORT`);
