@@ -103,7 +103,7 @@ describe("skyhook verify", () => {
       "--secret",
       secret,
     );
-    expect(out).toMatch(new RegExp(`Found: It verifies .*${cause}`));
+    expect(out).toMatch(new RegExp(`Found: The delivery verifies .*${cause}`));
     expect(code).toBe(1);
   });
 
@@ -115,7 +115,7 @@ describe("skyhook verify", () => {
       DEPLOY_PLATFORM_WEBHOOK_SECRET: "",
     };
     const { out, err, code } = await skyhook(args, { cwd, env, input: bytes.toString() });
-    expect(out).toContain("Found: It verifies with the secret of Code host");
+    expect(out).toContain("Found: The delivery verifies with the secret of Code host");
     expect([err, code]).toEqual(["", 1]);
   });
 
@@ -136,7 +136,7 @@ describe("skyhook verify", () => {
       ),
     ]);
     expect(late.out).toStartWith("✗ stale-timestamp: ");
-    expect(late.out).toMatch(/Found: The signature is right, but it was made \d+ s before/);
+    expect(late.out).toMatch(/Found: The signature is valid, but it was made \d+ s before/);
     expect(then).toMatchObject({ out: expect.stringContaining("✓ verified"), code: 0 });
     expect(foreign.out).toStartWith("✗ unsupported-scheme: ");
   });

@@ -2,69 +2,69 @@ import { compactJson } from "../signatures/compact-json.ts";
 import type { Explanation } from "./explanation.ts";
 import { printableJson } from "./printable-json.ts";
 
-/** Something that happens on the way, and what would have been there without it. */
+/** A common mistake in transit or in configuration, with a function that undoes it. */
 export interface Alteration<Value> extends Explanation {
-  /** What it may have been before; none where this cannot have happened. */
+  /** The possible original values. Empty if the value cannot be the result of this mistake. */
   readonly undo: (value: Value) => readonly Value[];
 }
 
-/** What editors, shells and proxies do to a body, undone. */
+/** What editors, shells and proxies do to a body. */
 export const bodyAlterations: readonly Alteration<Uint8Array>[] = [
   {
     cause: "trailing-newline-added",
     detail:
-      "It verifies without the line break at the end of the body: something between the provider and Skyhook (an editor, `echo`, a proxy) added it, so have it pass the body on unchanged",
+      "The delivery verifies without the line break at the end of the body. An editor, `echo` or a proxy added it. Forward the body unchanged.",
     undo: edited((text) => [text.replace(/\r?\n$/, "")]),
   },
   {
     cause: "trailing-newline-lost",
     detail:
-      "It verifies with a line break at the end of the body: something trimmed the body on its way, so have it pass the body on unchanged",
+      "The delivery verifies with a line break at the end of the body. An editor or a proxy removed it. Forward the body unchanged.",
     undo: edited((text) => [`${text}\n`, `${text}\r\n`]),
   },
   {
     cause: "line-endings-changed",
     detail:
-      "It verifies with the body's line breaks as they were: something changed LF to CRLF or back, so have it pass the body on as bytes, not as text",
+      "The delivery verifies with other line endings in the body. Something in between converted LF to CRLF or CRLF to LF. Forward the body as bytes, not as text.",
     undo: edited((text) => [text.replaceAll("\r\n", "\n"), text.replaceAll(/\r?\n/g, "\r\n")]),
   },
   {
     cause: "body-reformatted",
     detail:
-      "It verifies with the body as compact JSON or printed anew: a proxy, gateway or parser formatted it on its way, so have it pass the raw body on",
+      "The delivery verifies with the body as compact JSON or formatted differently. A proxy, gateway or parser reformatted it. Forward the raw body.",
     undo: (bytes) => [compactJson(bytes), ...reprinted(bytes)],
   },
 ];
 
-/** What happens to a secret when it is copied, undone. */
+/** Mistakes in copying a secret. */
 export const secretAlterations: readonly Alteration<string | Uint8Array>[] = [
   {
     cause: "secret-white-space",
     detail:
-      "It verifies with other white space around the secret: take spaces and line breaks off it here (in an environment variable they count) and at the provider",
+      "The delivery verifies with different white space around the secret. Remove spaces and line breaks from the secret in Skyhook (environment variables are not trimmed) and at the provider.",
     undo: (secret) =>
       typeof secret === "string" ? [secret.trim(), `${secret.trim()}\n`, `${secret.trim()} `] : [],
   },
   {
     cause: "secret-encoding",
     detail:
-      "It verifies with the secret's bytes read from hex or base64, or without its prefix: the provider's key is what the text stands for, so give Skyhook the secret in the form that the provider uses as it is",
+      "The delivery verifies with the secret decoded from hex or base64, or without its prefix. Skyhook uses the text of a secret as the key. Configure the same key at the provider and in Skyhook.",
     undo: (secret) => (typeof secret === "string" ? decodings(secret) : []),
   },
 ];
 
-/** Edits bytes as text without touching what is no ASCII. */
+/** Edits bytes as text and leaves non-ASCII bytes unchanged. */
 function edited(edit: (text: string) => readonly string[]): Alteration<Uint8Array>["undo"] {
   return (bytes) =>
     edit(Buffer.from(bytes).toString("latin1")).map((text) => Buffer.from(text, "latin1"));
 }
 
-/** The same JSON as the usual printers print it: JavaScript's, Python's, PHP's. */
+/** The same JSON as JavaScript, Python and PHP format it. */
 function reprinted(bytes: Uint8Array): readonly Uint8Array[] {
   const value = printableJson(bytes);
   if (value === undefined) return [];
   const compact = JSON.stringify(value);
-  // A printed string holds no line break, so these are all between tokens.
+  // Line breaks in strings are escaped, so these are all between tokens.
   const spaced = JSON.stringify(value, null, 1)
     .replaceAll(/,\n\s*/g, ", ")
     .replaceAll(/\n\s*/g, "");
@@ -77,11 +77,11 @@ function reprinted(bytes: Uint8Array): readonly Uint8Array[] {
   return all.map((text) => Buffer.from(text));
 }
 
-/** With everything beyond ASCII as `\u` escapes (RFC 8259 section 7). */
+/** Replaces non-ASCII characters by `\u` escapes (RFC 8259 section 7). */
 function escaped(json: string): string {
   return json.replaceAll(
     /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 

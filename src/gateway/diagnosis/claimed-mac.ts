@@ -1,17 +1,17 @@
 import type { SignatureScheme } from "../signatures/signature.ts";
 
-/** A way of writing a signature that the strict engine does not take. */
+/** A form of signature that the strict verifier does not accept. */
 export type Oddity =
   "hex-for-base64" | "base64-for-hex" | "upper-case-hex" | "missing-prefix" | "malformed-signature";
 
-/** What a signature header may mean, read with all the leniency that verification must not have. */
+/** A signature as a lenient parser reads it from a header. Verification is strict. */
 export interface ClaimedMac {
   readonly mac: Buffer;
-  /** By the length of the MAC. */
+  /** Derived from the length of the MAC. */
   readonly algorithm: "sha1" | "sha256" | "sha512";
-  /** Stands before the body in what is signed: the time, where there is one. */
+  /** The signed text before the body: the time, if the scheme has one. */
   readonly signedPrefix: string;
-  /** Null when it is written as it should be. */
+  /** Null if the form is right. */
   readonly oddity: Oddity | null;
 }
 
@@ -21,7 +21,7 @@ const algorithmByBytes: Readonly<Record<number, ClaimedMac["algorithm"]>> = {
   64: "sha512",
 };
 
-/** Every signature in a header that has the length of some MAC. */
+/** All signatures in a header whose length is that of a known MAC. */
 export function claimedMacs(scheme: SignatureScheme, header: string): readonly ClaimedMac[] {
   if (scheme.signed !== "timestamp-dot-raw") return readMac(scheme, header.trim(), "");
   const items = header.split(",").map((item) => item.trim());
@@ -31,7 +31,7 @@ export function claimedMacs(scheme: SignatureScheme, header: string): readonly C
     .flatMap((item) => readMac(scheme, item.slice(3), `${time}.`));
 }
 
-/** The time that a header claims, in seconds since the epoch; null when it claims none. */
+/** The time in a signature header, in seconds since the epoch, or null if it has none. */
 export function claimedSeconds(header: string): number | null {
   const digits = /(?:^|,)\s*t=(\d{1,12})\s*(?:,|$)/.exec(header)?.[1];
   return digits === undefined ? null : Number(digits);
@@ -54,7 +54,7 @@ function readMac(
   return [{ mac: decoded.mac, algorithm, signedPrefix, oddity }];
 }
 
-/** Hex and base64 cannot be mixed up: no length of a MAC in one is the length of a MAC in the other. */
+/** Distinguishes hex from base64 by length: no MAC has the same length in both. */
 function decode(
   { encoding }: SignatureScheme,
   text: string,

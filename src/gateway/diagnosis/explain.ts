@@ -12,38 +12,39 @@ import {
   verifier,
 } from "../signatures/signature.ts";
 
-/** Whose delivery it was, and the secrets there are. */
+/** The provider of a delivery, and the configured secrets. */
 export interface Known {
   readonly provider: Provider;
   readonly secrets: Secrets | null;
-  /** Those of the other providers, with the names that people call them by. */
+  /** The display names and secrets of the other providers. */
   readonly others: readonly { readonly displayName: string; readonly secrets: Secrets }[];
 }
 
 /**
- * Why a delivery was rejected, as far as trying what commonly goes wrong can tell, one change at a time.
- * Pure. For operators only, who may know more than the sender; tells no secret and no right signature.
+ * Explains why a delivery was rejected: tries to undo common mistakes, one at a time, until it verifies.
+ * Pure. For operators only, since senders must not learn the cause. The result contains no secret and no
+ * valid signature.
  */
 export function explain(known: Known, rejected: RejectedDelivery): Explanation {
   const { provider, secrets } = known;
   const { reason, headers, bytes, receivedAtMs } = rejected;
-  if (!signatureFaults.includes(reason)) return plain(reason, provider, rejected);
+  if (!searchable.includes(reason)) return plain(reason, provider, rejected);
   if (secrets === null) {
     return {
       cause: "no-secret",
-      detail: `${provider.displayName} has no secret now, so nothing can be tried: set it, then check again`,
+      detail: `${provider.displayName} has no secret, so the delivery cannot be checked. Set the secret, then check again.`,
     };
   }
   if (bytes === null) {
     return {
       cause: "body-not-kept",
-      detail: `The body of ${rejected.bodyBytes} bytes is not here: it was too large to keep, or is forgotten by now. Have it sent again, or run \`skyhook verify\` with the bytes`,
+      detail: `The body of ${rejected.bodyBytes} bytes is not stored: it was too large or its retention period is over. Have the provider send it again, or run \`skyhook verify\` with the bytes.`,
     };
   }
-  const verdict = verifier(provider.signature, secrets)({ headers, bytes, receivedAtMs });
-  if ("verified" in verdict) return verifiesNow(verdict.verified.signedWith);
+  const result = verifier(provider.signature, secrets)({ headers, bytes, receivedAtMs });
+  if ("verified" in result) return verifiesNow(result.verified.signedWith);
   const { signature: scheme } = provider;
-  if (verdict.rejection === "stale-timestamp" && scheme.signed === "timestamp-dot-raw") {
+  if (result.rejection === "stale-timestamp" && scheme.signed === "timestamp-dot-raw") {
     return stale(scheme, headers, receivedAtMs);
   }
   return (
@@ -54,34 +55,33 @@ export function explain(known: Known, rejected: RejectedDelivery): Explanation {
   );
 }
 
-/** What is left when nothing that was tried makes it verify, and what was tried. */
+/** Lists what was tried when nothing makes the delivery verify. */
 function ruledOut({ others }: Known): string {
   const tried = [
-    "a line break at the end of the body and other line breaks in it",
-    "its JSON printed anew in the usual ways",
+    "a line break at the end of the body or other line endings in it",
+    "reformatted JSON",
     "another algorithm or form of the signature",
     "white space around the secret or another encoding of it",
     ...(others.length > 0 ? ["the secrets of the other providers"] : []),
   ];
-  return `Signed with another secret, or the body was changed on the way. Ruled out: ${tried.join("; ")}. Compare the secret with the one at the provider, and look for a proxy, a parser or an editor that changes bodies`;
+  return `The delivery was signed with another secret, or the body was changed in transit. Ruled out: ${tried.join("; ")}. Compare the secret with the one at the provider, and check for a proxy, parser or editor that changes bodies.`;
 }
 
-/** Reasons behind which there may be more. */
-const signatureFaults: readonly RejectionReason[] = [
+/** Reasons whose cause a search can find. */
+const searchable: readonly RejectionReason[] = [
   "wrong-signature",
   "malformed-signature",
   "stale-timestamp",
 ];
 
-/** What the reason alone says. */
+/** The explanation of the reason itself. */
 function plain(
   reason: RejectionReason,
   provider: Provider,
   rejected: RejectedDelivery,
 ): Explanation {
-  const text = advice(reason, provider, rejected);
   const cause = reason === "wrong-signature" ? "unknown" : reason;
-  return { cause, detail: text.charAt(0).toUpperCase() + text.slice(1) };
+  return { cause, detail: advice(reason, provider, rejected) };
 }
 
 function verifiesNow(role: keyof Secrets): Explanation {
@@ -89,13 +89,13 @@ function verifiesNow(role: keyof Secrets): Explanation {
     return {
       cause: "verifies-now",
       detail:
-        "It verifies with what is configured now, so the secret or the program was changed after it came: have the provider send it again",
+        "The delivery verifies with the current configuration: the secret or Skyhook was changed after it was received. Have the provider send it again.",
     };
   }
   return {
     cause: "previous-secret",
     detail:
-      "It verifies with the previous secret, which is accepted now: have the provider send it again, and give it the current secret",
+      "The delivery verifies with the previous secret, which is now accepted. Have the provider send it again, and set the current secret there.",
   };
 }
 
@@ -105,11 +105,11 @@ function stale(scheme: TimedScheme, headers: Headers, receivedAtMs: number): Exp
   const off = `${Math.abs(offSeconds)} s ${offSeconds < 0 ? "before" : "after"}`;
   return {
     cause: "stale-timestamp",
-    detail: `The signature is right, but it was made ${off} the delivery came, and ${scheme.toleranceSeconds} s are allowed: set this machine's clock and the sender's, and check that nothing holds deliveries back`,
+    detail: `The signature is valid, but it was made ${off} the delivery was received; at most ${scheme.toleranceSeconds} s are allowed. Synchronise the clocks of this machine and the sender, and check that nothing delays deliveries.`,
   };
 }
 
-/** The first change that makes one of the signatures right; null when none does. */
+/** The first change that makes a signature valid, or null if none does. */
 function search(
   { provider, others }: Known,
   secrets: Secrets,
@@ -145,20 +145,20 @@ function search(
   if (other !== undefined) {
     return {
       cause: "secret-of-another-provider",
-      detail: `It verifies with the secret of ${other.displayName}: that service posts to the wrong address, or the two secrets were swapped`,
+      detail: `The delivery verifies with the secret of ${other.displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
     };
   }
   const written = claims.find((claim) => claim.oddity !== null)?.oddity ?? null;
   return written === null
     ? null
-    : odd(written, scheme, "; even so written, it is right by no secret that is known here");
+    : odd(written, scheme, " Decoded, it matches none of the configured secrets either.");
 }
 
 type Key = string | Uint8Array;
 
 /**
- * The claim that is the MAC of a text. A stranger may claim hundreds in one header, so each MAC is made
- * once for all of them. Who sees the outcome has the secrets anyway: nothing here needs constant time.
+ * Finds the claimed signature that is the MAC of a text. One header can claim hundreds of signatures, so
+ * each MAC is computed only once. Only operators see the result, so constant time is not needed.
  */
 function rightOf(
   claims: readonly ClaimedMac[],
@@ -168,11 +168,11 @@ function rightOf(
   if (key.length === 0) return undefined;
   const made = new Map<string, Buffer>();
   return claims.find(({ mac, algorithm, signedPrefix }) => {
-    const way = `${algorithm} ${signedPrefix}`;
+    const variant = `${algorithm} ${signedPrefix}`;
     const known =
-      made.get(way) ??
+      made.get(variant) ??
       new Bun.CryptoHasher(algorithm, key).update(signedPrefix).update(text).digest();
-    made.set(way, known);
+    made.set(variant, known);
     return known.equals(mac);
   });
 }
@@ -181,21 +181,21 @@ function otherAlgorithm({ algorithm }: SignatureScheme, claim: ClaimedMac): Expl
   const name = (id: string) => id.replace("sha", "SHA-");
   return {
     cause: "other-algorithm",
-    detail: `The signature is right by HMAC-${name(claim.algorithm)}, but HMAC-${name(algorithm)} is needed: choose that at the sender, or send the header that carries it`,
+    detail: `The signature is a valid HMAC-${name(claim.algorithm)}, but HMAC-${name(algorithm)} is required. Select that algorithm at the sender, or send the header that contains it.`,
   };
 }
 
-function odd(oddity: Oddity, scheme: SignatureScheme, but: string): Explanation {
+function odd(oddity: Oddity, scheme: SignatureScheme, addition: string): Explanation {
   const needed = formOf(scheme);
   const what = {
     "hex-for-base64": "in hex",
     "base64-for-hex": "in base64",
     "upper-case-hex": "in upper-case hex",
-    "missing-prefix": `without "${scheme.prefix ?? ""}" before it`,
-    "malformed-signature": "in a form of base64 that is not the standard one",
+    "missing-prefix": `without the prefix "${scheme.prefix ?? ""}"`,
+    "malformed-signature": "in non-standard base64",
   }[oddity];
   return {
     cause: oddity,
-    detail: `The signature is written ${what}, but ${needed} is needed: have the sender write it so${but}`,
+    detail: `The signature is written ${what}, but must be ${needed}. Correct it at the sender.${addition}`,
   };
 }

@@ -1,7 +1,7 @@
 import type { BodyText } from "../body-text.ts";
 import type { Rejection, RejectionReason } from "../rejection.ts";
 
-/** What is found to be behind a refusal. Where nothing more is found, it is the refusal's own reason. */
+/** The causes of a rejection. If no cause is found, it is the reason of the rejection. */
 export const causes = [
   "verifies-now",
   "previous-secret",
@@ -31,28 +31,28 @@ export const causes = [
 ] as const;
 export type Cause = (typeof causes)[number];
 
-/** Why a delivery was refused, for operators. Holds no secret, and no signature that would be right. */
+/** Why a delivery was rejected, for operators. Contains no secret and no valid signature. */
 export interface Explanation {
   readonly cause: Cause;
-  /** One plain sentence that says what to do. */
+  /** What happened and what to do, in plain words. */
   readonly detail: string;
 }
 
-/** A rejection with what was sent, and what is behind it. */
+/** A rejection with the received data and its explanation. */
 export interface ExplainedRejection extends Rejection, BodyText {
-  /** Names of the signature headers that were sent. Their values may be right for another body. */
+  /** The names of the signature headers sent. Their values are left out: they may be valid for another body. */
   readonly signatureHeaders: readonly string[];
-  /** Null unless the body is JSON. */
+  /** The body as indented JSON. Null if it is not JSON or nested too deeply. */
   readonly bodyPretty: string | null;
   readonly explanation: Explanation;
 }
 
-/** What an explanation is made of: from a stored rejection, or from files. */
+/** The input of an explanation, from a stored rejection or from files. */
 export interface RejectedDelivery {
   readonly reason: RejectionReason;
-  /** Its signature headers, and of the others those that are known: not all are kept. */
+  /** The signature headers, and those of the other headers that were stored. */
   readonly headers: Headers;
-  /** Null when the body was too large to keep, or is forgotten. */
+  /** Null if the body was too large to store, or was deleted by retention. */
   readonly bytes: Uint8Array | null;
   readonly bodyBytes: number;
   readonly receivedAtMs: number;

@@ -1,25 +1,25 @@
-/** JSON as people read it, by two spaces; null when the bytes are none, or nested too deeply. */
+/** Formats JSON with an indentation of two spaces. Returns null if the bytes are not JSON or nested too deeply. */
 export function prettyJson(bytes: Uint8Array): string | null {
   const value = printableJson(bytes);
   return value === undefined ? null : JSON.stringify(value, null, 2);
 }
 
-/** Indented, each level makes every line in it longer: 20 kB of brackets become 200 MB. */
+/** Each level indents all lines within it: 20 kB of brackets become 200 MB. */
 const maxDepth = 16;
 
-/** The value of JSON that can be printed with indentation; undefined when it is none, or too deep. */
+/** Parses JSON that is safe to print with indentation. Returns undefined if it is not JSON or nested too deeply. */
 export function printableJson(bytes: Uint8Array): unknown {
   try {
     const text = new TextDecoder().decode(bytes);
     const value: unknown = JSON.parse(text);
-    // Only of what is JSON: a string that never ends takes the pattern below quadratic time.
+    // Runs after parsing: on an unterminated string the pattern in `depthOf` takes quadratic time.
     return depthOf(text) > maxDepth ? undefined : value;
   } catch {
     return undefined;
   }
 }
 
-/** How deeply objects and lists are nested in JSON, brackets in strings aside. */
+/** The nesting depth of objects and arrays in JSON. Ignores brackets in strings. */
 function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
   for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {

@@ -18,43 +18,44 @@ import { causes, type ExplainedRejection, type Explanation } from "./explanation
 
 const rejectionFields = {
   id: prefixedId<Rejection["id"]>("rej_", { description: "Sorts by time of receipt." }),
-  provider: text("Whose address it was sent to.", "code_host"),
-  createdAt: instant({ description: "When it came." }),
-  reason: word(rejectionReasons, { description: "Why; the sender was not told." }),
+  provider: text("The provider in the request's path.", "code_host"),
+  createdAt: instant({ description: "Time of receipt." }),
+  reason: word(rejectionReasons, { description: "Why it was rejected. Not sent to the sender." }),
   address: text("The client's address.", "192.0.2.1"),
-  requestId: text("The request's id, as in the log."),
+  requestId: text("The request id, as in the log."),
   headers: Type.Record(Type.String(), Type.String(), {
     description:
-      "Request headers by lower-case name. The value is empty unless the provider reads it or it is known to hold no secret.",
+      "Request headers by lower-case name. The value is empty unless the provider reads the header or it is known to hold no secret.",
   }),
-  bodyBytes: count("Bytes of the body.", 1024),
+  bodyBytes: count("Size of the body in bytes.", 1024),
 };
 
-const rejectionSchema = schemaOf<Rejection>()(
-  "Rejection",
-  "A delivery that was refused.",
-  rejectionFields,
-);
+const rejectionSchema = schemaOf<Rejection>()("Rejection", "A rejected delivery.", rejectionFields);
 
 const explanationSchema = schemaOf<Explanation>()(
   "Explanation",
-  "Why a delivery was refused, worked out with the secrets now in force.",
+  "Why a delivery was rejected, determined with the current secrets.",
   {
-    cause: word(causes, { description: "What is behind it." }),
-    detail: text("One sentence that says what to do."),
+    cause: word(causes, { description: "The cause." }),
+    detail: text("What happened and what to do."),
   },
 );
 
 export const explainedRejectionSchema = schemaOf<ExplainedRejection>()(
   "ExplainedRejection",
-  "A delivery that was refused, with what was sent and what is behind it.",
+  "A rejected delivery with the received data and its explanation.",
   {
     ...rejectionFields,
-    signatureHeaders: listOf(Type.String(), { description: "Names; the values are not shown." }),
-    body: nullable(text("The exact bytes received; null when not kept.", "{}")),
-    bodyEncoding: word(["utf-8", "base64"], { description: "How `body` is to be read." }),
+    signatureHeaders: listOf(Type.String(), {
+      description: "The names of the signature headers sent, without values.",
+    }),
+    body: nullable(text("The exact bytes received; null if not stored.", "{}")),
+    bodyEncoding: word(["utf-8", "base64"], { description: "Encoding of `body`." }),
     bodyPretty: nullable(
-      text("For reading; null unless the body is JSON, nested 16 deep at most.", "{}"),
+      text(
+        "The body as indented JSON; null if it is not JSON or nested deeper than 16 levels.",
+        "{}",
+      ),
     ),
     explanation: explanationSchema,
   },
@@ -65,5 +66,8 @@ export const rejectionParams = documented(Type.Object({ id: text("The rejection'
 export const rejectionPageSchema = pageOf(rejectionSchema);
 
 export const rejectionListQuery = documented(
-  Type.Object({ ...pageParameters, provider: Type.Optional(text("Only this provider's.")) }),
+  Type.Object({
+    ...pageParameters,
+    provider: Type.Optional(text("Only rejections of this provider.")),
+  }),
 );

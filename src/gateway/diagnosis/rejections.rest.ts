@@ -14,7 +14,7 @@ import {
 } from "./rejection.schema.ts";
 import { keptPerProvider, type Rejections } from "./rejections.ts";
 
-/** GET /v1/rejections, for operators. */
+/** The rejected deliveries, for operators. */
 export const rejectionsRest = (rejections: Rejections, authenticated: Authenticated) =>
   new Elysia({ name: "rejections" })
     .get(
@@ -35,8 +35,8 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
           operationId: "listRejections",
           tags: ["Operators"],
           security: bearer,
-          summary: "List refused deliveries",
-          description: `The last ${keptPerProvider} of each provider. Needs the role operator or admin.`,
+          summary: "List rejected deliveries",
+          description: `The last ${keptPerProvider} of each provider, newest first. Needs the role operator or admin.`,
         },
       },
     )
@@ -50,7 +50,7 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
           operationId: "getRejection",
           tags: ["Operators"],
           security: bearer,
-          summary: "Read a refused delivery, and why it was refused",
+          summary: "Read a rejected delivery and why it was rejected",
           description: "Needs the role operator or admin.",
         },
       },

@@ -10,7 +10,7 @@ const tables = { rejections: rejectionsTable };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** The columns of what an operator is shown of a rejection. */
+/** The columns of a rejection that operators see. */
 function rejectionColumns({ rejections }: Tables) {
   const { id, provider, createdAt, reason, address, requestId, headers, bodyBytes } = rejections;
   return {
@@ -33,7 +33,7 @@ export const rejectionById = statement<Pick<Rejection, "id">>()((db, { rejection
   db.select().from(rejections).where(eq(rejections.id, p.id)).limit(1),
 );
 
-/** Keeps the newest `keep` of a provider. */
+/** Deletes all but the newest `keep` rejections of a provider. */
 export const pruneRejections = statement<{ provider: string; keep: number }>()(
   (db, { rejections }, p) =>
     db
@@ -49,8 +49,8 @@ export const pruneRejections = statement<{ provider: string; keep: number }>()(
       ),
 );
 
-/** Forgets the bytes of those up to a time, at most `limit` of them; the rejections stay. */
-export const forgetRefusedBodies = statement<{ until: Date; limit: number }>()(
+/** Deletes the bodies of at most `limit` rejections up to a time. The rejections stay. */
+export const deleteRejectedBodies = statement<{ until: Date; limit: number }>()(
   (db, { rejections }, p) =>
     db
       .update(rejections)

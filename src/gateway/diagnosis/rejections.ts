@@ -25,13 +25,13 @@ import { providerById } from "../providers/catalogue.ts";
 import type { Registry } from "../providers/registry.ts";
 import { withoutSecrets, withoutValues } from "../stored-headers.ts";
 
-/** Refused deliveries kept of each provider. */
+/** Rejected deliveries stored per provider. */
 export const keptPerProvider = 200;
-/** Larger refused bodies are not kept: they came from someone who could not prove who they are. */
+/** Larger bodies are not stored, because they come from unauthenticated senders. */
 const maxKeptBodyBytes = 256 * 1024;
 
 export interface Rejections {
-  /** Keeps a refused delivery. Never throws: the sender's answer does not depend on it. */
+  /** Stores a rejected delivery. Never throws, because the response to the sender does not depend on it. */
   keep(
     provider: string,
     reason: RejectionReason,
@@ -44,7 +44,7 @@ export interface Rejections {
     request: PageRequest,
     filters: { readonly provider: string | undefined },
   ): Promise<Page<Rejection>>;
-  /** Operators only. Explained with the secrets now in force. Throws `not-found`. */
+  /** Operators only. Explains the rejection with the current secrets. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
 }
 
@@ -57,14 +57,14 @@ interface Parts {
 }
 
 export function rejections({ storage, registry, log, clock, makeId }: Parts): Rejections {
-  const unread = failureLimiter(clock);
+  const withoutBody = failureLimiter(clock);
   return {
     async keep(provider, reason, { headers, address, requestId }, bytes) {
-      // What anyone can cause without a signature must not fill the disk, nor push out what matters.
-      if (bytes === null && !unread.fail(address)) return;
+      // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
+      if (bytes === null && !withoutBody.fail(address)) return;
       const now = clock.now();
       const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
-      const announced = Number(headers.get("content-length") ?? 0);
+      const declaredBytes = Number(headers.get("content-length") ?? 0);
       const rejection = {
         id: makeId("rej", now),
         provider,
@@ -74,7 +74,7 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
         requestId,
         headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
         signatures: sentHeaders(headers, signature?.headers ?? []),
-        bodyBytes: bytes?.length ?? (Number.isSafeInteger(announced) ? announced : 0),
+        bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
       };
       try {
@@ -83,7 +83,7 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
           step(pruneRejections, { provider, keep: keptPerProvider }),
         );
       } catch (error) {
-        log.error({ provider, requestId, err: error }, "a refused delivery could not be kept");
+        log.error({ provider, requestId, err: error }, "failed to store rejected delivery");
       }
     },
     list(ctx, request, filters) {
@@ -94,7 +94,10 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
       requireOperator(ctx);
       const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
       if (found === undefined) {
-        throw new AppError("not-found", "There is no refused delivery of this id, or no longer");
+        throw new AppError(
+          "not-found",
+          "No rejection with this id exists, or it was deleted by retention.",
+        );
       }
       const { signatures, body, ...rejection } = found;
       return {
@@ -116,7 +119,7 @@ function explanationOf(registry: Registry, rejection: StoredRejection): Explanat
   const registered = registry.get(rejection.provider);
   const provider = registered?.provider ?? providerById(rejection.provider);
   if (provider === undefined) {
-    return { cause: "unknown", detail: "This version of Skyhook does not know the provider" };
+    return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
   }
   const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
   const known = {

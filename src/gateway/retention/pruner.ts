@@ -11,7 +11,7 @@ import {
   forgetBody,
   holdSettledEvent,
 } from "./retention.sql.ts";
-import { forgetRefusedBodies } from "../diagnosis/rejections.sql.ts";
+import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
 import { deleteOldCounts } from "../statistics/statistics.sql.ts";
 import { type Step, step } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -65,7 +65,7 @@ export function pruner(
     // and one after the other they would not keep up with what comes in.
     const ends = await Promise.allSettled([
       forgetBodies(now),
-      inBatches((limit) => step(forgetRefusedBodies, { until: bodiesUntil(now), limit })),
+      inBatches((limit) => step(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
       inBatches((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
       deleteCounts(now),

@@ -28,7 +28,7 @@ const mac = (
   { key = secret, by = "sha256", as = "base64" }: Made = {},
 ) => createHmac(by, key).update(body).digest(as);
 
-/** What is said of a delivery of a provider. */
+/** The explanation of a provider's delivery. */
 function explained(
   id: string,
   header: string | null,
@@ -40,8 +40,11 @@ function explained(
     header === null ? {} : { [provider.signature.headers[0] ?? ""]: header },
   );
   const bytes = Buffer.from(body);
-  const refused = { reason: "wrong-signature", headers, bytes, receivedAtMs } as const;
-  return explain({ provider, secrets, others }, { ...refused, bodyBytes: bytes.length, ...fields });
+  const rejected = { reason: "wrong-signature", headers, bytes, receivedAtMs } as const;
+  return explain(
+    { provider, secrets, others },
+    { ...rejected, bodyBytes: bytes.length, ...fields },
+  );
 }
 
 const tasks = "task_tracker"; // base64 of SHA-256
@@ -50,7 +53,7 @@ const deploys = "deploy_platform"; // hex of SHA-1
 const code = "code_host"; // hex of SHA-256 after "sha256="
 const payments = "payment_processor"; // hex of SHA-256 over time and body
 
-/** One row at least for each cause: what is done to a delivery, and what must be found. */
+/** At least one row per cause: the expected cause, a label, and the explained delivery. */
 const rows: readonly (readonly [string, string, () => ReturnType<typeof explained>])[] = [
   ["verifies-now", "set since", () => explained(tasks, mac(text))],
   ["previous-secret", "accepted", () => explained(tasks, mac(text, { key: "the one before it" }))],
@@ -244,65 +247,68 @@ describe("explain", () => {
     expect(causes.filter((cause) => !rows.some(([tested]) => tested === cause))).toEqual([]);
   });
 
-  test("says by how many seconds a clock is off, and which way", () => {
+  test("states by how many seconds a time is too early or too late", () => {
     const sent = (t: number) => `t=${t},v1=${mac(`${t}.${text}`, { as: "hex" })}`;
     expect(explained(payments, sent(nowSeconds - 4_000)).detail).toContain(
-      "made 4000 s before the delivery came, and 300 s are allowed",
+      "made 4000 s before the delivery was received; at most 300 s are allowed",
     );
     expect(explained(payments, sent(nowSeconds + 301)).detail).toContain("made 301 s after");
   });
 
-  test("does not say that it was the secret that changed where it may have been the program", () => {
+  test("does not blame the secret if the program may have changed", () => {
     const { detail } = explained(
       payments,
       `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
     );
-    expect(detail).toStartWith("It verifies with what is configured now");
+    expect(detail).toStartWith("The delivery verifies with the current configuration");
   });
 
-  test("says how the right kind of webhook is made, where there is a wrong kind", () => {
+  test("says how to create the supported kind of webhook", () => {
     const { detail } = explained(inbox, mac(text), text, { reason: "unsupported-scheme" });
     expect(detail).toEndWith(
-      'Set up the kind that signs by x-inbox-signature or x-front-signature: use a rule with the action "trigger a webhook"',
+      'Set up the kind that signs with x-inbox-signature or x-front-signature: use a rule with the action "trigger a webhook".',
     );
   });
 
-  test("names the other provider whose secret it was", () => {
+  test("names the other provider whose secret matches", () => {
     expect(explained(tasks, mac(text, { key: "not this" })).detail).toContain(
       "the secret of Another",
     );
   });
 
-  test("says of an unknown cause what is ruled out, and names other providers only where there are some", () => {
+  test("lists what is ruled out for an unknown cause, other providers only if there are any", () => {
     const { detail } = explained(tasks, mac("another body"));
     expect(detail).toStartWith(
-      "Signed with another secret, or the body was changed on the way. Ruled out: a line break",
+      "The delivery was signed with another secret, or the body was changed in transit. Ruled out: a line break",
     );
     expect(detail).toContain("the secrets of the other providers");
-    const refused = {
+    const rejected = {
       reason: "wrong-signature",
       headers: new Headers({ [providerOf(tasks).signature.headers[0] ?? ""]: mac("another body") }),
       bytes: Buffer.from(text),
       bodyBytes: text.length,
       receivedAtMs,
     } as const;
-    const alone = explain({ provider: providerOf(tasks), secrets: current, others: [] }, refused);
+    const alone = explain({ provider: providerOf(tasks), secrets: current, others: [] }, rejected);
     expect(alone.detail).toContain("Ruled out:");
     expect(alone.detail).not.toContain("other providers");
   });
 
-  test("tells no secret and no signature that would be right", () => {
-    const told = [...rows.map(([, , run]) => run()), explained(code, mac("other", { as: "hex" }))];
+  test("reveals no secret and no valid signature", () => {
+    const explanations = [
+      ...rows.map(([, , run]) => run()),
+      explained(code, mac("other", { as: "hex" })),
+    ];
     const secrets = [secret, "the one before it", "not this", "but this one", "c2VjcmV0"];
     const right = (["hex", "base64"] as const).flatMap((as) =>
       (["sha1", "sha256"] as const).map((by) => mac(text, { by, as })),
     );
-    for (const { detail } of told) {
+    for (const { detail } of explanations) {
       for (const word of [...secrets, ...right]) expect(detail).not.toContain(word);
     }
   });
 
-  test("answers for the largest body that is kept, deeply nested or not JSON at all", () => {
+  test("handles the largest stored bodies, deeply nested or not JSON", () => {
     const bodies = [
       "[".repeat(262_144),
       nested(10_000, ""),
@@ -314,7 +320,7 @@ describe("explain", () => {
     for (const body of bodies) expect(explained(tasks, mac("other"), body).cause).toBe("unknown");
   });
 
-  test("takes no longer for hundreds of signatures in one header", () => {
+  test("takes bounded time for hundreds of signatures in one header", () => {
     const claims = Array.from({ length: 200 }, (_, n) => `v1=${String(n).padStart(64, "0")}`);
     const body = nested(16, "1,".repeat(131_000));
     const spent = cpuMsOf(() =>
@@ -326,7 +332,7 @@ describe("explain", () => {
   });
 });
 
-/** What it costs in time of a processor, which others on the machine do not add to. */
+/** The CPU time of `work`, which other load on the machine does not affect. */
 function cpuMsOf(work: () => unknown): number {
   const before = process.cpuUsage();
   work();
@@ -334,31 +340,31 @@ function cpuMsOf(work: () => unknown): number {
   return (user + system) / 1_000;
 }
 
-/** Lists in lists, with something in the innermost. */
+/** Nested JSON arrays, with `inside` in the innermost. */
 const nested = (depth: number, inside: string) =>
   `${"[".repeat(depth)}${inside}${inside && "1"}${"]".repeat(depth)}`;
 
 describe("prettyJson", () => {
   const pretty = (text: string) => prettyJson(Buffer.from(text));
 
-  test("prints what is nested up to 16 deep, and nothing deeper: a little would become very much", () => {
+  test("formats JSON nested up to 16 levels and returns null for deeper JSON", () => {
     expect(pretty('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
     expect(pretty(nested(16, ""))).not.toBeNull();
     expect(pretty(nested(17, ""))).toBeNull();
     expect(pretty(nested(10_000, ""))).toBeNull();
   });
 
-  test("counts no brackets in strings", () => {
+  test("ignores brackets in strings", () => {
     const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
     expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
   });
 
-  test("is soon done with a string that never ends, however many quotes are in it", () => {
+  test("rejects an unterminated string with many quotes in bounded time", () => {
     const body = `"${'\\"'.repeat(131_000)}`;
     expect(cpuMsOf(() => expect(pretty(body)).toBeNull())).toBeLessThan(400);
   });
 
-  test.each(["", "{", "text", "\u0000"])("%p is no JSON", (text) => {
+  test.each(["", "{", "text", "\u0000"])("returns null for %p, which is not JSON", (text) => {
     expect(pretty(text)).toBeNull();
   });
 });
@@ -367,7 +373,7 @@ describe("GET /v1/rejections/{id}", () => {
   let app: TestApp;
   afterEach(() => app.stop());
 
-  const refused = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
+  const rejected = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const sent = await app.deliver("task_tracker", body, { headers });
     expect(sent.status).toBe(401);
     const [found] = await listed(app, "/v1/rejections?limit=1");
@@ -375,12 +381,12 @@ describe("GET /v1/rejections/{id}", () => {
     return { listed: { ...found }, text: await response.text() };
   };
 
-  test("tells what was sent, and why it was refused; never a signature", async () => {
+  test("returns the received data and why it was rejected, but no signature", async () => {
     app = await startApp();
     const body = '{"event_name":"ping"}';
     const signature = mac(body, { key: testSecret("task_tracker") });
     const headers = { "x-tasktracker-hmac-sha256": signature, "x-extra": "1" };
-    const { listed: item, text: answer } = await refused(`${body}\n`, headers);
+    const { listed: item, text: answer } = await rejected(`${body}\n`, headers);
     expect(JSON.parse(answer)).toEqual({
       ...item,
       headers: expect.objectContaining({ "content-type": "application/json", "x-extra": "" }),
@@ -397,11 +403,11 @@ describe("GET /v1/rejections/{id}", () => {
     expect(answer).not.toContain(testSecret("task_tracker"));
   });
 
-  test("tells bytes that are no text, and the secret of another provider", async () => {
+  test("returns a binary body as base64 and detects the secret of another provider", async () => {
     app = await startApp();
     const bytes = Buffer.from([0xff, 0x00]);
     const signature = mac(bytes, { key: testSecret("code_host") });
-    const { text: answer } = await refused(bytes, { "x-tasktracker-hmac-sha256": signature });
+    const { text: answer } = await rejected(bytes, { "x-tasktracker-hmac-sha256": signature });
     expect(JSON.parse(answer)).toMatchObject({
       body: "/wA=",
       bodyEncoding: "base64",
@@ -410,7 +416,7 @@ describe("GET /v1/rejections/{id}", () => {
     });
   });
 
-  test("explains every reason that a delivery is kept for", async () => {
+  test("explains every reason for which a delivery is stored", async () => {
     app = await startApp();
     const url = "/webhooks/task_tracker";
     const post = (headers: Record<string, string>, body = "{}") =>
@@ -436,7 +442,7 @@ describe("GET /v1/rejections/{id}", () => {
     ]);
   });
 
-  test("of an unknown id is 404", async () => {
+  test("returns 404 for an unknown id", async () => {
     app = await startApp();
     for (const id of ["rej_0", "evt_1", "rej_%00", "x"]) {
       const response = await app.as("operator", `/v1/rejections/${id}`);
