@@ -36,6 +36,7 @@ import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.s
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
+import { runs } from "../support/runs.ts";
 
 import { statisticsTests } from "./statistics.ts";
 
@@ -435,7 +436,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           expect(await walk(direction, limit, newer)).toEqual(expected);
           await storage.close();
         }),
-        { numRuns: walks },
+        { numRuns: runs(walks) },
       );
       storage = await open();
     });

@@ -6,6 +6,7 @@ import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 import { ask } from "../../support/graphql.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { runs } from "../../support/runs.ts";
 
 const path = "/v1/api/bookings";
 const hourMs = 3_600_000;
@@ -268,7 +269,7 @@ describe("seats", () => {
           await one.stop();
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

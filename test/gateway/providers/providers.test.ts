@@ -29,6 +29,7 @@ import { taskTracker } from "../../../src/gateway/providers/task_tracker.ts";
 import { withoutSecrets, withoutValues } from "../../../src/gateway/stored-headers.ts";
 
 import { complete } from "../../support/complete.ts";
+import { runs } from "../../support/runs.ts";
 
 const now = new Date("2026-11-21T09:12:44.120Z");
 
@@ -133,7 +134,7 @@ for (const provider of catalogue) {
         fc.property(anyObject, anyHeaders(provider), (payload, headers) => {
           expectHarmless(provider, payload, headers);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     });
 
@@ -154,14 +155,14 @@ for (const provider of catalogue) {
             expectHarmless(provider, mutated, headers);
           },
         ),
-        { numRuns: 600 },
+        { numRuns: runs(600) },
       );
     });
 
     test("takes keys that are special to JavaScript, and values that are deep or huge", () => {
       const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
       const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
-      const huge = JSON.stringify("🦉\u202e\n".repeat(1_000_000));
+      const huge = JSON.stringify("🦉\u202e\n".repeat(runs(1_000_000)));
       for (const value of ["null", "[]", deep, huge]) {
         for (const key of keys) expectHarmless(provider, parsed(`{"${key}":${value}}`));
         for (const sample of Object.values(provider.samples)) {

@@ -8,6 +8,7 @@ import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
 
 import { json, providerOf, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
+import { runs } from "../../support/runs.ts";
 
 let app: TestApp;
 afterEach(() => app.stop());
@@ -262,7 +263,7 @@ describe("with captured deliveries sent before, between and during them", () => 
           }
           expect(kept).toHaveLength(genuine.length);
         }),
-        { numRuns: 12 },
+        { numRuns: runs(12) },
       );
     },
   );

@@ -15,6 +15,7 @@ import {
 } from "../../../src/gateway/signatures/signature.ts";
 
 import { signatureSuite } from "../../suites/signature.ts";
+import { runs } from "../../support/runs.ts";
 
 for (const { id, signature } of catalogue) signatureSuite(id, signature);
 
@@ -203,7 +204,7 @@ describe("compact JSON", () => {
         const pretty = around + JSON.stringify(value, null, space) + around;
         expect(compactText(pretty)).toBe(JSON.stringify(value));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -231,7 +232,7 @@ describe("compact JSON", () => {
         // Only white space is removed, and nothing is added.
         expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 });

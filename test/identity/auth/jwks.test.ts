@@ -253,39 +253,38 @@ describe("an identity provider that", () => {
     expect(provider.fetches).toBe(1);
   });
 
-  test.each([
-    ["head", "HTTP/1.1 200 OK\r\n", "X: y\r\n"],
-    ["body", "HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", " "],
-  ])(
-    "sends its %s slowly causes a 503 after 5 s",
-    async (_, start, drop) => {
-      const open: Timer[] = [];
-      using dripping = Bun.listen({
-        hostname: "127.0.0.1",
-        port: 0,
-        socket: {
-          open(socket) {
-            socket.write(start);
-            open.push(setInterval(() => socket.write(drop), 200));
-          },
-          data: () => undefined,
+  test("sends its head or its body slowly causes a 503 after 5 s", async () => {
+    await Promise.all([
+      expectGivenUp("HTTP/1.1 200 OK\r\n", "X: y\r\n"),
+      expectGivenUp("HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", " "),
+    ]);
+  });
+
+  async function expectGivenUp(start: string, drop: string): Promise<void> {
+    const open: Timer[] = [];
+    using dripping = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open(socket) {
+          socket.write(start);
+          open.push(setInterval(() => socket.write(drop), 200));
         },
-      });
-      const url = `http://127.0.0.1:${dripping.port}/`;
-      const slow = await startApp({ JWKS_URL: url, ...expected });
-      try {
-        const authorization = `Bearer ${await token("k1", "ES256")}`;
-        const startedMs = performance.now();
-        const response = await slow.fetch("/v1/events", { headers: { authorization } });
-        expect(response.status).toBe(503);
-        expect(performance.now() - startedMs).toBeWithin(4_500, 20_000);
-      } finally {
-        for (const timer of open) clearInterval(timer);
-        await slow.stop();
-      }
-    },
-    60_000,
-  );
+        data: () => undefined,
+      },
+    });
+    const slow = await startApp({ JWKS_URL: `http://127.0.0.1:${dripping.port}/`, ...expected });
+    try {
+      const authorization = `Bearer ${await token("k1", "ES256")}`;
+      const startedMs = performance.now();
+      const response = await slow.fetch("/v1/events", { headers: { authorization } });
+      expect(response.status).toBe(503);
+      expect(performance.now() - startedMs).toBeWithin(4_500, 20_000);
+    } finally {
+      for (const timer of open) clearInterval(timer);
+      await slow.stop();
+    }
+  }
 
   test("is down causes a 503", async () => {
     const good = await token("k1", "ES256");

@@ -11,7 +11,7 @@ const root = join(import.meta.dir, "../../..");
 
 /** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
 const files = [
-  "test/embedded.test.ts",
+  "test/slow/embedded.test.ts",
   "test/slow/docs/readme.test.ts",
   "test/cli/",
   "test/slow/cli/",

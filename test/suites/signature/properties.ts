@@ -14,6 +14,7 @@ import {
   today,
   yesterday,
 } from "./signer.ts";
+import { runs } from "../../support/runs.ts";
 
 export function verifierTests({ scheme, header, headerName, timestamped }: Signer): void {
   test("cannot be created with an empty current secret", () => {
@@ -91,7 +92,7 @@ export function properties(by: Signer): void {
         if (!intact) expect(outcome).not.toBe("current");
         else if (!by.timestamped) expect(outcome).toBe("current");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -8,6 +8,7 @@ import { limitErrors } from "../../../src/web/graphql/limits.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { postQuery, sendAs } from "../../support/graphql.ts";
+import { runs } from "../../support/runs.ts";
 
 const queries: readonly (readonly [string, Record<string, unknown>?])[] = [
   ["{ __typename }"],
@@ -155,7 +156,7 @@ describe("compiled queries", () => {
         for (let run = 1; run < runsBeforeCompiling; run += 1) await answer();
         expect(await answer()).toBe(interpreted);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   }, 120_000);
 

@@ -1,9 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { createApp } from "../../../src/app.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
-import { chromium, openBrowser } from "../../support/browser.ts";
-import { addFlight } from "../../support/flights.ts";
 
 const files = [
   "graphiql.js",
@@ -18,7 +15,6 @@ const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 let app: TestApp;
 beforeAll(async () => {
   app = await startApp();
-  for (const flightNumber of ["SK1", "SK2", "SK3"]) await addFlight(app, { flightNumber });
 });
 afterAll(() => app.stop());
 
@@ -53,81 +49,4 @@ describe("the playground", () => {
     expect(start).toContain("flights(first: 5)");
     expect(start).toContain(JSON.stringify(JSON.stringify({ authorization: "Bearer " }, null, 2)));
   });
-
-  test.skipIf(chromium === null)(
-    "opens in a browser without a network, runs the query and shows the result",
-    async () => {
-      const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-      const browser = await openBrowser(1_200);
-      try {
-        await browser.open(new URL("/graphql", server.server?.url).href);
-        const button = "button.graphiql-execute-button";
-        await browser.until(`document.querySelector("${button}") !== null`);
-        // The editor is there when it shows the query.
-        await browser.shows("body", "flights");
-        await browser.click(button);
-        await browser.shows(".result-window", "totalCount");
-        await browser.shows(".result-window", "SK3");
-        const loaded = await browser.read(
-          `performance.getEntriesByType("resource").map(({ name }) => new URL(name, location.href))
-          .filter(({ protocol, origin }) => protocol !== "data:" && origin !== location.origin).length`,
-        );
-        expect(loaded).toBe(0);
-        await browser.shows("body", "Headers");
-        expect(await browser.accessibilityViolations("landmark-one-main")).toEqual([]);
-      } finally {
-        browser.close();
-        await server.stop(true);
-      }
-    },
-    60_000,
-  );
-
-  test.skipIf(chromium === null)(
-    "shows on later visits what was there before, and adds no empty tab",
-    async () => {
-      const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
-      const browser = await openBrowser(1_200);
-      const url = new URL("/graphql", server.server?.url).href;
-      const tabs = "[...document.querySelectorAll('.graphiql-tab')].map((tab) => tab.textContent)";
-      const visit = async (address: string, text: string) => {
-        await browser.open("about:blank");
-        await browser.open(address);
-        await browser.shows(".graphiql-query-editor .view-lines", text);
-        return browser.read(`${tabs}.join()`);
-      };
-      const stored = "localStorage.getItem('graphiql:tabState')";
-      try {
-        expect(await visit(url, "Flights")).toBe("Example");
-        expect(await visit(url, "Flights")).toBe("Example");
-        // The editor stores what it shows after a pause.
-        await browser.until(`${stored}?.includes("Flights")`);
-        // Somebody to whom an earlier version gave an empty tab, and put it in front.
-        await browser.read(`void (() => {
-          const state = JSON.parse(${stored});
-          state.tabs.push({ ...state.tabs[0], id: "empty", title: "<untitled>", query: null, headers: null });
-          localStorage.setItem("graphiql:tabState", JSON.stringify({ ...state, activeTabIndex: 1 }));
-        })()`);
-        expect(await visit(url, "Flights")).toBe("Example");
-        await browser.click(".graphiql-query-editor .view-lines");
-        await browser.type("#mine ");
-        await browser.until(`${stored}?.includes("#mine")`);
-        expect(await visit(url, "#mine")).toBe("Example");
-        const other = `${url}?query=${encodeURIComponent("query Other { node(id: 1) { id } }")}`;
-        expect(await visit(other, "Other")).toMatch(/^Example.*,Other/);
-        expect(await visit(other, "Other")).toMatch(/^Example[^,]*,Other[^,]*$/);
-        // What cannot be read is no reason to show nothing.
-        await browser.read("void localStorage.setItem('graphiql:tabState', '{')");
-        await browser.open("about:blank");
-        await browser.open(url);
-        await browser.until(
-          "document.querySelector('.graphiql-query-editor .view-lines')?.textContent.trim() > ''",
-        );
-      } finally {
-        browser.close();
-        await server.stop(true);
-      }
-    },
-    60_000,
-  );
 });

@@ -1,14 +1,14 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 
-import { reservation } from "../../../src/web/rest/body-budget.ts";
-import { readBytes } from "../../../src/web/rest/body.ts";
-import { systemClock } from "../../../src/base/clock.ts";
-import { signed, startApp, testSecret } from "../../support/app.ts";
-import { authorization, deliverTo } from "../../support/load.ts";
-import type { RunningServer } from "../../support/program.ts";
-import { RawClient } from "../../support/raw-client.ts";
-import { resources } from "../../support/resources.ts";
+import { reservation } from "../../../../src/web/rest/body-budget.ts";
+import { readBytes } from "../../../../src/web/rest/body.ts";
+import { systemClock } from "../../../../src/base/clock.ts";
+import { signed, startApp, testSecret } from "../../../support/app.ts";
+import { authorization, deliverTo } from "../../../support/load.ts";
+import type { RunningServer } from "../../../support/program.ts";
+import { RawClient } from "../../../support/raw-client.ts";
+import { resources } from "../../../support/resources.ts";
 
 // Each wait has its own time limit. This one allows for a busy machine.
 setDefaultTimeout(120_000);

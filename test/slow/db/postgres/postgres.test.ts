@@ -3,35 +3,35 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById } from "../../../src/gateway/event.sql.ts";
-import { beginCopy, endCopy } from "../../../src/cli/copy/copy.ts";
+import { eventById } from "../../../../src/gateway/event.sql.ts";
+import { beginCopy, endCopy } from "../../../../src/cli/copy/copy.ts";
 import {
   countDuplicate,
   eventPages,
   eventsByKeys,
   insertEvent,
-} from "../../../src/gateway/events/events.sql.ts";
+} from "../../../../src/gateway/events/events.sql.ts";
 import {
   claimDue,
   feedAfter,
   insertNotification,
   newestSeq,
-} from "../../../src/gateway/notifications/notifications.sql.ts";
-import { tableOf } from "../../../src/db/postgres/tables.ts";
-import { schema, tables } from "../../../src/schema/schema.ts";
-import { step } from "../../../src/db/statement.ts";
-import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
-import type { Storage } from "../../../src/db/storage.ts";
-import { usersByIds } from "../../../src/identity/users/users.sql.ts";
-import { storageSuite } from "../../suites/storage.ts";
+} from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { tableOf } from "../../../../src/db/postgres/tables.ts";
+import { schema, tables } from "../../../../src/schema/schema.ts";
+import { step } from "../../../../src/db/statement.ts";
+import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
+import type { Storage } from "../../../../src/db/storage.ts";
+import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
+import { storageSuite } from "../../../suites/storage.ts";
 import {
   noManyConnections,
   postgresDatabase,
   type TestDatabase,
   testPoolSize,
-} from "../../support/databases.ts";
-import { failure } from "../../support/failure.ts";
-import { eventRow, notificationRow } from "../../support/rows.ts";
+} from "../../../support/databases.ts";
+import { failure } from "../../../support/failure.ts";
+import { eventRow, notificationRow } from "../../../support/rows.ts";
 
 const limits = {
   poolSize: testPoolSize,

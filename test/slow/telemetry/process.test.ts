@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "bun:test";
 
-import { testSecret, signed } from "../support/app.ts";
-import { testCollector } from "../support/collector.ts";
-import { never } from "../support/gateway.ts";
-import { removeFolder, startServer, temporaryFolder } from "../support/program.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { testSecret, signed } from "../../support/app.ts";
+import { testCollector } from "../../support/collector.ts";
+import { never } from "../../support/gateway.ts";
+import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
+import { systemClock } from "../../../src/base/clock.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
