@@ -2,8 +2,7 @@ import type { GraphQLSchema } from "graphql";
 import { YogaServer } from "graphql-yoga";
 
 import type { Context, Session, Verify } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
-import { authenticate } from "../rest/auth.ts";
+import { authenticate, tokenMissing } from "../rest/auth.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 
 import type { GraphqlContext, ServerContext } from "./context.ts";
@@ -66,8 +65,7 @@ async function contextFor(
   const session = await sessionOf(request, verify);
   const signedIn = (): Context => {
     if (session !== null) return { ...session, requestId };
-    const detail = "Send an access token: Authorization: Bearer <token>";
-    throw new AppError("authentication-required", detail);
+    throw tokenMissing();
   };
   return { requestId, signedIn };
 }

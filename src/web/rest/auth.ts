@@ -27,11 +27,12 @@ export function authenticate(request: Request, verify: Verify): Promise<Session>
   const header = request.headers.get("authorization");
   const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
   if (token !== undefined) return verify(token);
-  const detail =
-    header === null
-      ? "Access token missing. Send the header Authorization: Bearer <token>"
-      : "The Authorization header is malformed. Send it as Bearer <token>";
-  return Promise.reject(
-    new AppError(header === null ? "authentication-required" : "invalid-token", detail),
-  );
+  if (header === null) return Promise.reject(tokenMissing());
+  const detail = "The Authorization header is malformed. Send it as Bearer <token>";
+  return Promise.reject(new AppError("invalid-token", detail));
+}
+
+export function tokenMissing(): AppError {
+  const detail = "Access token missing. Send the header Authorization: Bearer <token>";
+  return new AppError("authentication-required", detail);
 }
