@@ -131,10 +131,10 @@ export async function createServices(
     count: spanCounter(metrics),
   });
   const storage = await openStorage(schema, config.databaseUrl, config.databaseLimits, {
-    odd: (line) => log.warn(line),
-    migrated: (steps) => log.info({ steps }, "the database was brought to this program's schema"),
-    unitWaits: () => (tracer === null ? null : commitSpan(tracer)),
-    groupCommitted: (seconds, units) => ofStorage.committed(seconds, units),
+    warning: (line) => log.warn(line),
+    migrated: (migrations) => log.info({ migrations }, "database migrated"),
+    transactionWaits: () => (tracer === null ? null : commitSpan(tracer)),
+    groupCommitted: (seconds, transactions) => ofStorage.committed(seconds, transactions),
   });
   const sales = seats(storage, clock, log);
   const { operatorGatewayUrl: gatewayUrl, operatorGatewaySecret: gatewayKey } = config;
@@ -188,7 +188,7 @@ export async function createServices(
       new AppError("unavailable", detail, { retryAfterSeconds: 5, cause });
     if (state !== "serving") return because(`The service is ${state}`);
     try {
-      // No steps: succeeds exactly when other units would.
+      // An empty transaction succeeds exactly when others would.
       await storage.atomically();
       return null;
     } catch (error) {

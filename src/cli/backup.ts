@@ -28,7 +28,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 
 /**
  * `skyhook backup`: a copy of the database as it is at this moment, while the server goes on. It holds
- * every unit of work that was acknowledged before, and none by half.
+ * every transaction that was acknowledged before, and none by half.
  */
 export async function backup(
   file: string,

@@ -8,7 +8,7 @@ import { type Role, roles } from "../base/context.ts";
 import { makeId } from "../base/ids.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
-import { step } from "../db/statement.ts";
+import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
@@ -73,8 +73,8 @@ export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
 export async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
   await withStorage(env, async (storage) => {
     if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
-    const [removed] = await storage.atomically(step(deleteClient, { id: `cli_${id.slice(4)}` }));
-    if (removed.touched === 0) throw new Error(`There is no client ${id}`);
+    const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));
+    if (removed.changes === 0) throw new Error(`There is no client ${id}`);
     console.log(`removed ${id}; tokens it holds are good for an hour at most`);
   });
 }

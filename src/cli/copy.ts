@@ -7,7 +7,7 @@ import { UnfitDatabase } from "../db/schema.ts";
 import { beginCopy, copyDatabase, type CopiedTable, endCopy } from "./copy/copy.ts";
 import { inspectServer, isServed } from "../db/postgres/inspect.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
-import { isLocked } from "../db/sqlite/faults.ts";
+import { isLocked } from "../db/sqlite/errors.ts";
 import { pendingMigrations } from "../db/sqlite/inspect.ts";
 import { withoutPassword } from "../db/without-password.ts";
 import { databaseFile, holdStill, openCopyTarget } from "../db/open.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import { isLocked } from "../db/sqlite/faults.ts";
+import { isLocked } from "../db/sqlite/errors.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
 import { databaseFile, openStorage } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";

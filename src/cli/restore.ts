@@ -8,7 +8,7 @@ import { personalDataOpener, sealingKey } from "../booking/personal-data/persona
 import { type Config, readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
-import { isLocked } from "../db/sqlite/faults.ts";
+import { isLocked } from "../db/sqlite/errors.ts";
 import { damageOf, pendingMigrations, rowsIn, unknownMigrations } from "../db/sqlite/inspect.ts";
 import { databaseFile } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";

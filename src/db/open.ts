@@ -14,8 +14,8 @@ const defaultLimits: ServerLimits = {
 
 const nobody: StorageObserver = {
   migrated() {},
-  odd() {},
-  unitWaits: () => null,
+  warning() {},
+  transactionWaits: () => null,
   groupCommitted() {},
 };
 

@@ -14,8 +14,8 @@ export interface Sql {
   insert<T extends Table>(table: T): { values(row: Assignments<T>): Insert };
   update<T extends Table>(
     table: T,
-  ): { set(row: Partial<Assignments<T>>): { where(condition: SQL | undefined): Write } };
-  delete(table: Table): { where(condition: SQL | undefined): Write };
+  ): { set(row: Partial<Assignments<T>>): { where(condition: SQL | undefined): WriteQuery } };
+  delete(table: Table): { where(condition: SQL | undefined): WriteQuery };
 }
 
 interface Fields {
@@ -46,16 +46,16 @@ export interface Select<Row> extends Query<Row> {
   limit(rows: number | Placeholder): Select<Row>;
   offset(rows: number | Placeholder): Select<Row>;
 }
-interface Write extends Query<never> {
+interface WriteQuery extends Query<never> {
   returning<F extends Fields>(fields: F): Query<RowOfFields<F>>;
 }
-interface Insert extends Write {
-  onConflictDoNothing(): Write;
+interface Insert extends WriteQuery {
+  onConflictDoNothing(): WriteQuery;
   onConflictDoUpdate(clash: {
     readonly target: Column[];
     readonly set: Record<string, SQL>;
     readonly setWhere?: SQL;
-  }): Write;
+  }): WriteQuery;
 }
 
 /** `parameters.name` is the placeholder of `values.name`: a name that is not in `Values` does not compile. */
@@ -143,27 +143,27 @@ export function encoded(placeholder: Placeholder, column: Column): SQL {
   return sql`${sql.param(placeholder, column)}`;
 }
 
-/** One statement of a unit of work, with its values. */
-export interface Step<Row> {
+/** A statement to run with its values. */
+export interface Write<Row> {
   readonly statement: Statement<never, Row>;
   readonly values: object;
-  readonly ifNone: AppError | "stop" | undefined;
+  readonly onNoRows: AppError | "stop" | undefined;
 }
 
-/** What a step did: the rows it returned, and how many it returned or changed. */
-export interface StepResult<Row> {
+/** What a statement did: the rows it returned, and how many rows it returned or changed. */
+export interface WriteResult<Row> {
   readonly rows: readonly Row[];
-  readonly touched: number;
+  readonly changes: number;
 }
 
 /**
- * A step for `Storage.atomically`. `ifNone` says what follows when it touches no row: an error undoes
- * the whole unit and is thrown; `"stop"` keeps what was done and leaves out the steps that follow.
+ * A statement for `Storage.atomically`. `onNoRows` says what follows when it changes no row: an error
+ * rolls back the transaction and is thrown; `"stop"` skips the statements that follow and commits.
  */
-export function step<Values extends object, Row>(
+export function write<Values extends object, Row>(
   statement: Statement<Values, Row>,
   values: NoInfer<Values>,
-  ifNone?: AppError | "stop",
-): Step<Row> {
-  return { statement, values, ifNone };
+  onNoRows?: AppError | "stop",
+): Write<Row> {
+  return { statement, values, onNoRows };
 }

@@ -10,9 +10,9 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
     help: "Time that a commit of the database took, its sync to disk included",
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
-  const units = metrics.histogram({
+  const transactions = metrics.histogram({
     name: "skyhook_storage_commit_units",
-    help: "Units of work that shared one commit",
+    help: "Transactions that shared one commit",
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
   });
   const diskFree = metrics.gauge({
@@ -35,9 +35,9 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
   });
 
   return {
-    committed(elapsedSeconds: number, unitsInGroup: number): void {
+    committed(elapsedSeconds: number, inGroup: number): void {
       seconds.observe(elapsedSeconds);
-      units.observe(unitsInGroup);
+      transactions.observe(inGroup);
     },
   };
 }

@@ -1,43 +1,43 @@
-import type { Statement, Step, StepResult } from "./statement.ts";
+import type { Statement, Write, WriteResult } from "./statement.ts";
 
-type ResultsOf<Steps extends readonly Step<unknown>[]> = {
-  [Index in keyof Steps]: Steps[Index] extends Step<infer Row> ? StepResult<Row> : never;
+type ResultsOf<Writes extends readonly Write<unknown>[]> = {
+  [Index in keyof Writes]: Writes[Index] extends Write<infer Row> ? WriteResult<Row> : never;
 };
 
 /** An open database. Each call may throw `unavailable` when the database cannot be read or written. */
 export interface Storage {
   readonly dialect: "sqlite" | "postgres";
-  /** Reads. Never sees a unit of work half-done. */
+  /** Reads committed rows. */
   all<Values extends object, Row>(
     statement: Statement<Values, Row>,
     values: NoInfer<Values>,
   ): Promise<Row[]>;
   /**
-   * Does one unit of work, all or nothing, and resolves after it is on disk with what each step did
-   * (nothing, for steps that were left out). Throws the error of the step that failed.
+   * Runs statements as one transaction, all or nothing. Resolves once it is on disk, with the result of
+   * each statement; a skipped one has no rows. Throws the error of the statement that failed.
    */
-  atomically<const Steps extends readonly Step<unknown>[]>(
-    ...steps: Steps
-  ): Promise<ResultsOf<Steps>>;
+  atomically<const Writes extends readonly Write<unknown>[]>(
+    ...writes: Writes
+  ): Promise<ResultsOf<Writes>>;
   /**
-   * Resolves when what was read before is as safe as a commit: to be asked before an answer acknowledges
-   * what only a read has found. A commit whose wait for a standby was broken off can be read before.
+   * Resolves once all that was read before is durable. Call it before a response acknowledges something
+   * that only a read has found: a commit that still waits for a standby can be read already.
    */
   settled(): Promise<void>;
-  /** What other processes on the same database are told, and tell us; none where there are no others. */
+  /** Messages between processes on one database; null where there can be only one process. */
   readonly signals: Signals | null;
-  /** Commits what waits, then closes. Safe to call twice. */
+  /** Commits waiting transactions, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
 
 /** What a signal is about. */
 export type Topic = "notifications" | "seats";
 
-/** Word between the processes on one database. It may be lost: whoever listens also looks for itself. */
+/** Messages between the processes on one database. One may be lost, so listeners also poll. */
 export interface Signals {
-  /** Tells all other processes, soon: equal signals of one moment are sent as one. Never throws. */
+  /** Sends to all other processes, soon; equal signals of one moment are sent once. Never throws. */
   send(topic: Topic, subject: number): void;
-  /** `onGap` is called whenever signals may have been lost, and once when it begins to listen. */
+  /** Calls `onGap` whenever signals may have been lost, and once when it begins to listen. */
   listen(topic: Topic, onSignal: (subjects: readonly number[]) => void, onGap: () => void): void;
 }
 
@@ -49,24 +49,24 @@ export interface Hold {
   release(): Promise<void>;
 }
 
-/** Bounds of a database that is a server; SQLite has none of them. */
+/** Limits for a database server; SQLite has none of them. */
 export interface ServerLimits {
-  /** Connections at most, one for signals aside. */
+  /** Connections at most, beside the one for signals. */
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** How long work is tried again after a lost connection or a collision before it is refused. */
+  /** How long work is retried after a lost connection or a deadlock before it fails. */
   readonly retryMs: number;
 }
 
-/** Watches a database; called on the way of every commit, so it must be quick and never throw. */
+/** Observes a database. Called on every commit, so it must be quick and never throw. */
 export interface StorageObserver {
-  /** On opening, these steps brought an older schema up to date. */
-  migrated(steps: readonly string[]): void;
-  /** On opening, this was worth a look: one line that says what to do. */
-  odd(line: string): void;
-  /** A unit of work was handed in. What is returned is told the end: units in its group, and its error. */
-  unitWaits(): ((units: number, error: unknown) => void) | null;
-  /** A group of units was committed, or failed as a whole. */
-  groupCommitted(seconds: number, units: number): void;
+  /** While opening, these migrations were applied to an older schema. */
+  migrated(names: readonly string[]): void;
+  /** While opening, something needs attention: one line that says what to do. */
+  warning(line: string): void;
+  /** A transaction waits for its commit. Returns what receives its end: the size of its group, its error. */
+  transactionWaits(): ((transactions: number, error: unknown) => void) | null;
+  /** A group commit ended, or failed as a whole. */
+  groupCommitted(seconds: number, transactions: number): void;
 }

@@ -1,28 +1,28 @@
 import { AppError } from "../base/errors.ts";
 
-import type { Step, StepResult } from "./statement.ts";
+import type { Write, WriteResult } from "./statement.ts";
 import type { StorageObserver } from "./storage.ts";
 
-/** A unit of work that waits for its commit. */
-export interface Unit {
-  readonly steps: readonly Step<unknown>[];
-  resolve(results: StepResult<unknown>[]): void;
+/** Statements that wait for their commit, all or nothing. */
+export interface Transaction {
+  readonly writes: readonly Write<unknown>[];
+  resolve(results: WriteResult<unknown>[]): void;
   reject(error: unknown): void;
-  /** Told the end by whoever watches this unit; null where nobody does. */
-  readonly ended: ReturnType<StorageObserver["unitWaits"]>;
+  /** Receives the end for an observer; null where there is none. */
+  readonly onEnd: ReturnType<StorageObserver["transactionWaits"]>;
 }
 
-/** What a step did that was left out. */
-export const leftOut: StepResult<unknown> = { rows: [], touched: 0 };
+/** The result of a statement that was skipped. */
+export const skipped: WriteResult<unknown> = { rows: [], changes: 0 };
 
-/** Bounds what one transaction holds, and for how long. */
-export const maxUnitsPerCommit = 512;
-/** Beyond this the database is too slow for the load: new work is refused rather than piled up. */
-const maxWaitingUnits = 20_000;
+/** Limits the locks of one group commit, and how long it holds them. */
+export const maxTransactionsPerCommit = 512;
+/** Beyond this the database is too slow for the load, and new transactions fail at once. */
+const maxWaitingTransactions = 20_000;
 
-/** Why a unit is not taken on; null when it is. */
-export function refusal(closed: boolean, waitingUnits: number): AppError | null {
-  if (!closed && waitingUnits < maxWaitingUnits) return null;
+/** Why a transaction is not accepted; null when it is. */
+export function unavailableReason(closed: boolean, waiting: number): AppError | null {
+  if (!closed && waiting < maxWaitingTransactions) return null;
   const detail = closed ? "The service is shutting down" : "Too much work is waiting";
   return new AppError("unavailable", detail, { retryAfterSeconds: 5 });
 }

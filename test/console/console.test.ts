@@ -6,7 +6,7 @@ import {
   idempotencyByKey,
   insertIdempotency,
 } from "../../src/identity/idempotency/idempotency.sql.ts";
-import { step } from "../../src/db/statement.ts";
+import { write } from "../../src/db/statement.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";
@@ -127,7 +127,7 @@ describe("a one-time code", () => {
     const expiresAt = new Date(clock.now() + 120_000);
     const place = { scope: "test", key: "as old as the code" };
     const other = { ...place, requestHash: new Uint8Array(), resourceId: "", createdAt, expiresAt };
-    await storage.atomically(step(insertIdempotency, other));
+    await storage.atomically(write(insertIdempotency, other));
     await until(async () => {
       clock.advance(1_000);
       return (await storage.all(idempotencyByKey, place)).length === 0;

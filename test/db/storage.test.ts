@@ -8,7 +8,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 
 import { eventById } from "../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../src/gateway/events/events.sql.ts";
-import { step } from "../../src/db/statement.ts";
+import { write } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
 import { schema, tables } from "../../src/schema/schema.ts";
@@ -29,7 +29,7 @@ describe("sqlite: the file", () => {
   test("is the owner's alone, in WAL mode, synced on every commit", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
-    await storage.atomically(step(insertEvent, eventRow(1)));
+    await storage.atomically(write(insertEvent, eventRow(1)));
     expect(statSync(file).mode & 0o077).toBe(0);
     using other = new Database(file, { readonly: true });
     expect(other.query("pragma journal_mode").get()).toEqual({ journal_mode: "wal" });
@@ -39,10 +39,10 @@ describe("sqlite: the file", () => {
   test("keeps what was acknowledged when it is opened again", async () => {
     const file = newFile();
     const first = await openStorage(schema, `sqlite:${file}`);
-    await first.atomically(step(insertEvent, eventRow(1)));
+    await first.atomically(write(insertEvent, eventRow(1)));
     await first.close();
     const second = await openStorage(schema, `sqlite:${file}`);
-    expect((await second.atomically(step(insertEvent, eventRow(1))))[0].touched).toBe(0);
+    expect((await second.atomically(write(insertEvent, eventRow(1))))[0].changes).toBe(0);
     await second.close();
   });
 
@@ -51,8 +51,8 @@ describe("sqlite: the file", () => {
     const said: (readonly string[])[] = [];
     const observer = {
       migrated: (steps: readonly string[]) => void said.push(steps),
-      odd() {},
-      unitWaits: () => null,
+      warning() {},
+      transactionWaits: () => null,
       groupCommitted() {},
     };
     const older = new Database(file, { create: true });
@@ -94,15 +94,15 @@ describe("sqlite: faults", () => {
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
-    const patient = storage.atomically(step(insertEvent, eventRow(1)));
+    const patient = storage.atomically(write(insertEvent, eventRow(1)));
     setTimeout(() => other.run("rollback"), 100);
-    expect((await patient)[0].touched).toBe(1);
+    expect((await patient)[0].changes).toBe(1);
 
     other.run("begin immediate");
-    const refused = storage.atomically(step(insertEvent, eventRow(2)));
+    const refused = storage.atomically(write(insertEvent, eventRow(2)));
     expect(await failure(refused)).toMatchObject({ code: "unavailable" });
     other.run("rollback");
-    expect((await storage.atomically(step(insertEvent, eventRow(3))))[0].touched).toBe(1);
+    expect((await storage.atomically(write(insertEvent, eventRow(3))))[0].changes).toBe(1);
     await storage.close();
   });
 });
@@ -110,7 +110,7 @@ describe("sqlite: faults", () => {
 test("sqlite: what was closed is no more in use, whatever was asked of it", async () => {
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
-  await storage.atomically(step(insertEvent, eventRow(1)));
+  await storage.atomically(write(insertEvent, eventRow(1)));
   await storage.all(eventById, { id: eventRow(1).id });
   expect(() => foldLog(file)).toThrow("locked");
   await storage.close();

@@ -7,7 +7,7 @@ import {
   loadBetween,
   upsertFlight,
 } from "../../src/booking/flights/flights.sql.ts";
-import { step } from "../../src/db/statement.ts";
+import { write } from "../../src/db/statement.ts";
 import {
   activeHours,
   addDeliveries,
@@ -26,7 +26,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
   const add = (...counts: Partial<DeliveryCount>[]) =>
     storage.atomically(
       ...counts.map((count) =>
-        step(addDeliveries, {
+        write(addDeliveries, {
           spanMinutes: 1,
           provider: "a",
           minute: 0,
@@ -87,9 +87,9 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       storage = await open();
       for (let minute = 0; minute < 5; minute += 1) await add({ minute });
       await add({ spanMinutes: 60 });
-      const batch = step(deleteOldCounts, { spanMinutes: 1, before: 4, limit: 3 });
-      const touched = async () => (await storage.atomically(batch))[0].touched;
-      expect([await touched(), await touched(), await touched()]).toEqual([3, 1, 0]);
+      const batch = write(deleteOldCounts, { spanMinutes: 1, before: 4, limit: 3 });
+      const changes = async () => (await storage.atomically(batch))[0].changes;
+      expect([await changes(), await changes(), await changes()]).toEqual([3, 1, 0]);
       expect(await steps(0, 9)).toHaveLength(1);
       expect(await storage.all(activeHours, { provider: "a", limit: 9 })).toHaveLength(1);
     });
@@ -103,10 +103,10 @@ export function statisticsTests(open: () => Promise<Storage>): void {
         lastMatchedAt: new Date(ms),
       });
       for (const ms of [1_000, 3_000, 2_000]) {
-        await storage.atomically(step(noteSecretUse, use(ms)));
+        await storage.atomically(write(noteSecretUse, use(ms)));
       }
-      await storage.atomically(step(noteSecretUse, { ...use(5_000), provider: "b" }));
-      await storage.atomically(step(noteSecretUse, use(4_000, "y")));
+      await storage.atomically(write(noteSecretUse, { ...use(5_000), provider: "b" }));
+      await storage.atomically(write(noteSecretUse, use(4_000, "y")));
       const found = await storage.all(secretUsesOf, { provider: "a" });
       expect(found).toHaveLength(2);
       expect(found).toContainEqual({ ...use(1_000), lastMatchedAt: new Date(3_000) });
@@ -115,7 +115,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
 
     test("events are found by their keys", async () => {
       storage = await open();
-      for (const n of [1, 2, 3]) await storage.atomically(step(insertEvent, eventRow(n)));
+      for (const n of [1, 2, 3]) await storage.atomically(write(insertEvent, eventRow(n)));
       const keys = ["task_tracker:2", "task_tracker:3", "task_tracker:4"];
       const found = await storage.all(eventsByKeys, { keys });
       expect(new Set(found.map(({ id }) => id))).toEqual(new Set([eventRow(2).id, eventRow(3).id]));
@@ -125,7 +125,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       storage = await open();
       const span = { from: new Date(10_000), until: new Date(20_000) };
       const departs = (ms: number, flightNumber: string) =>
-        step(upsertFlight, {
+        write(upsertFlight, {
           flightNumber,
           airline: "A",
           origin: "JFK",

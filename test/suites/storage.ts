@@ -29,7 +29,7 @@ import {
   settleNotification,
   undelivered,
 } from "../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../src/db/statement.ts";
+import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
@@ -66,13 +66,13 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     test("a row comes back as it went in, nulls, times, bytes and JSON included", async () => {
       storage = await open();
       const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
-      await storage.atomically(step(insertEvent, row));
+      await storage.atomically(write(insertEvent, row));
       const [event] = await storage.all(eventById, { id: row.id });
       const [arrival] = await storage.all(arrivalOf, { id: row.id });
       const { bodyHash: _, ...expected } = row;
       expect({ ...event, ...arrival }).toEqual(expected);
       const own = eventRow(2, { headers: null, address: null, signedWith: null, body: null });
-      await storage.atomically(step(insertEvent, own));
+      await storage.atomically(write(insertEvent, own));
       const [nothing] = await storage.all(arrivalOf, { id: own.id });
       expect(nothing).toMatchObject({ headers: null, address: null, signedWith: null, body: null });
     });
@@ -80,11 +80,11 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     test("a step that fails undoes the unit and only that unit", async () => {
       storage = await open();
       const clash = storage.atomically(
-        step(insertEvent, eventRow(1)),
-        step(insertUser, user(1)),
-        step(insertUser, user(2, "USER1@example.com"), new AppError("bad-request", "taken")),
+        write(insertEvent, eventRow(1)),
+        write(insertUser, user(1)),
+        write(insertUser, user(2, "USER1@example.com"), new AppError("bad-request", "taken")),
       );
-      const others = [2, 3, 4].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
+      const others = [2, 3, 4].map((n) => storage.atomically(write(insertEvent, eventRow(n))));
       const outcomes = await Promise.allSettled([clash, ...others]);
       expect(outcomes.map(({ status }) => status)).toEqual([
         "rejected",
@@ -101,10 +101,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
       const broken = eventRow(9, { title: null as unknown as string });
       const units = [
-        storage.atomically(step(insertEvent, eventRow(1))),
-        storage.atomically(step(insertEvent, eventRow(2)), step(insertEvent, broken)),
-        storage.atomically(step(insertEvent, broken), step(insertEvent, eventRow(3))),
-        storage.atomically(step(insertEvent, eventRow(4))),
+        storage.atomically(write(insertEvent, eventRow(1))),
+        storage.atomically(write(insertEvent, eventRow(2)), write(insertEvent, broken)),
+        storage.atomically(write(insertEvent, broken), write(insertEvent, eventRow(3))),
+        storage.atomically(write(insertEvent, eventRow(4))),
       ];
       const outcomes = await Promise.allSettled(units);
       expect(outcomes.map(({ status }) => status)).toEqual([
@@ -121,10 +121,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       const { title: _, ...untitled } = notificationRow(1);
       const units = [
         storage.atomically(
-          step(insertEvent, eventRow(1), "stop"),
-          step(insertNotification, untitled as ReturnType<typeof notificationRow>),
+          write(insertEvent, eventRow(1), "stop"),
+          write(insertNotification, untitled as ReturnType<typeof notificationRow>),
         ),
-        storage.atomically(step(insertEvent, eventRow(2))),
+        storage.atomically(write(insertEvent, eventRow(2))),
       ];
       const outcomes = await Promise.allSettled(units);
       expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
@@ -133,26 +133,26 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("a step that touches no row with `stop` leaves out the rest and keeps what was done", async () => {
       storage = await open();
-      await storage.atomically(step(insertEvent, eventRow(1)));
+      await storage.atomically(write(insertEvent, eventRow(1)));
       const [user1, again, note] = await storage.atomically(
-        step(insertUser, user(1)),
-        step(insertEvent, eventRow(1), "stop"),
-        step(insertNotification, notificationRow(1)),
+        write(insertUser, user(1)),
+        write(insertEvent, eventRow(1), "stop"),
+        write(insertNotification, notificationRow(1)),
       );
-      expect([user1.touched, again.touched, note.touched]).toEqual([1, 0, 0]);
+      expect([user1.changes, again.changes, note.changes]).toEqual([1, 0, 0]);
       expect(await storage.all(userByEmail, { email: "user1@example.com" })).toHaveLength(1);
       expect((await storage.all(newestSeq, {}))[0]?.seq ?? 0).toBe(0);
     });
 
     test("a reader sees all of a unit or nothing", async () => {
       storage = await open();
-      const write = storage.atomically(
-        step(insertEvent, eventRow(1)),
-        step(insertEvent, eventRow(2)),
+      const written = storage.atomically(
+        write(insertEvent, eventRow(1)),
+        write(insertEvent, eventRow(2)),
       );
       const seen: number[] = [];
       let done = false;
-      void write.then(() => (done = true));
+      void written.then(() => (done = true));
       while (!done) {
         seen.push(await count());
         await new Promise((resolve) => setImmediate(resolve));
@@ -165,19 +165,19 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
       const results = await Promise.all(
         Array.from({ length: 1_500 }, (_, n) =>
-          storage.atomically(step(insertEvent, eventRow(n % 1_000))),
+          storage.atomically(write(insertEvent, eventRow(n % 1_000))),
         ),
       );
-      expect(results.filter(([{ touched }]) => touched === 1)).toHaveLength(1_000);
+      expect(results.filter(([{ changes }]) => changes === 1)).toHaveLength(1_000);
       expect(await count()).toBe(1_000);
     });
 
     test("closing commits what waits, and refuses what comes after", async () => {
       storage = await open();
-      const waiting = storage.atomically(step(insertEvent, eventRow(1)));
+      const waiting = storage.atomically(write(insertEvent, eventRow(1)));
       await storage.close();
-      expect((await waiting)[0].touched).toBe(1);
-      expect(await failure(storage.atomically(step(insertEvent, eventRow(2))))).toMatchObject({
+      expect((await waiting)[0].changes).toBe(1);
+      expect(await failure(storage.atomically(write(insertEvent, eventRow(2))))).toMatchObject({
         code: "unavailable",
       });
     });
@@ -195,12 +195,12 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         eventRow(5),
         eventRow(6),
       ];
-      const touched: number[] = [];
+      const changes: number[] = [];
       for (const row of rows) {
-        const [{ touched: changed }] = await storage.atomically(step(insertEvent, row));
-        touched.push(changed);
+        const [inserted] = await storage.atomically(write(insertEvent, row));
+        changes.push(inserted.changes);
       }
-      expect(touched).toEqual([1, 0, 0, 1, 1, 1]);
+      expect(changes).toEqual([1, 0, 0, 1, 1, 1]);
       const first = (fields: object) =>
         storage.all(firstOfDelivery, {
           provider: "task_tracker",
@@ -220,10 +220,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     test("duplicates are counted and a new reading replaces the old one", async () => {
       storage = await open();
       const row = eventRow(1, { status: "ignored" });
-      await storage.atomically(step(insertEvent, row));
+      await storage.atomically(write(insertEvent, row));
       await storage.atomically(
-        step(countDuplicate, { id: row.id }),
-        step(renormaliseEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
+        write(countDuplicate, { id: row.id }),
+        write(renormaliseEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
       );
       expect((await storage.all(arrivalOf, { id: row.id }))[0]?.duplicates).toBe(1);
       expect(await storage.all(eventById, { id: row.id })).toMatchObject([
@@ -235,12 +235,12 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   describe("notifications", () => {
     const claim = (now: number, limit = 10) =>
-      storage.atomically(step(claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }));
+      storage.atomically(write(claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }));
 
     test("are claimed once while leased, oldest first, and again when the lease has run out", async () => {
       storage = await open();
       for (const n of [1, 2, 3]) {
-        await storage.atomically(step(insertNotification, notificationRow(n)));
+        await storage.atomically(write(insertNotification, notificationRow(n)));
       }
       const [two] = await claim(10, 2);
       expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
@@ -252,7 +252,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("cannot be settled by a holder whose lease went to another", async () => {
       storage = await open();
-      await storage.atomically(step(insertNotification, notificationRow(1)));
+      await storage.atomically(write(insertNotification, notificationRow(1)));
       const [[first], [second]] = [await claim(10), await claim(2_000)];
       const settled = {
         status: "delivered",
@@ -263,9 +263,9 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       } as const;
       const settle = async (leasedUntil: Date | null) => {
         const [result] = await storage.atomically(
-          step(settleNotification, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
+          write(settleNotification, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
         );
-        return result.touched;
+        return result.changes;
       };
       expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
       expect(await settle(second.rows[0]?.leasedUntil ?? null)).toBe(1);
@@ -277,13 +277,13 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         storage = await open();
         const eventId = eventRow(1).id;
         const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
-        await storage.atomically(step(insertNotification, row));
+        await storage.atomically(write(insertNotification, row));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [armed] = await storage.atomically(
-          step(rescheduleUndelivered, { eventId, now: at(20) }),
+          write(rescheduleUndelivered, { eventId, now: at(20) }),
         );
-        expect(armed.touched).toBe(1);
+        expect(armed.changes).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
         const outcome = {
           status,
@@ -293,8 +293,8 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           lastError: "why",
         };
         await storage.atomically(
-          step(settleNotification, { ...lease, ...outcome, earlierAttempts: 3 }),
-          step(releaseNotification, lease),
+          write(settleNotification, { ...lease, ...outcome, earlierAttempts: 3 }),
+          write(releaseNotification, lease),
         );
         const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
@@ -304,10 +304,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("held by a process that died are free after a start", async () => {
       storage = await open();
-      await storage.atomically(step(insertNotification, notificationRow(1)));
+      await storage.atomically(write(insertNotification, notificationRow(1)));
       await claim(10);
       expect(await storage.all(nextDue, { after: at(20) })).toEqual([]);
-      await storage.atomically(step(releaseLeases, {}));
+      await storage.atomically(write(releaseLeases, {}));
       expect(await storage.all(nextDue, { after: at(20) })).toHaveLength(1);
       expect((await claim(20))[0].rows).toHaveLength(1);
     });
@@ -316,11 +316,14 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
       const eventId = eventRow(1).id;
       await storage.atomically(
-        step(insertNotification, notificationRow(1, { status: "dead", dueAt: null, eventId })),
-        step(insertNotification, notificationRow(2, { status: "delivered", dueAt: null, eventId })),
+        write(insertNotification, notificationRow(1, { status: "dead", dueAt: null, eventId })),
+        write(
+          insertNotification,
+          notificationRow(2, { status: "delivered", dueAt: null, eventId }),
+        ),
       );
-      const [armed] = await storage.atomically(step(rescheduleDead, { eventId, now: at(50) }));
-      expect(armed.touched).toBe(1);
+      const [armed] = await storage.atomically(write(rescheduleDead, { eventId, now: at(50) }));
+      expect(armed.changes).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
     });
 
@@ -328,8 +331,8 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
       for (const n of [3, 1, 2]) {
         await storage.atomically(
-          step(insertEvent, eventRow(n)),
-          step(insertNotification, notificationRow(n)),
+          write(insertEvent, eventRow(n)),
+          write(insertNotification, notificationRow(n)),
         );
       }
       const entries = await storage.all(feedAfter, { seq: 1, until: 3, limit: 10 });
@@ -343,7 +346,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     test("that wait or were given up are counted by status", async () => {
       storage = await open();
       for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
-        await storage.atomically(step(insertNotification, notificationRow(n, { status })));
+        await storage.atomically(write(insertNotification, notificationRow(n, { status })));
       }
       const rows = await storage.all(undelivered, {});
       expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
@@ -368,7 +371,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       ] as const
     ).entries()) {
       const row = { ...place(n), ...person, sealed: sealed(key, value) };
-      await storage.atomically(step(insertPassenger, row));
+      await storage.atomically(write(insertPassenger, row));
     }
     expect(await storage.all(sealedByEachKey, {})).toEqual([
       { ...place(0), sealed: sealed(1, 9) },
@@ -419,7 +422,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           const insert = async (createdAt: Date) => {
             const row = eventRow((made * 7_919) % 10_007, { createdAt });
             made += 1;
-            await storage.atomically(step(insertEvent, row));
+            await storage.atomically(write(insertEvent, row));
             return { id: row.id, createdAt };
           };
           const rows = [];
@@ -444,7 +447,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     test("with a time alone go on strictly before that time, forward only", async () => {
       storage = await open();
       for (const [n, time] of [5, 5, 4, 3].entries()) {
-        await storage.atomically(step(insertEvent, eventRow(n, { createdAt: at(time) })));
+        await storage.atomically(write(insertEvent, eventRow(n, { createdAt: at(time) })));
       }
       const cursor = { createdAt: at(5), id: null };
       const request = { limit: 10, withTotal: false, cursor };
@@ -457,7 +460,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("by number are the same list, with the total when asked", async () => {
       storage = await open();
-      for (let n = 0; n < 7; n += 1) await storage.atomically(step(insertEvent, eventRow(n)));
+      for (let n = 0; n < 7; n += 1) await storage.atomically(write(insertEvent, eventRow(n)));
       const source = eventPages(storage, {});
       const page = await paginate(source, { limit: 3, withTotal: true, page: 3 });
       expect(ids(page)).toEqual([eventRow(0).id]);
@@ -478,7 +481,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         { provider: "b", type: "y", status: "accepted" },
       ] as const;
       for (const [n, kind] of kinds.entries()) {
-        await storage.atomically(step(insertEvent, eventRow(n, kind)));
+        await storage.atomically(write(insertEvent, eventRow(n, kind)));
       }
       const found = async (filters: Parameters<typeof eventPages>[1]) => {
         const request = { limit: 10, withTotal: true, direction: "forward", cursor: null } as const;

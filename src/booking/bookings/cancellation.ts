@@ -7,7 +7,7 @@ import type { Outbox } from "../../gateway/notifications/outbox.ts";
 import { type BookingOnFlight, cancelBooking } from "./bookings.sql.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
@@ -42,7 +42,7 @@ export async function cancelNow(
   const { minor, percent, reason } = refundNow(refundPolicy, booking, now);
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
   const [cancelled] = await storage.atomically(
-    step(
+    write(
       cancelBooking,
       {
         id: booking.id,
@@ -55,9 +55,9 @@ export async function cancelNow(
       // A concurrent request cancelled the booking first and released the seats.
       "stop",
     ),
-    step(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
-    step(insertEvent, event),
+    write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
+    write(insertEvent, event),
     ...outbox.stepsFor(event, [bookingMessage(event)]),
   );
-  return cancelled.touched > 0;
+  return cancelled.changes > 0;
 }

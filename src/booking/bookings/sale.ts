@@ -8,7 +8,7 @@ import type { Outbox } from "../../gateway/notifications/outbox.ts";
 import { type BookingOnFlight, insertBooking, insertPassenger } from "./bookings.sql.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
@@ -74,12 +74,12 @@ export async function sell(
     const event = bookingEvent("booking.confirmed", { ...booking, flight }, ctx.actor, makeId, now);
     try {
       await storage.atomically(
-        step(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, noSeats(0)),
-        step(insertBooking, booking, referenceTaken),
+        write(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, noSeats(0)),
+        write(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
-          step(insertPassenger, passenger),
+          write(insertPassenger, passenger),
         ),
-        step(insertEvent, event),
+        write(insertEvent, event),
         ...outbox.stepsFor(event, [bookingMessage(event)]),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );

@@ -1,13 +1,13 @@
 import { AppError } from "../../base/errors.ts";
 import { upsertFlight } from "./flights.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { FlightPlan } from "../flight.ts";
 
 /**
  * Adds flights, and updates those that are known by flight number, departure and cabin, seats already
- * sold kept. All of them or, when one fails, none: one unit of work, which holds the database's write
+ * sold kept. All of them or, when one fails, none: one transaction, which holds the database's write
  * lock for about 10 µs a flight. Throws `validation-failed` naming the flight that would have fewer
  * seats than are sold.
  */
@@ -16,11 +16,11 @@ export async function importFlights(
   plans: Iterable<FlightPlan>,
   now: Date,
 ): Promise<number> {
-  const steps = Array.from(plans, (plan) =>
-    step(upsertFlight, { ...plan, createdAt: now }, tooFewSeats(plan)),
+  const writes = Array.from(plans, (plan) =>
+    write(upsertFlight, { ...plan, createdAt: now }, tooFewSeats(plan)),
   );
-  await storage.atomically(...steps);
-  return steps.length;
+  await storage.atomically(...writes);
+  return writes.length;
 }
 
 function tooFewSeats({ flightNumber, departureTime, cabinClass, seats }: FlightPlan): AppError {

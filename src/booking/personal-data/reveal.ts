@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { Booking, Passenger, PersonalData } from "../booking.ts";
@@ -37,6 +37,6 @@ export async function revealPassengers(
     bookingId: id,
     createdAt: new Date(now),
   };
-  await storage.atomically(step(insertDisclosure, disclosure));
+  await storage.atomically(write(insertDisclosure, disclosure));
   return opened;
 }

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import type { Config } from "../../config/config.ts";
 import { AppError } from "../../base/errors.ts";
 import { countDuplicate, lastEventOf } from "../../gateway/events/events.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import { inspectServer } from "../../db/postgres/inspect.ts";
 import { pendingMigrations } from "../../db/sqlite/inspect.ts";
 import { databaseFile } from "../../db/open.ts";
@@ -36,10 +36,10 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
       const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
       return [odd(about, detail), clock([])];
     }
-    const { pending, oddities } =
+    const { pending, warnings } =
       file === null
         ? await inspectServer(schema, config.databaseUrl, config.databaseLimits)
-        : { pending: pendingMigrations(schema, file), oddities: [] };
+        : { pending: pendingMigrations(schema, file), warnings: [] };
     if (pending.length > 0) {
       const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
       return [odd(about, detail), clock([])];
@@ -48,7 +48,7 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
     try {
       return [
         ...(await checkOpen(storage, config, name)),
-        ...oddities.map((line) => odd("database server", line)),
+        ...warnings.map((line) => odd("database server", line)),
         ...(await checkPersonalData(storage, config, env)),
         ...(await checkRotation(storage, config, env)),
         await checkOutbox(storage),
@@ -88,13 +88,13 @@ async function checkOpen(
   ];
 }
 
-/** Writes a row in a unit of work that is undone on purpose. What went wrong, or null. */
+/** Writes a row in a transaction that is rolled back on purpose. What went wrong, or null. */
 async function tryWriting(storage: Storage): Promise<string | null> {
   const undo = new AppError("internal", "Undone on purpose");
   const id = crypto.randomUUID();
   const probe = { id, name: "skyhook doctor", email: `${id}@invalid`, createdAt: new Date() };
   try {
-    await storage.atomically(step(insertUser, probe), step(countDuplicate, { id: "evt_" }, undo));
+    await storage.atomically(write(insertUser, probe), write(countDuplicate, { id: "evt_" }, undo));
     return "the probe was not undone";
   } catch (error) {
     return error === undo ? null : messageOf(error);

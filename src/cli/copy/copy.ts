@@ -1,4 +1,4 @@
-import { type Statement, type Step, step } from "../../db/statement.ts";
+import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertAttempt } from "../../gateway/notifications/notifications.sql.ts";
 
@@ -45,12 +45,12 @@ export async function beginCopy(to: Storage, name: string): Promise<void> {
     if (row === undefined) continue;
     throw new Error(`${name} is not empty (it has ${table.name}): copy into an empty database`);
   }
-  await to.atomically(step(markUnfinished, {}));
+  await to.atomically(write(markUnfinished, {}));
 }
 
 /** Removes the mark. */
 export async function endCopy(to: Storage): Promise<void> {
-  await to.atomically(step(unmarkUnfinished, {}));
+  await to.atomically(write(unmarkUnfinished, {}));
 }
 
 /**
@@ -70,7 +70,7 @@ export async function copyDatabase(
     while (page.length > 0) {
       await to.atomically(
         ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
-        ...page.map((row) => step(table.insert, row)),
+        ...page.map((row) => write(table.insert, row)),
       );
       rows += page.length;
       onProgress(`copying ${table.name}`, rows);
@@ -94,7 +94,7 @@ export async function lastSeq(storage: Storage): Promise<number> {
 async function continueNumbers(from: Storage, to: Storage): Promise<void> {
   const seq = Math.max(await lastSeq(from), await lastSeq(to));
   if (to.dialect === "sqlite") {
-    await to.atomically(step(forgetCounted, {}), step(setCounted, { seq }));
+    await to.atomically(write(forgetCounted, {}), write(setCounted, { seq }));
   } else {
     await to.all(setSequence, { seq });
     await to.all(setFlightIds, {});
@@ -167,13 +167,13 @@ function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Ro
 }
 
 /** Writes the attempts of these notifications anew. */
-async function attemptSteps(from: Storage, notifications: readonly Row[]): Promise<Step<never>[]> {
+async function attemptSteps(from: Storage, notifications: readonly Row[]): Promise<Write<never>[]> {
   const attempts = await from.all(attemptsOfMany, {
     ids: notifications.map(({ id }) => String(id)),
   });
   return [
-    step(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
-    ...attempts.map((attempt) => step(insertAttempt, attempt)),
+    write(deleteAttemptsOfMany, { ids: notifications.map(({ id }) => String(id)) }),
+    ...attempts.map((attempt) => write(insertAttempt, attempt)),
   ];
 }
 

@@ -5,7 +5,7 @@ import type { ServerLimits } from "../storage.ts";
 import { columnsOf } from "../table.ts";
 
 import { timeouts } from "./connect.ts";
-import { answered, sqlStateOf } from "./faults.ts";
+import { answerWithin, sqlStateOf } from "./errors.ts";
 
 /** The oldest server that is tested. */
 const leastVersion = 15;
@@ -24,7 +24,7 @@ export interface ServerFound {
   /** The one that unqualified names mean. */
   readonly schema: string;
   /** What is worth a look, each with what to do, on one line. */
-  readonly oddities: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -33,7 +33,7 @@ export interface ServerFound {
  */
 export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
   // A pooler that is full lets us connect, and then wait without a word.
-  return answered(check(pool, schema, limits), limits.connectTimeoutMs + silenceOf(limits));
+  return answerWithin(check(pool, schema, limits), limits.connectTimeoutMs + silenceOf(limits));
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
@@ -58,13 +58,16 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
   }
   if (current === null) throw new Error("search_path names no schema that is there: make it first");
   if (limits.poolSize > 1) await requireOwnSessions(pool);
-  const oddities = [...(await oddTimeouts(pool, limits)), ...(await missingRights(pool, schema))];
+  const warnings = [
+    ...(await timeoutWarnings(pool, limits)),
+    ...(await missingRights(pool, schema)),
+  ];
   if (fsync === "off") {
-    oddities.push(
+    warnings.push(
       "fsync of the PostgreSQL server is off, so a power failure can lose what was acknowledged: turn it on",
     );
   }
-  return { schema: current, oddities };
+  return { schema: current, warnings };
 }
 
 /** It takes no writes, and says so before any is tried. */
@@ -110,7 +113,7 @@ async function sessionOf(connection: ReservedSQL): Promise<number | undefined> {
 }
 
 /** Timeouts that the session does not have as it was told. */
-async function oddTimeouts(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<string[]> {
+async function timeoutWarnings(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<string[]> {
   const wanted: Readonly<Record<string, string>> = timeouts(statementTimeoutMs);
   const rows: { name: string; setting: string }[] = await pool.unsafe(
     `select name, setting from pg_settings where name in (${Object.keys(wanted)

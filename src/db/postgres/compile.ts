@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/bun-sql";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
-import type { Sql, Statement, StepResult } from "../statement.ts";
+import type { Sql, Statement, WriteResult } from "../statement.ts";
 
 import { dialect } from "./dialect.ts";
 import { tableOf } from "./tables.ts";
@@ -27,7 +27,7 @@ interface Field {
  * A compiled statement: run on a connection, or on any of a pool's. A value that cannot be bound throws
  * at once, before anything is sent.
  */
-type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<StepResult<unknown>>;
+type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<WriteResult<unknown>>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
 export function compilerOf(pool: Client): Compile {
@@ -61,17 +61,17 @@ function prepared(query: PostgresBuilder): Run {
 
 async function written(
   answer: Promise<{ readonly affectedRows: number }>,
-): Promise<StepResult<unknown>> {
+): Promise<WriteResult<unknown>> {
   const { affectedRows } = await answer;
-  return { rows: noRows, touched: affectedRows };
+  return { rows: noRows, changes: affectedRows };
 }
 
 async function readBy(
   read: (values: readonly unknown[]) => Row,
   answer: Promise<readonly (readonly unknown[])[]>,
-): Promise<StepResult<unknown>> {
+): Promise<WriteResult<unknown>> {
   const rows = await answer;
-  return { rows: rows.map(read), touched: rows.length };
+  return { rows: rows.map(read), changes: rows.length };
 }
 
 function bindable(value: unknown): unknown {

@@ -5,8 +5,8 @@ import type { Hold, ServerLimits } from "../storage.ts";
 
 import { silenceOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
-import { answered, sqlStateOf } from "./faults.ts";
-import { startFault } from "./start-fault.ts";
+import { answerWithin, sqlStateOf } from "./errors.ts";
+import { startError } from "./start-error.ts";
 
 const statementTimeout = "57014";
 const othersAtWork = "Others write to this database, or copy it: stop them, then copy";
@@ -21,7 +21,7 @@ export async function hold(schema: Schema, url: string, limits: ServerLimits): P
   try {
     // A pooler that is full lets us connect, and then wait without a word.
     const patienceMs = limits.connectTimeoutMs + silenceOf(limits);
-    const connection = await answered(lockedIn(pool, schema, limits), patienceMs);
+    const connection = await answerWithin(lockedIn(pool, schema, limits), patienceMs);
     return {
       async requireHeld() {
         // Refused outside of a transaction, so on a new connection too.
@@ -33,7 +33,7 @@ export async function hold(schema: Schema, url: string, limits: ServerLimits): P
     await release();
     throw sqlStateOf(error) === statementTimeout
       ? new UnfitDatabase(othersAtWork)
-      : startFault(error, url);
+      : startError(error, url);
   }
 }
 

@@ -7,13 +7,13 @@ import { checkServer, type ServerFound } from "./check-server.ts";
 import { connect } from "./connect.ts";
 import { hasMigrations } from "./migrate.ts";
 import { listeningInstances } from "./signals.ts";
-import { startFault } from "./start-fault.ts";
+import { startError } from "./start-error.ts";
 
 export interface Inspected {
   /** The steps that a start would apply; none when the schema is current. */
   readonly pending: readonly string[];
   /** What is odd about the server, each with what to do, on one line. */
-  readonly oddities: readonly string[];
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -25,7 +25,7 @@ export function inspectServer(
   url: string,
   limits: ServerLimits,
 ): Promise<Inspected> {
-  return inspected(schema, url, limits, async (pool, { oddities }) => {
+  return inspected(schema, url, limits, async (pool, { warnings }) => {
     const table: unknown[] = await pool.unsafe(hasMigrations);
     const rows: { name: string }[] =
       table.length === 0 ? [] : await pool.unsafe("select name from migrations");
@@ -34,7 +34,7 @@ export function inspectServer(
       .map(({ name }) => name)
       .filter((name) => !applied.includes(name));
     if (pending.length > 0) await requireRightToMake(pool);
-    return { pending, oddities };
+    return { pending, warnings };
   });
 }
 
@@ -68,7 +68,7 @@ async function inspected<Found>(
   try {
     return await look(pool, await checkServer(pool, schema, few));
   } catch (error) {
-    throw startFault(error, url);
+    throw startError(error, url);
   } finally {
     // What a full pooler has not answered, it never may.
     await pool.close({ timeout: 0 });

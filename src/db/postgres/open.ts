@@ -5,13 +5,13 @@ import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
 import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
-import { unavailable } from "./faults.ts";
+import { unavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { renewedPool, sharedPool } from "./renewed-pool.ts";
-import { whilePassing } from "./retry.ts";
+import { retryTransient } from "./retry.ts";
 import { signals } from "./signals.ts";
-import { startFault } from "./start-fault.ts";
+import { startError } from "./start-error.ts";
 
 /** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
 const writersOfTen = 4;
@@ -32,12 +32,12 @@ export async function openPostgres(
   let found: ServerFound;
   try {
     found = await checkServer(writing, schema, { ...limits, poolSize: writers });
-    const steps = await migrate(writing, schema, isForCopy);
-    if (steps.length > 0) observer.migrated(steps);
-    for (const oddity of found.oddities) observer.odd(oddity);
+    const migrated = await migrate(writing, schema, isForCopy);
+    if (migrated.length > 0) observer.migrated(migrated);
+    for (const warning of found.warnings) observer.warning(warning);
   } catch (error) {
     await writing.close({ timeout: 0 });
-    throw startFault(error, url);
+    throw startError(error, url);
   }
   const silenceMs = silenceOf(limits);
   const readers = limits.poolSize - writers;
@@ -51,14 +51,14 @@ export async function openPostgres(
     retryMs: limits.retryMs,
     silenceMs,
   });
-  const telling = signals(writing, reading, found.schema);
+  const sender = signals(writing, reading, found.schema);
   let closed = false;
   return {
     dialect: "postgres",
     async all(statement, values) {
       const run = compile(statement);
       try {
-        const { rows } = await whilePassing(closed ? 0 : limits.retryMs, () =>
+        const { rows } = await retryTransient(closed ? 0 : limits.retryMs, () =>
           reading.ask((pool) => run(pool, values)),
         );
         return rowsOf(statement, rows);
@@ -71,11 +71,11 @@ export async function openPostgres(
       // Commits are safe in their order, and without steps one is made too.
       await commits.atomically();
     },
-    signals: telling,
+    signals: sender,
     async close() {
       closed = true;
       await commits.close();
-      await telling.close();
+      await sender.close();
       await Promise.all([reading.close(), writing.close()]);
     },
   };

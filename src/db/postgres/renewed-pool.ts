@@ -1,6 +1,6 @@
 import type { SQL } from "bun";
 
-import { answered } from "./faults.ts";
+import { answerWithin } from "./errors.ts";
 
 /** A pool that is asked without a transaction. */
 export interface RenewedPool {
@@ -19,7 +19,7 @@ export function renewedPool(connectPool: () => SQL, silenceMs: number): RenewedP
   return {
     ask(question) {
       const asked = pool;
-      return answered(question(asked), silenceMs, () => {
+      return answerWithin(question(asked), silenceMs, () => {
         if (pool === asked) pool = connectPool();
         void asked.close({ timeout: 0 });
       });
@@ -31,7 +31,7 @@ export function renewedPool(connectPool: () => SQL, silenceMs: number): RenewedP
 /** For a pool that others use too, and which therefore stays. */
 export function sharedPool(pool: SQL, silenceMs: number): RenewedPool {
   return {
-    ask: (question) => answered(question(pool), silenceMs),
+    ask: (question) => answerWithin(question(pool), silenceMs),
     close: () => pool.close(),
   };
 }

@@ -1,13 +1,10 @@
-import { isPassing } from "./faults.ts";
+import { isTransient } from "./errors.ts";
 
 const firstDelayMs = 20;
 const longestDelayMs = 500;
 
-/**
- * Does `work`, and does it again while it fails by a fault that passes, for `patienceMs` at most. Throws the
- * last fault.
- */
-export async function whilePassing<Result>(
+/** Does `work`, again while it fails with a transient error, for `patienceMs` at most. Throws the last error. */
+export async function retryTransient<Result>(
   patienceMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -16,7 +13,7 @@ export async function whilePassing<Result>(
     try {
       return await work();
     } catch (error) {
-      if (!isPassing(error) || performance.now() + delayMs > deadlineMs) throw error;
+      if (!isTransient(error) || performance.now() + delayMs > deadlineMs) throw error;
       // Two that collided do not meet again at the same moment.
       await Bun.sleep(delayMs * (0.5 + Math.random()));
     }

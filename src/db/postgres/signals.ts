@@ -33,7 +33,7 @@ const retryMs = 1_000;
  */
 export function signals(
   listening: SQL,
-  telling: RenewedPool,
+  sending: RenewedPool,
   schema: string,
 ): Signals & { close(): Promise<void> } {
   // Own signals come back too; they are told by who sent them.
@@ -59,7 +59,7 @@ export function signals(
 
   function notify(topic: Topic, payload: string): void {
     // What is lost with a failing server is found by looking.
-    const sent = telling.ask((pool) => pool.notify(channelOf(topic), payload)).catch(() => {});
+    const sent = sending.ask((pool) => pool.notify(channelOf(topic), payload)).catch(() => {});
     underWay.add(sent);
     void sent.finally(() => underWay.delete(sent));
   }

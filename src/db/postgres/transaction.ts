@@ -1,64 +1,64 @@
 import type { ReservedSQL } from "bun";
 
-import { AppError } from "../../base/errors.ts";
+import type { AppError } from "../../base/errors.ts";
 import { migrationsTable } from "../schema.ts";
-import type { Step, StepResult } from "../statement.ts";
-import { leftOut, type Unit } from "../transaction.ts";
+import type { Write, WriteResult } from "../statement.ts";
+import { skipped, type Transaction } from "../transaction.ts";
 
-import { isOfUnit, isStorageFault, sqlStateOf } from "./faults.ts";
+import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
 
-/** How far a unit has come in one try. */
+/** How far a transaction has come in one try. */
 export interface Progress {
-  readonly unit: Unit;
-  readonly results: StepResult<unknown>[];
-  /** The step to send next; past the end when there is none. */
+  readonly transaction: Transaction;
+  readonly results: WriteResult<unknown>[];
+  /** The statement to send next; past the end when there is none. */
   next: number;
   error: AppError | null;
 }
 
-/** The unit whose statement the server refused. It aborted the transaction of all. */
-export class Refused extends Error {
+/** The server rejected a statement of this transaction, which aborts the whole group. */
+export class StatementError extends Error {
   constructor(
-    readonly unit: Unit,
+    readonly transaction: Transaction,
     override readonly cause: unknown,
   ) {
-    super("A statement was refused");
+    super("A statement was rejected");
   }
 }
 
-/** Statements of one unit that are sent before their answers are awaited. */
-export const maxStepsPerWave = 500;
+/** Statements of one transaction that are sent before their answers are awaited. */
+export const maxWritesPerWave = 500;
 
 /**
- * What fails where writes fail, and changes nothing: the first where they are not allowed; the second, a
- * line in the server's log, is waited for like them (until it is on disk, and at a standby where commits
- * wait for one). An empty transaction is not.
+ * Statements that fail where writes fail, and change nothing. The first fails where writes are not
+ * allowed. The second writes to the server's log, so its commit waits for the disk, and for a standby
+ * where commits do; the commit of an empty transaction would not.
  */
 const probeTexts = [
   `delete from ${migrationsTable.name} where false`,
   "select pg_logical_emit_message(true, 'skyhook', '')",
 ];
 
-/** Runs a group in one transaction, and commits it unless a unit failed half-way. */
+/** Runs a group in one database transaction and commits it, unless one of it failed half-way. */
 export async function runGroup(
   connection: ReservedSQL,
   compile: Compile,
-  group: readonly Unit[],
+  group: readonly Transaction[],
 ): Promise<Progress[]> {
-  const all = group.map<Progress>((unit) => ({
-    unit,
-    results: unit.steps.map(() => leftOut),
+  const all = group.map<Progress>((transaction) => ({
+    transaction,
+    results: transaction.writes.map(() => skipped),
     next: 0,
     error: null,
   }));
-  // Plain, as it must not fail: what is sent behind it would be committed one by one.
+  // Not prepared, as it must not fail: statements sent behind it would be committed one by one.
   const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
-  // Beside other units too: they may find nothing to write.
+  // Beside other transactions too: they may find nothing to write.
   const asking = all.find(isOver);
   if (asking !== undefined) {
     const answers = probeTexts.map((text) => send(connection, text).answer);
-    sent.push(...answers.map((answer) => ({ unit: asking.unit, answer })));
+    sent.push(...answers.map((answer) => ({ transaction: asking.transaction, answer })));
   }
   for (;;) {
     const checks = all.flatMap((progress) => sendWave(connection, compile, progress, sent));
@@ -77,17 +77,17 @@ export async function runGroup(
   }
 }
 
-/** A statement that was sent: for which unit, and its answer. */
+/** A statement that was sent: for which transaction, if for one, and its answer. */
 interface Sent {
-  readonly unit: Unit | null;
+  readonly transaction: Transaction | null;
   readonly answer: Promise<unknown>;
 }
 
 function send(connection: ReservedSQL, text: string, values?: unknown[]): Sent {
-  return { unit: null, answer: handled(connection.unsafe(text, values).execute()) };
+  return { transaction: null, answer: handled(connection.unsafe(text, values).execute()) };
 }
 
-/** The same promise; that it may fail before it is awaited is no fault. */
+/** The same promise; it may fail before it is awaited. */
 function handled<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
@@ -96,12 +96,12 @@ function handled<Value>(promise: Promise<Value>): Promise<Value> {
 const lockText =
   "select pg_advisory_xact_lock($1::regclass::oid::int4, id) from unnest($2::int4[]) as id";
 
-/** Takes the locks of what many want, in the order that all instances keep. */
-function lockContended(connection: ReservedSQL, group: readonly Unit[]): Sent[] {
+/** Locks the contended rows of a group, in the same order in all instances, so that none deadlock. */
+function lockContended(connection: ReservedSQL, group: readonly Transaction[]): Sent[] {
   const wanted = new Map<string, Set<number>>();
-  for (const { steps } of group) {
-    for (const { statement, values } of steps) {
-      // Guarantee: a step is made of a statement and its own values.
+  for (const { writes } of group) {
+    for (const { statement, values } of writes) {
+      // Guarantee: a write is made of a statement and its own values.
       const row = statement.contended?.(values as never);
       if (row === undefined) continue;
       const ids = wanted.get(row.table.name) ?? new Set();
@@ -116,8 +116,8 @@ function lockContended(connection: ReservedSQL, group: readonly Unit[]): Sent[] 
 }
 
 /**
- * Sends a unit's next steps, up to one whose answer says whether to go on. The checks that it returns
- * read those answers once they are there.
+ * Sends the next statements of a transaction, up to one whose answer says whether to go on. Returns the
+ * checks that read those answers once they are there.
  */
 function sendWave(
   connection: ReservedSQL,
@@ -125,86 +125,79 @@ function sendWave(
   progress: Progress,
   sent: Sent[],
 ): (() => Promise<void>)[] {
-  const { unit, results } = progress;
+  const { transaction, results } = progress;
   const checks: (() => Promise<void>)[] = [];
-  for (let count = 0; count < maxStepsPerWave && !isOver(progress); count += 1) {
+  for (let count = 0; count < maxWritesPerWave && !isOver(progress); count += 1) {
     const index = progress.next;
-    const step = unit.steps[index];
-    if (step === undefined) break;
+    const write = transaction.writes[index];
+    if (write === undefined) break;
     progress.next += 1;
-    const answer = handled(sendStep(connection, compile, unit, step));
+    const answer = handled(sendWrite(connection, compile, transaction, write));
     void answer.then((result) => (results[index] = result)).catch(() => {});
-    sent.push({ unit, answer });
-    const { ifNone } = step;
-    if (ifNone === undefined || (ifNone === "stop" && isOver(progress))) continue;
+    sent.push({ transaction, answer });
+    const { onNoRows } = write;
+    if (onNoRows === undefined || (onNoRows === "stop" && isOver(progress))) continue;
     checks.push(async () => {
-      if ((await answer).touched > 0 || progress.error !== null) return;
-      results[index] = leftOut;
-      if (ifNone === "stop") progress.next = unit.steps.length;
-      else progress.error = ifNone;
+      if ((await answer).changes > 0 || progress.error !== null) return;
+      results[index] = skipped;
+      if (onNoRows === "stop") progress.next = transaction.writes.length;
+      else progress.error = onNoRows;
     });
-    // After the first step nothing is to be undone yet: worth waiting for. A later error is rare.
-    if (ifNone === "stop" || index === 0) break;
+    // An error of the first statement rolls nothing back, so wait for it. A later error is rare.
+    if (onNoRows === "stop" || index === 0) break;
   }
   return checks;
 }
 
-function sendStep(
+function sendWrite(
   connection: ReservedSQL,
   compile: Compile,
-  unit: Unit,
-  { statement, values }: Step<unknown>,
-): Promise<StepResult<unknown>> {
+  transaction: Transaction,
+  { statement, values }: Write<unknown>,
+): Promise<WriteResult<unknown>> {
   try {
     return compile(statement)(connection, values);
   } catch (error) {
-    // It was not sent, so the server knows of no fault: nothing may be committed behind it.
-    throw new Refused(unit, error);
+    // It was not sent, so the server saw no error: nothing may be committed behind it.
+    throw new StatementError(transaction, error);
   }
 }
 
-function isOver({ unit, next, error }: Progress): boolean {
-  return error !== null || next >= unit.steps.length;
+function isOver({ transaction, next, error }: Progress): boolean {
+  return error !== null || next >= transaction.writes.length;
 }
 
-/** Waits for all answers. Throws what the first refusal means for the group. */
+/** Waits for all answers. Throws what the first error means for the group. */
 async function answersOf(sent: readonly Sent[]): Promise<void> {
   await Promise.allSettled(sent.map(({ answer }) => answer));
-  for (const { unit, answer } of sent) {
+  for (const { transaction, answer } of sent) {
     try {
       await answer;
     } catch (error) {
-      const isOfAll = isStorageFault(error) && !isOfUnit(error);
-      throw unit === null || isOfAll ? error : new Refused(unit, error);
+      const isOfAll = isStorageError(error) && !isOfOneTransaction(error);
+      throw transaction === null || isOfAll ? error : new StatementError(transaction, error);
     }
   }
 }
 
-/** Commits without waiting for what was sent before: if any of it fails, the server rolls back. */
+/**
+ * Commits without waiting for what was sent before: if any of it fails, the server rolls back. When the
+ * connection breaks after COMMIT was sent, the outcome is unknown, and we never run it again ourselves:
+ * the caller is asked to retry, and by its keys the retry finds what the first try committed.
+ */
 async function commitAnd(connection: ReservedSQL, sent: readonly Sent[]): Promise<void> {
   const commit = send(connection, "commit").answer;
-  const isRefused = (error: unknown) => sqlStateOf(error) !== null;
+  const isRejected = (error: unknown) => sqlStateOf(error) !== null;
   try {
     await answersOf(sent);
   } catch (error) {
-    const known = isRefused(error instanceof Refused ? error.cause : error);
-    throw known ? error : commitUnknown(error);
+    const known = isRejected(error instanceof StatementError ? error.cause : error);
+    throw known ? error : unusable(error);
   }
   try {
     await commit;
   } catch (error) {
-    // Told to shut down, the server may have committed and not come to say so.
-    throw isRefused(error) && !sqlStateOf(error)?.startsWith("57P") ? error : commitUnknown(error);
+    // A server that shuts down may have committed without answering.
+    throw isRejected(error) && !sqlStateOf(error)?.startsWith("57P") ? error : unusable(error);
   }
-}
-
-/**
- * The connection broke after COMMIT was sent, and nobody can know what became of it. It is never run
- * again by ourselves: who asked is told to, and keys make the second time find what the first one did.
- */
-function commitUnknown(cause: unknown): AppError {
-  return new AppError("unavailable", "The database cannot be used at the moment; try again", {
-    retryAfterSeconds: 5,
-    cause,
-  });
 }

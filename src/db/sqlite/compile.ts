@@ -4,7 +4,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
-import type { Sql, Statement, StepResult } from "../statement.ts";
+import type { Sql, Statement, WriteResult } from "../statement.ts";
 
 import { dialect } from "./dialect.ts";
 import { tableOf } from "./tables.ts";
@@ -18,7 +18,7 @@ interface SqliteBuilder {
 }
 
 /** A compiled statement. */
-type Run = (values: object) => StepResult<unknown>;
+type Run = (values: object) => WriteResult<unknown>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
 
 export function compilerOf(client: Database): Compile {
@@ -48,14 +48,14 @@ function prepared(client: Database, query: SqliteBuilder): Run {
     return (values) => {
       const rows = mapped.execute(values).sync();
       return Array.isArray(rows)
-        ? { rows, touched: rows.length }
-        : { rows: noRows, touched: rows.changes };
+        ? { rows, changes: rows.length }
+        : { rows: noRows, changes: rows.changes };
     };
   }
   const bind = binder(params, bindable);
   return (values) => {
     const { changes } = statement.run(...bind(values));
-    return { rows: noRows, touched: changes };
+    return { rows: noRows, changes: changes };
   };
 }
 

@@ -1,27 +1,32 @@
 import type { Database } from "bun:sqlite";
 
-import type { Step, StepResult } from "../statement.ts";
+import type { Write, WriteResult } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { leftOut, maxUnitsPerCommit, refusal, type Unit } from "../transaction.ts";
+import {
+  skipped,
+  maxTransactionsPerCommit,
+  unavailableReason,
+  type Transaction,
+} from "../transaction.ts";
 
-import { isLocked, isStorageFault, unavailable } from "./faults.ts";
+import { isLocked, isStorageError, unavailable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
 
-/** What a unit came to: what each step did, or the error that undid it. */
-type Outcome = { readonly results: StepResult<unknown>[] } | { readonly error: unknown };
+/** The end of a transaction: what each statement did, or the error that rolled it back. */
+type Outcome = { readonly results: WriteResult<unknown>[] } | { readonly error: unknown };
 
-/** How long units wait for another process's lock before they are refused. */
+/** How long transactions wait for a lock of another process before they fail. */
 const lockPatienceMs = 2_000;
 const lockRetryMs = 20;
-/** For this long after a commit failed, units without steps fail too. */
-const faultMemoryMs = 5_000;
+/** For this long after a commit failed, empty transactions fail too. */
+const errorMemoryMs = 5_000;
 
 /**
- * Commits units of work in groups: those that arrive in one turn of the event loop share one
- * transaction and one fsync, which is 5–6 times faster than one each. Units are data, so a group is
- * first run without savepoints; only if a unit fails half-way is it undone and run again with one
- * savepoint a unit, so that one failure undoes only itself. `requireInPlace` throws when what is
- * committed would not be found again.
+ * Group commit: transactions that arrive in one turn of the event loop share one database transaction and
+ * one fsync, which is 5–6 times faster than one each. A group runs without savepoints first. Only if one
+ * of it fails half-way, the group is rolled back and run again with a savepoint for each, so that an error
+ * rolls back its own transaction only. `requireInPlace` throws when a commit would be lost, as after the
+ * file was replaced.
  */
 export function groupCommit(
   client: Database,
@@ -29,22 +34,22 @@ export function groupCommit(
   requireInPlace: () => void,
   observer: StorageObserver,
 ): { atomically: Storage["atomically"]; close(): Promise<void> } {
-  let waiting: Unit[] = [];
+  let waiting: Transaction[] = [];
   let scheduled = false;
   let closed = false;
   let lockedSince: number | null = null;
   /** Why and when the last commit failed; null when it did not. */
-  let lastFault: { readonly error: unknown; readonly atMs: number } | null = null;
+  let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
-  function enqueue(steps: readonly Step<unknown>[]): Promise<StepResult<unknown>[]> {
-    const refused = refusal(closed, waiting.length);
-    if (refused !== null) return Promise.reject(refused);
-    // Without steps it asks whether units succeed, and on a full disk only real ones can tell.
-    if (steps.length === 0 && lastFault && performance.now() - lastFault.atMs < faultMemoryMs) {
-      return Promise.reject(unavailable(lastFault.error));
+  function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
+    const reason = unavailableReason(closed, waiting.length);
+    if (reason !== null) return Promise.reject(reason);
+    // An empty transaction asks whether others succeed; on a full disk only those that write can tell.
+    if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
+      return Promise.reject(unavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
-      waiting.push({ steps, resolve, reject, ended: observer.unitWaits() });
+      waiting.push({ writes, resolve, reject, onEnd: observer.transactionWaits() });
       schedule();
     });
   }
@@ -57,7 +62,7 @@ export function groupCommit(
 
   function flush(): void {
     scheduled = false;
-    const group = waiting.slice(0, maxUnitsPerCommit);
+    const group = waiting.slice(0, maxTransactionsPerCommit);
     if (group.length === 0) return;
     const startedMs = performance.now();
     if (!beginOrWait()) return;
@@ -68,7 +73,7 @@ export function groupCommit(
     if (waiting.length > 0) schedule();
   }
 
-  /** Takes the write lock. Another process may hold it: tries again later, without holding the loop. */
+  /** Takes the write lock. While another process holds it, tries again later without blocking the loop. */
   function beginOrWait(): boolean {
     try {
       // Left open when a failing disk refused even to roll back.
@@ -84,19 +89,19 @@ export function groupCommit(
         setTimeout(flush, lockRetryMs);
       } else {
         lockedSince = null;
-        const refused = waiting;
+        const failed = waiting;
         waiting = [];
         settle(
-          refused,
-          refused.map(() => ({ error: unavailable(error) })),
+          failed,
+          failed.map(() => ({ error: unavailable(error) })),
         );
       }
       return false;
     }
   }
 
-  /** Runs and commits a group, inside the transaction that is open. */
-  function commit(group: readonly Unit[]): Outcome[] {
+  /** Runs and commits a group in the open database transaction. */
+  function commit(group: readonly Transaction[]): Outcome[] {
     try {
       let outcomes = runAll(group);
       if (outcomes === "half-done") {
@@ -105,10 +110,10 @@ export function groupCommit(
         outcomes = group.map(runWithSavepoint);
       }
       client.run("commit");
-      lastFault = null;
+      lastError = null;
       return outcomes;
     } catch (error) {
-      lastFault = { error, atMs: performance.now() };
+      lastError = { error, atMs: performance.now() };
       rollback();
       return group.map(() => ({ error: unavailable(error) }));
     }
@@ -118,70 +123,70 @@ export function groupCommit(
     try {
       if (client.inTransaction) client.run("rollback");
     } catch {
-      // A full or failing disk may already have undone it: nothing is left to undo.
+      // A full or failing disk may already have rolled it back.
     }
   }
 
-  function runAll(group: readonly Unit[]): Outcome[] | "half-done" {
+  function runAll(group: readonly Transaction[]): Outcome[] | "half-done" {
     const outcomes: Outcome[] = [];
-    for (const unit of group) {
-      const outcome = run(unit);
-      if ("error" in outcome && outcome.stepsDone > 0) return "half-done";
+    for (const transaction of group) {
+      const outcome = run(transaction);
+      if ("error" in outcome && outcome.writesDone > 0) return "half-done";
       outcomes.push(outcome);
     }
     return outcomes;
   }
 
-  function runWithSavepoint(unit: Unit): Outcome {
-    client.run("savepoint unit");
-    const outcome = run(unit);
-    if ("error" in outcome) client.run("rollback to unit");
-    client.run("release unit");
+  function runWithSavepoint(transaction: Transaction): Outcome {
+    client.run("savepoint single");
+    const outcome = run(transaction);
+    if ("error" in outcome) client.run("rollback to single");
+    client.run("release single");
     return outcome;
   }
 
-  /** Runs the steps of one unit. A fault of the storage itself is thrown: it concerns the whole group. */
-  function run(unit: Unit): Outcome & { stepsDone: number } {
-    const results = unit.steps.map(() => leftOut);
-    for (const [index, step] of unit.steps.entries()) {
+  /** Runs one transaction. Throws an error of the database itself, which concerns the whole group. */
+  function run(transaction: Transaction): Outcome & { writesDone: number } {
+    const results = transaction.writes.map(() => skipped);
+    for (const [index, write] of transaction.writes.entries()) {
       try {
-        const result = compile(step.statement)(step.values);
-        if (result.touched === 0 && step.ifNone !== undefined) {
-          if (step.ifNone === "stop") break;
-          return { error: step.ifNone, stepsDone: index };
+        const result = compile(write.statement)(write.values);
+        if (result.changes === 0 && write.onNoRows !== undefined) {
+          if (write.onNoRows === "stop") break;
+          return { error: write.onNoRows, writesDone: index };
         }
         results[index] = result;
       } catch (error) {
-        if (isStorageFault(error)) throw error;
-        return { error, stepsDone: index };
+        if (isStorageError(error)) throw error;
+        return { error, writesDone: index };
       }
     }
-    return { results, stepsDone: unit.steps.length };
+    return { results, writesDone: transaction.writes.length };
   }
 
   return {
-    // Guarantee: enqueue resolves with one result for each step, made of that step's own rows.
-    atomically: ((...steps: Step<unknown>[]) => enqueue(steps)) as Storage["atomically"],
+    // Guarantee: enqueue resolves with one result for each statement, of its own rows.
+    atomically: ((...writes: Write<unknown>[]) => enqueue(writes)) as Storage["atomically"],
     async close() {
       closed = true;
       if (waiting.length === 0) return;
       // Settled after all that wait before it.
       await new Promise<void>((resolve) => {
         const settled = () => resolve();
-        waiting.push({ steps: [], resolve: settled, reject: settled, ended: null });
+        waiting.push({ writes: [], resolve: settled, reject: settled, onEnd: null });
       });
     },
   };
 }
 
-function settle(group: readonly Unit[], outcomes: readonly Outcome[]): void {
-  for (const [index, unit] of group.entries()) {
+function settle(group: readonly Transaction[], outcomes: readonly Outcome[]): void {
+  for (const [index, transaction] of group.entries()) {
     const outcome = outcomes[index];
-    if (unit.ended !== null) {
-      unit.ended(group.length, outcome && "error" in outcome ? outcome.error : null);
+    if (transaction.onEnd !== null) {
+      transaction.onEnd(group.length, outcome && "error" in outcome ? outcome.error : null);
     }
-    if (outcome === undefined) unit.reject(new Error("A unit of work has no outcome"));
-    else if ("error" in outcome) unit.reject(outcome.error);
-    else unit.resolve(outcome.results);
+    if (outcome === undefined) transaction.reject(new Error("A transaction has no outcome"));
+    else if ("error" in outcome) transaction.reject(outcome.error);
+    else transaction.resolve(outcome.results);
   }
 }

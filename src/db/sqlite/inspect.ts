@@ -25,7 +25,7 @@ export function unknownMigrations({ migrations }: Schema, file: string): readonl
 
 /** Why the file is no whole database that a skyhook made, in a few words; null when it is one. */
 export function strangenessOf(file: string): string | null {
-  return faultOf(file, (client) => {
+  return errorOf(file, (client) => {
     const applied = appliedTo(client);
     if (applied.length === 0) return "it is no database of Skyhook";
     return applied.includes(unfinishedCopy) ? "a copy into it was not finished" : null;
@@ -34,13 +34,13 @@ export function strangenessOf(file: string): string | null {
 
 /** What is damaged in the database in `file`, in a few words; null when nothing. Reads all of it. */
 export function damageOf(file: string): string | null {
-  return faultOf(file, (client) => {
+  return errorOf(file, (client) => {
     const [first] = client.query("pragma integrity_check(1)").values().flat();
     return first === "ok" ? null : String(first);
   });
 }
 
-function faultOf(file: string, look: (client: Database) => string | null): string | null {
+function errorOf(file: string, look: (client: Database) => string | null): string | null {
   try {
     using client = new Database(file, { readonly: true });
     return look(client);

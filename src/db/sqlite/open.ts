@@ -7,7 +7,7 @@ import type { Schema } from "../schema.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 
 import { closer, compilerOf } from "./compile.ts";
-import { unavailable } from "./faults.ts";
+import { unavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
@@ -25,8 +25,8 @@ export function openSqlite(
   observer: StorageObserver,
   isForCopy: boolean,
 ): Storage {
-  const { client, close, steps } = openCurrent(schema, file, isForCopy);
-  if (steps.length > 0) observer.migrated(steps);
+  const { client, close, migrated } = openCurrent(schema, file, isForCopy);
+  if (migrated.length > 0) observer.migrated(migrated);
   const compile = compilerOf(client);
   const place = inPlace(file, client);
   let isClosed = false;
@@ -63,7 +63,7 @@ function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   try {
     if (!inMemory) chmodSync(file, 0o600);
     configure(client);
-    return { client, close, steps: migrate(client, schema, isForCopy) };
+    return { client, close, migrated: migrate(client, schema, isForCopy) };
   } catch (error) {
     close();
     throw error;

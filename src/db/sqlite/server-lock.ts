@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 import { writePrivately } from "../../base/private-file.ts";
 
-import { isLocked } from "./faults.ts";
+import { isLocked } from "./errors.ts";
 import { filesOf, identityOf, resolved } from "./in-place.ts";
 
 /** Commands look whether the lock is held by taking it for a moment; a start waits for that long. */

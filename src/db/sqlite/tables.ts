@@ -2,7 +2,7 @@ import { blob, customType, integer, sqliteTable, text } from "drizzle-orm/sqlite
 
 import { columnsOf, type Kind, tableBuilder } from "../table.ts";
 
-import { DamagedValue } from "./faults.ts";
+import { DamagedValue } from "./errors.ts";
 
 // Drizzle's own time and JSON columns encode a null that comes by placeholder: one throws, the other
 // writes the text "null". Hence these two.

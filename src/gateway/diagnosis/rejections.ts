@@ -11,7 +11,7 @@ import {
   rejectionById,
   rejectionPages,
 } from "./rejections.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { bodyText } from "../body-text.ts";
@@ -79,8 +79,8 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
       };
       try {
         await storage.atomically(
-          step(insertRejection, rejection),
-          step(pruneRejections, { provider, keep: keptPerProvider }),
+          write(insertRejection, rejection),
+          write(pruneRejections, { provider, keep: keptPerProvider }),
         );
       } catch (error) {
         log.error({ provider, requestId, err: error }, "failed to store rejected delivery");

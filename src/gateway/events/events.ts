@@ -17,7 +17,7 @@ import {
   notificationsOfEvent,
   notificationsOfEvents,
 } from "../notifications/notifications.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { type BodyText, bodyText } from "../body-text.ts";
 import { interpret } from "../providers/interpret.ts";
@@ -141,7 +141,7 @@ export function events(
         ? [outbox.againFor(event)]
         : outbox.stepsFor(event, messagesFor(event));
       // It may be past its time, and deleted since it was found.
-      await storage.atomically(step(renormaliseEvent, event, notFound()), ...telling);
+      await storage.atomically(write(renormaliseEvent, event, notFound()), ...telling);
       outbox.committed();
       return timeline(id);
     },

@@ -11,7 +11,7 @@ import {
   releaseNotification,
   settleNotification,
 } from "./notifications.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
@@ -99,7 +99,7 @@ export function notifier(parts: Parts): Notifier {
     if (lookedAtMs - now > noticedStepMs) {
       const heldAfter = new Date(now + leaseMs);
       const values = { now: new Date(now), dueAfter: new Date(now), heldAfter };
-      await storage.atomically(step(bringForward, values));
+      await storage.atomically(write(bringForward, values));
       log.warn("the clock was put back: notifications that wait for a retry are sent at once");
     }
     lookedAtMs = now;
@@ -110,7 +110,7 @@ export function notifier(parts: Parts): Notifier {
     if (limit === 0 || stopped) return;
     const now = clock.now();
     const lease = { now: new Date(now), leasedUntil: new Date(now + leaseMs), limit };
-    const [claimed] = await storage.atomically(step(claimDue, lease));
+    const [claimed] = await storage.atomically(write(claimDue, lease));
     for (const notification of claimed.rows) {
       const delivery = deliver(parts, notification, stopping.signal);
       inFlight.add(delivery);
@@ -138,12 +138,12 @@ export function notifier(parts: Parts): Notifier {
   return {
     async start() {
       // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
-      if (storage.signals === null) await storage.atomically(step(releaseLeases, {}));
+      if (storage.signals === null) await storage.atomically(write(releaseLeases, {}));
       const now = clock.now();
       // No wait is longer, unless the clock was put back since it began.
       const latest = new Date(now + longestRetryAfterMs);
       await storage.atomically(
-        step(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
+        write(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
       );
       stopped = false;
       wake();
@@ -174,7 +174,7 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
     const { delivered, responseStatus, error } = result;
     const lease = { seq: notification.seq, leasedUntil: notification.leasedUntil };
     await storage.atomically(
-      step(insertAttempt, {
+      write(insertAttempt, {
         notificationId: notification.id,
         startedAt,
         // A clock that was put back meanwhile makes no time of less than nothing.
@@ -183,13 +183,13 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
         responseStatus,
         error,
       }),
-      step(settleNotification, {
+      write(settleNotification, {
         ...lease,
         ...outcome,
         earlierAttempts: notification.attemptCount,
       }),
       // Armed again during a try that failed, it is due at once.
-      ...(delivered ? [] : [step(releaseNotification, lease)]),
+      ...(delivered ? [] : [write(releaseNotification, lease)]),
     );
     metrics.attempted(delivered ? "delivered" : "failed");
     const fields = { id: notification.id, attempt: outcome.attemptCount, error };

@@ -1,16 +1,16 @@
 import type { Event } from "../event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { insertNotification, rescheduleUndelivered } from "./notifications.sql.ts";
-import { type Step, step } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 
 import type { Message, Notification } from "../notification.ts";
 
 /** Puts notifications where the channels find them: in the transaction of what they tell of. */
 export interface Outbox {
   /** The steps that write one notification a message, to be run together with the event's own. */
-  stepsFor(event: Pick<Event, "id">, messages: readonly Message[]): Step<never>[];
+  stepsFor(event: Pick<Event, "id">, messages: readonly Message[]): Write<never>[];
   /** The step that sends again, at once and under their own ids, those of an event that were not delivered. */
-  againFor(event: Pick<Event, "id">): Step<unknown>;
+  againFor(event: Pick<Event, "id">): Write<unknown>;
   /** Tells the channels that such steps have been committed. */
   committed(): void;
 }
@@ -42,9 +42,9 @@ export function outbox(channels: Channels, makeId: MakeId, now: () => number): O
   return {
     stepsFor: ({ id }, messages) =>
       messages.map((message) =>
-        step(insertNotification, { ...notification(id, message), leasedUntil: null }),
+        write(insertNotification, { ...notification(id, message), leasedUntil: null }),
       ),
-    againFor: ({ id }) => step(rescheduleUndelivered, { eventId: id, now: new Date(now()) }),
+    againFor: ({ id }) => write(rescheduleUndelivered, { eventId: id, now: new Date(now()) }),
     committed: () => channels.wake(),
   };
 }

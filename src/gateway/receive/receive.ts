@@ -9,7 +9,7 @@ import type { Latency } from "../statistics/latency.ts";
 import type { Tally } from "../statistics/tally.ts";
 import { countDuplicate, firstOfDelivery, insertEvent } from "../events/events.sql.ts";
 import { rescheduleDead } from "../notifications/notifications.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
@@ -236,8 +236,8 @@ async function storeNew(
   event: StoredEvent,
 ): Promise<Acknowledgement | null> {
   const notes = outbox.stepsFor(event, messagesOf(provider, event));
-  const [inserted] = await storage.atomically(step(insertEvent, event, "stop"), ...notes);
-  if (inserted.touched === 0) return null;
+  const [inserted] = await storage.atomically(write(insertEvent, event, "stop"), ...notes);
+  if (inserted.changes === 0) return null;
   const { id, type, status, idempotencyKey } = event;
   log.info({ provider: provider.id, type, id, idempotencyKey }, `webhook ${status}`);
   if (notes.length > 0) outbox.committed();
@@ -252,10 +252,10 @@ async function storeDuplicate(
   const [first] = await storage.all(firstOfDelivery, { provider, idempotencyKey, bodyHash });
   if (first === undefined) return null;
   const [, rescheduled] = await storage.atomically(
-    step(countDuplicate, { id: first.id }),
-    step(rescheduleDead, { eventId: first.id, now: createdAt }),
+    write(countDuplicate, { id: first.id }),
+    write(rescheduleDead, { eventId: first.id, now: createdAt }),
   );
-  if (rescheduled.touched > 0) outbox.committed();
+  if (rescheduled.changes > 0) outbox.committed();
   log.info({ provider, type: first.type, id: first.id, idempotencyKey }, "webhook duplicate");
   return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
 }

@@ -13,7 +13,7 @@ import {
 } from "./retention.sql.ts";
 import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
 import { deleteOldCounts } from "../statistics/statistics.sql.ts";
-import { type Step, step } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 /** How long things are kept. */
@@ -65,9 +65,9 @@ export function pruner(
     // and one after the other they would not keep up with what comes in.
     const ends = await Promise.allSettled([
       forgetBodies(now),
-      inBatches((limit) => step(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
+      inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
-      inBatches((limit) => step(deleteExpiredKeys, { now: new Date(now), limit })),
+      inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
       deleteCounts(now),
     ]);
     for (const end of ends) {
@@ -89,17 +89,17 @@ export function pruner(
     // The clock was put back: the place that we came to was never so far.
     if (until < bodiesDone.createdAt) bodiesDone = start;
     bodiesDone = await walk(bodiesDone, until, (id) =>
-      storage.atomically(step(forgetBody, { id })),
+      storage.atomically(write(forgetBody, { id })),
     );
   }
 
   async function deleteEvents(now: number): Promise<void> {
     await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
       storage.atomically(
-        step(holdSettledEvent, { id: eventId }, "stop"),
-        step(deleteSettledEvent, { id: eventId }, "stop"),
-        step(deleteAttemptsOf, { eventId }),
-        step(deleteNotificationsOf, { eventId }),
+        write(holdSettledEvent, { id: eventId }, "stop"),
+        write(deleteSettledEvent, { id: eventId }, "stop"),
+        write(deleteAttemptsOf, { eventId }),
+        write(deleteNotificationsOf, { eventId }),
       ),
     );
   }
@@ -124,15 +124,15 @@ export function pruner(
   async function deleteCounts(now: number): Promise<void> {
     const before = minuteOf(now - countDays * dayMs);
     for (const spanMinutes of spansMinutes) {
-      await inBatches((limit) => step(deleteOldCounts, { spanMinutes, before, limit }));
+      await inBatches((limit) => write(deleteOldCounts, { spanMinutes, before, limit }));
     }
   }
 
   /** Does it batch by batch until nothing is left to do. */
-  async function inBatches(batch: (limit: number) => Step<never>): Promise<void> {
+  async function inBatches(batch: (limit: number) => Write<never>): Promise<void> {
     while (!stopped) {
       const [done] = await storage.atomically(batch(batchSize));
-      if (done.touched < batchSize) break;
+      if (done.changes < batchSize) break;
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Step, step } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import { addDeliveries, noteSecretUse } from "./statistics.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { SecretUse } from "../secret-use.ts";
@@ -62,7 +62,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     try {
       await storage.atomically(
         ...countSteps([...writtenCounts.values()]),
-        ...inOrder(writtenUses).map((use) => step(noteSecretUse, use)),
+        ...inOrder(writtenUses).map((use) => write(noteSecretUse, use)),
       );
     } catch (error) {
       log.warn({ err: error }, "delivery counts could not be written; trying again");
@@ -107,7 +107,7 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
  * The steps that add counts to their minutes and their hours. Each row comes once and all come in one order,
  * so that instances that write at the same time wait for one another and never in a circle.
  */
-export function countSteps(counts: readonly MinuteCount[]): readonly Step<never>[] {
+export function countSteps(counts: readonly MinuteCount[]): readonly Write<never>[] {
   const rows = new Map<string, DeliveryCount>();
   for (const spanMinutes of spansMinutes) {
     for (const { minute, provider, verdict, deliveries } of counts) {
@@ -117,7 +117,7 @@ export function countSteps(counts: readonly MinuteCount[]): readonly Step<never>
       rows.set(key, { spanMinutes, minute: start, provider, verdict, deliveries: sum });
     }
   }
-  return inOrder(rows).map((row) => step(addDeliveries, row));
+  return inOrder(rows).map((row) => write(addDeliveries, row));
 }
 
 function inOrder<Row>(rows: ReadonlyMap<string, Row>): readonly Row[] {

@@ -3,7 +3,7 @@ import type { Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { clientById, insertClient } from "./clients.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { Client } from "./client.ts";
@@ -41,7 +41,7 @@ export function clients(storage: Storage, tokens: Tokens, clock: Clock, makeId: 
         roles,
         createdAt: new Date(now),
       };
-      await storage.atomically(step(insertClient, client));
+      await storage.atomically(write(insertClient, client));
       return { client, secret };
     },
     async grant(id, secret) {

@@ -5,7 +5,7 @@ import type { Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { AccessToken } from "./clients.ts";
@@ -77,7 +77,7 @@ export function consoleCodes(
         createdAt: new Date(clock.now()),
         expiresAt: new Date(expiresAt.getTime() + usedCodeKeptMs),
       };
-      await storage.atomically(step(insertIdempotency, used, invalidCode()));
+      await storage.atomically(write(insertIdempotency, used, invalidCode()));
       const token = await tokens.mint(actor, tokenTtlSeconds);
       return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
     },

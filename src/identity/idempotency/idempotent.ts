@@ -1,7 +1,7 @@
 import type { Actor } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { expireIdempotency, idempotencyByKey, insertIdempotency } from "./idempotency.sql.ts";
-import { type Step, step } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { IdempotencyRecord } from "./idempotency.ts";
@@ -82,7 +82,7 @@ async function earlierResult(storage: Storage, request: KeyedRequest): Promise<s
  * The statements that reserve the key. Put them last in the transaction: if an equal request committed
  * first, they fail with `keyTaken` and the transaction is rolled back.
  */
-export function reserveKey(request: KeyedRequest, resourceId: string): Step<never>[] {
+export function reserveKey(request: KeyedRequest, resourceId: string): Write<never>[] {
   const { now } = request;
   const record: IdempotencyRecord = {
     ...recordIdOf(request),
@@ -92,8 +92,8 @@ export function reserveKey(request: KeyedRequest, resourceId: string): Step<neve
     expiresAt: new Date(now.getTime() + keptMs),
   };
   return [
-    step(expireIdempotency, { ...recordIdOf(request), now }),
-    step(insertIdempotency, record, keyTaken),
+    write(expireIdempotency, { ...recordIdOf(request), now }),
+    write(insertIdempotency, record, keyTaken),
   ];
 }
 

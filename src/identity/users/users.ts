@@ -6,7 +6,7 @@ import { AppError } from "../../base/errors.ts";
 import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
-import { step } from "../../db/statement.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertUser, userByEmail, userById, userPages, usersByIds } from "./users.sql.ts";
 import { bodyReader } from "../../base/validation.ts";
@@ -66,8 +66,8 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
 
   async function ensure(input: CreateUser): Promise<Ensured> {
     const user = newUser(input, clock.now());
-    const [inserted] = await storage.atomically(step(insertUser, user));
-    if (inserted.touched > 0) return { user, isNew: true };
+    const [inserted] = await storage.atomically(write(insertUser, user));
+    if (inserted.changes > 0) return { user, isNew: true };
     const [found] = await storage.all(userByEmail, { email: user.email });
     if (found === undefined) throw new AppError("unavailable", "Try again");
     return { user: found, isNew: false };
@@ -106,7 +106,7 @@ export function users(storage: Storage, clock: Clock, access: UsersAccess = "any
         keyed,
         async () => {
           await storage.atomically(
-            step(insertUser, user, emailTaken),
+            write(insertUser, user, emailTaken),
             ...(keyed === null ? [] : reserveKey(keyed, user.id)),
           );
           return user;

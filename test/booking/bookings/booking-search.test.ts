@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
 import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
@@ -143,7 +143,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     const { bookingId } = await book();
     app.clock.advance(60_000);
     await app.services.storage.atomically(
-      step(insertDisclosure, {
+      write(insertDisclosure, {
         id: "dis_1",
         bookingId: `bk_${String(bookingId).slice(3)}`,
         actor: "root",
@@ -171,7 +171,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
     const { bookingId } = await book();
     const [entry] = itemsOf((await read(bookingId))["history"]);
     const id = `evt_${String(entry?.["eventId"]).slice(4)}` as const;
-    await app.services.storage.atomically(step(deleteSettledEvent, { id }));
+    await app.services.storage.atomically(write(deleteSettledEvent, { id }));
     expect((await read(bookingId))["history"]).toEqual([
       { ...entry, actor: "test-user", eventId: null, notifications: [] },
     ]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Booking } from "../../../src/booking/booking.ts";
 import { bookingEventKey } from "../../../src/booking/bookings/booking-event.ts";
 import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { eventsByKeys, insertEvent } from "../../../src/gateway/events/events.sql.ts";
@@ -91,12 +91,12 @@ test.each([
     const older = await open();
     const ofBooking = { provider: "bookings", subject: "booking/bk_1" };
     await older.atomically(
-      step(insertBooking, bookingRow(1, "owner")),
+      write(insertBooking, bookingRow(1, "owner")),
       // An admin may own bookings too.
-      step(insertBooking, bookingRow(2, "admin")),
-      step(insertEvent, eventRow(1, { ...ofBooking, idempotencyKey: confirmed, actor: "owner" })),
-      step(insertEvent, eventRow(2, { ...ofBooking, idempotencyKey: cancelled, actor: "admin" })),
-      step(
+      write(insertBooking, bookingRow(2, "admin")),
+      write(insertEvent, eventRow(1, { ...ofBooking, idempotencyKey: confirmed, actor: "owner" })),
+      write(insertEvent, eventRow(2, { ...ofBooking, idempotencyKey: cancelled, actor: "admin" })),
+      write(
         insertEvent,
         eventRow(3, { idempotencyKey: foreign, subject: "booking/bk_1", actor: "owner" }),
       ),

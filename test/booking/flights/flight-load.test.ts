@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
@@ -109,7 +109,7 @@ describe("GET /v1/flights/load/{date}", () => {
       ...flightPlan(app, { flightNumber: `SK${n}`, departureTime: at("12-02T08:00") }),
       createdAt,
     }));
-    await app.services.storage.atomically(...flights.map((flight) => step(upsertFlight, flight)));
+    await app.services.storage.atomically(...flights.map((flight) => write(upsertFlight, flight)));
     const { departures, hasMore } = await get("/v1/flights/load/2026-12-02");
     expect([itemsOf(departures).length, hasMore]).toEqual([500, true]);
   });

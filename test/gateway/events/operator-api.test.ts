@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { insertEvent, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 
 import { json, sample, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
@@ -25,7 +25,7 @@ const pagination = async (response: Response) => {
 };
 const store = async (...numbers: number[]) => {
   for (const number of numbers) {
-    await app.services.storage.atomically(step(insertEvent, eventRow(number)));
+    await app.services.storage.atomically(write(insertEvent, eventRow(number)));
   }
 };
 
@@ -254,7 +254,7 @@ describe("an event", () => {
     const [stored] = await items(await get("/v1/events"));
     // As if an older version of the program had read it badly.
     await app.services.storage.atomically(
-      step(renormaliseEvent, {
+      write(renormaliseEvent, {
         ...eventRow(1),
         id: stored?.["id"] as `evt_${string}`,
         title: "Old reading",

@@ -9,7 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { retryAfterMs } from "../../../src/gateway/notifications/channels/gateway.ts";
 import { nextRetryMs } from "../../../src/gateway/notification.ts";
 import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { json, sample, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { failure } from "../../support/failure.ts";
@@ -504,7 +504,7 @@ describe("an operator's replay, while the notifier is at work,", () => {
     } as const;
     // Both units wait for the same commit, the deletion first: the replay finds the event before it.
     const deletion = storage.atomically(
-      step(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
+      write(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
     );
     const fault = await failure(events.replay(ctx, String(id)));
     await deletion;

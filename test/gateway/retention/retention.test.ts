@@ -7,7 +7,7 @@ import {
   insertAttempt,
   insertNotification,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
@@ -29,9 +29,9 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
   const event = eventRow(number, { createdAt });
   const notification = notificationRow(number, { status, createdAt, dueAt: null });
   await app.services.storage.atomically(
-    step(insertEvent, event),
-    step(insertNotification, notification),
-    step(insertAttempt, {
+    write(insertEvent, event),
+    write(insertNotification, notification),
+    write(insertAttempt, {
       notificationId: notification.id,
       startedAt: createdAt,
       durationMs: 1,

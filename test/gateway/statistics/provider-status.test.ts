@@ -6,7 +6,7 @@ import { rotation } from "../../../src/gateway/statistics/rotation.ts";
 import { secretFingerprint } from "../../../src/gateway/secret-use.ts";
 import { silence } from "../../../src/gateway/statistics/silence.ts";
 
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 
@@ -252,7 +252,7 @@ describe("skyhook doctor", () => {
     ] as const) {
       const at = new Date(Date.now() - hours * hourMs);
       const use = { provider: "code_host", firstMatchedAt: at, lastMatchedAt: at };
-      await storage.atomically(step(noteSecretUse, { ...use, secret: secretFingerprint(secret) }));
+      await storage.atomically(write(noteSecretUse, { ...use, secret: secretFingerprint(secret) }));
     }
     await storage.close();
     const env = {

@@ -6,7 +6,7 @@ import { spansMinutes } from "../../../src/gateway/delivery-count.ts";
 import { latency } from "../../../src/gateway/statistics/latency.ts";
 import { countSteps, type MinuteCount, tally } from "../../../src/gateway/statistics/tally.ts";
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { activeHours, deliveriesBySteps } from "../../../src/gateway/statistics/statistics.sql.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
@@ -222,7 +222,7 @@ describe("health", () => {
       notificationRow(4, { status: "delivered", createdAt: at(9_000), dueAt: null }),
     ];
     for (const row of stored) {
-      await app.services.storage.atomically(step(insertNotification, row));
+      await app.services.storage.atomically(write(insertNotification, row));
     }
     await app.deliverSample("code_host", "workflow_run.completed");
     const health = await get("/v1/statistics/health");

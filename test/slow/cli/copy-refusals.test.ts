@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { beginCopy } from "../../../src/cli/copy/copy.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 
@@ -38,8 +38,8 @@ async function sourceOf(
   for (let first = 0; first < rows; first += 500) {
     const numbers = Array.from({ length: Math.min(500, rows - first) }, (_, n) => first + n);
     await storage.atomically(
-      ...numbers.map((n) => step(insertEvent, eventRow(n))),
-      ...numbers.map((n) => step(insertNotification, notificationRow(n))),
+      ...numbers.map((n) => write(insertEvent, eventRow(n))),
+      ...numbers.map((n) => write(insertNotification, notificationRow(n))),
     );
   }
   await storage.close();
@@ -126,7 +126,7 @@ describe.each(kinds)("a copy into %s that is not finished", (kind) => {
     const { url } = await newTarget(kind);
     const storage = await openCopyTarget(schema, url, limits);
     await beginCopy(storage, url);
-    await storage.atomically(step(insertEvent, eventRow(3, { title: "Another" })));
+    await storage.atomically(write(insertEvent, eventRow(3, { title: "Another" })));
     await storage.close();
     expect((await copy(source, url)).err).toContain("The databases differ in events");
     expect((await signIn(url)).err).toBe(`skyhook: ${unfinished}\n`);

@@ -9,7 +9,7 @@ import {
   insertAttempt,
   insertNotification,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import type { Storage } from "../../../src/db/storage.ts";
@@ -108,11 +108,11 @@ describe("skyhook copy", () => {
       const id = notificationRow(1).id;
       const attempt = { notificationId: id, durationMs: 1, delivered: false };
       await from.atomically(
-        step(insertEvent, eventRow(1, { body, bodyHash: body, data, headers: null })),
-        step(insertNotification, notificationRow(1)),
-        step(insertNotification, notificationRow(2)),
+        write(insertEvent, eventRow(1, { body, bodyHash: body, data, headers: null })),
+        write(insertNotification, notificationRow(1)),
+        write(insertNotification, notificationRow(2)),
         ...[1, 1, 2].map((ms) =>
-          step(insertAttempt, {
+          write(insertAttempt, {
             ...attempt,
             startedAt: new Date(ms),
             responseStatus: null,
@@ -155,11 +155,11 @@ describe("skyhook copy", () => {
     await server.empty();
     const old = join(folder, "old.db");
     await withStorages([`sqlite:${old}`, server.url], async (from, to) => {
-      await from.atomically(step(insertNotification, notificationRow(1)));
+      await from.atomically(write(insertNotification, notificationRow(1)));
       await copyDatabase(from, to, quiet);
-      await to.atomically(step(insertNotification, notificationRow(2)));
+      await to.atomically(write(insertNotification, notificationRow(2)));
       expect(await failure(copyDatabase(from, to, quiet))).toBeInstanceOf(Error);
-      await to.atomically(step(insertNotification, notificationRow(3)));
+      await to.atomically(write(insertNotification, notificationRow(3)));
       expect(await lastSeq(to)).toBe(3);
     });
   });
@@ -170,7 +170,7 @@ describe("skyhook copy", () => {
     await withStorages([`sqlite:${large}`, server.url], async (from, to) => {
       const sizes = [16, 16, 1, 30, 40, 2, 2].map((megabytes) => megabytes * 2 ** 20);
       await from.atomically(
-        ...sizes.map((bodyBytes, n) => step(insertEvent, eventRow(n, { bodyBytes }))),
+        ...sizes.map((bodyBytes, n) => write(insertEvent, eventRow(n, { bodyBytes }))),
       );
       const steps: string[] = [];
       const copied = await copyDatabase(from, to, (what, rows) => steps.push(`${what} ${rows}`));
@@ -186,7 +186,7 @@ describe("skyhook copy", () => {
     const source = join(folder, "long.db");
     await withStorages([`sqlite:${source}`, server.url], async (from, to) => {
       await from.atomically(
-        ...Array.from({ length: 120 }, (_, n) => step(insertEvent, eventRow(n))),
+        ...Array.from({ length: 120 }, (_, n) => write(insertEvent, eventRow(n))),
       );
       const stop = new Error("Broken off");
       const broken = copyDatabase(from, to, (_, rows) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { eventsByKeys, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { json, sample } from "../../support/app.ts";
 import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
@@ -72,7 +72,7 @@ describe.skipIf(chromium === null)("hostile payloads in a browser", () => {
     const keys = [String(itemsOf(data)[0]?.["idempotencyKey"])];
     const [stored] = await storage.all(eventsByKeys, { keys });
     if (stored === undefined) throw new Error("The event was not stored");
-    await storage.atomically(step(renormaliseEvent, { ...stored, url: script }));
+    await storage.atomically(write(renormaliseEvent, { ...stored, url: script }));
     browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.until("document.querySelector('[data-row]') !== null");

@@ -6,7 +6,7 @@ import {
   claimDue,
   insertNotification,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { readFeed } from "../../support/feed.ts";
@@ -108,11 +108,11 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     const lease = { now, leasedUntil: new Date(now.getTime() + 30 * second), limit: 16 };
     const { storage } = app.services;
     const [, , claimed] = await storage.atomically(
-      step(insertEvent, eventRow(1, { createdAt: now })),
-      step(insertNotification, notificationRow(1, { status: "pending", dueAt: now })),
-      step(claimDue, lease),
+      write(insertEvent, eventRow(1, { createdAt: now })),
+      write(insertNotification, notificationRow(1, { status: "pending", dueAt: now })),
+      write(claimDue, lease),
     );
-    expect(claimed.touched).toBe(1);
+    expect(claimed.changes).toBe(1);
     app.clock.jump(jump);
     await soonDelivered(app, () => gateway.received.length === 1);
   });

@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
@@ -26,13 +26,13 @@ describe("units of work", () => {
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
     other.run("begin immediate");
-    const waiting = [1, 2, 3].map((n) => storage.atomically(step(insertEvent, eventRow(n))));
+    const waiting = [1, 2, 3].map((n) => storage.atomically(write(insertEvent, eventRow(n))));
     const closing = storage.close();
-    expect(await failure(storage.atomically(step(insertEvent, eventRow(4))))).toMatchObject({
+    expect(await failure(storage.atomically(write(insertEvent, eventRow(4))))).toMatchObject({
       code: "unavailable",
     });
     setTimeout(() => other.run("rollback"), 50);
-    for (const [result] of await Promise.all(waiting)) expect(result.touched).toBe(1);
+    for (const [result] of await Promise.all(waiting)) expect(result.changes).toBe(1);
     await closing;
     await storage.close();
     expect(other.query("select count(*) from events").values()).toEqual([[3]]);
@@ -44,7 +44,7 @@ describe("units of work", () => {
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) =>
-      failure(storage.atomically(step(insertEvent, eventRow(n)))),
+      failure(storage.atomically(write(insertEvent, eventRow(n)))),
     );
     const startMs = performance.now();
     await storage.close();
@@ -62,9 +62,9 @@ describe("units of work", () => {
     using other = new Database(file);
     other.run("begin immediate");
     const waiting = Array.from({ length: 20_000 }, (_, index) =>
-      storage.atomically(step(insertEvent, eventRow(index))),
+      storage.atomically(write(insertEvent, eventRow(index))),
     );
-    expect(await failure(storage.atomically(step(insertEvent, eventRow(20_000))))).toMatchObject({
+    expect(await failure(storage.atomically(write(insertEvent, eventRow(20_000))))).toMatchObject({
       code: "unavailable",
       detail: "Too much work is waiting",
     });
@@ -78,12 +78,12 @@ describe("units of work", () => {
     using client = new Database(":memory:");
     const { atomically } = groupCommit(
       client,
-      () => () => ({ rows: [], touched: 1 }),
+      () => () => ({ rows: [], changes: 1 }),
       () => {},
-      { migrated() {}, odd() {}, unitWaits: () => null, groupCommitted() {} },
+      { migrated() {}, warning() {}, transactionWaits: () => null, groupCommitted() {} },
     );
     client.run("begin immediate");
-    expect(await atomically(step(insertEvent, eventRow(1)))).toEqual([{ rows: [], touched: 1 }]);
+    expect(await atomically(write(insertEvent, eventRow(1)))).toEqual([{ rows: [], changes: 1 }]);
     expect(client.inTransaction).toBe(false);
   });
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { type Flight } from "../../../src/booking/flight.ts";
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../src/db/statement.ts";
+import { write } from "../../../src/db/statement.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { flightPlan } from "../../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../../support/graphql.ts";
@@ -30,7 +30,7 @@ describe("a connection", () => {
       times.map((ms, index) => {
         const createdAt = new Date(Date.UTC(2026, 10, 21) + ms);
         const row = eventRow(index + 1, { createdAt, idempotencyKey: `k:${index}` });
-        return app.services.storage.atomically(step(insertEvent, row));
+        return app.services.storage.atomically(write(insertEvent, row));
       }),
     );
   const addFlights = async (count: number): Promise<void> => {
@@ -38,7 +38,7 @@ describe("a connection", () => {
       const plan = flightPlan(app, { flightNumber: `SK${number}` });
       // Many of one time: the number decides, as a number (10 is more than 9).
       const createdAt = new Date(app.clock.now() + Math.floor(number / 7));
-      await app.services.storage.atomically(step(upsertFlight, { ...plan, createdAt }));
+      await app.services.storage.atomically(write(upsertFlight, { ...plan, createdAt }));
     }
   };
   const list = async (query: string, variables: Record<string, unknown>) =>

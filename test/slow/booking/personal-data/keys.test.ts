@@ -16,7 +16,7 @@ import { sealedKeys } from "../../../../src/booking/personal-data/sealed-keys.ts
 import { personalDataSeal } from "../../../../src/booking/personal-data/personal-data.ts";
 import { makeId } from "../../../../src/base/ids.ts";
 import { insertPassenger } from "../../../../src/booking/bookings/bookings.sql.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
@@ -187,7 +187,7 @@ describe("the key for personal data", () => {
           position: 1,
         };
         const names = { firstName: "Ada", lastName: "Lovelace", email: "ada@example.com" };
-        return step(insertPassenger, { ...place, ...names, sealed: seal.seal(place, data) });
+        return write(insertPassenger, { ...place, ...names, sealed: seal.seal(place, data) });
       });
       await storage.atomically(...steps);
     }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 
 import { claimDue } from "../../../../src/gateway/notifications/notifications.sql.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { book, cancel } from "../../crash/requests.ts";
@@ -127,7 +127,7 @@ test.skipIf(noOwnPostgres !== null)(
 
     const storage = await openStorage(schema, primary.url, limits);
     const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
-    const claim = () => storage.atomically(step(claimDue, lease));
+    const claim = () => storage.atomically(write(claimDue, lease));
     // Nothing is due, so it writes nothing, and its commit waits for nobody.
     await claim();
     const [, settled] = await Promise.all([claim().catch(() => {}), failure(storage.settled())]);

@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import { eventById } from "../../../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { holdStill, openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
@@ -47,16 +47,16 @@ describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
     const said: string[] = [];
     const storage = await openStorage(schema, url, limits, {
       migrated() {},
-      odd: (line) => void said.push(line),
-      unitWaits: () => null,
+      warning: (line) => void said.push(line),
+      transactionWaits: () => null,
       groupCommitted() {},
     });
     expect(said.join()).toContain("alter role current_user set statement_timeout = 10000");
-    expect((await inspectServer(schema, url, limits)).oddities).toEqual(said);
-    expect((await inspectServer(schema, direct, limits)).oddities).toEqual([]);
+    expect((await inspectServer(schema, url, limits)).warnings).toEqual(said);
+    expect((await inspectServer(schema, direct, limits)).warnings).toEqual([]);
     const other = await openStorage(schema, url, limits);
     const stored = eventRow(1);
-    await storage.atomically(step(insertEvent, stored));
+    await storage.atomically(write(insertEvent, stored));
     expect(await other.all(eventById, { id: stored.id })).toHaveLength(1);
 
     let isHeard = false;

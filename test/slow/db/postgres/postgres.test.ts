@@ -19,7 +19,7 @@ import {
 } from "../../../../src/gateway/notifications/notifications.sql.ts";
 import { tableOf } from "../../../../src/db/postgres/tables.ts";
 import { schema, tables } from "../../../../src/schema/schema.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
@@ -92,11 +92,11 @@ describe("postgres: schema", () => {
   test("NUL, which the server has no text for, is stored as U+FFFD and found again", async () => {
     const storage = await openEmpty();
     const row = eventRow(1, { title: "a\0b", idempotencyKey: "k\0", data: { deep: "\0" } });
-    await storage.atomically(step(insertEvent, row));
+    await storage.atomically(write(insertEvent, row));
     const [found] = await storage.all(eventById, { id: row.id });
     expect(found).toMatchObject({ title: "a\u{FFFD}b", data: { deep: "\0" } });
-    const [again] = await storage.atomically(step(insertEvent, { ...eventRow(2), ...row }));
-    expect(again.touched).toBe(0);
+    const [again] = await storage.atomically(write(insertEvent, { ...eventRow(2), ...row }));
+    expect(again.changes).toBe(0);
     expect(await storage.all(eventsByKeys, { keys: ["k\0", "\0"] })).toHaveLength(1);
     await storage.close();
   });
@@ -205,8 +205,8 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     };
     const insert = (n: number) =>
       storage.atomically(
-        step(insertEvent, eventRow(n)),
-        step(insertNotification, notificationRow(n)),
+        write(insertEvent, eventRow(n)),
+        write(insertNotification, notificationRow(n)),
       );
     await insert(1);
     await using late = new SQL(shared.url, { max: 1 });
@@ -236,13 +236,13 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const notes = Array.from({ length: 40 }, (_, n) =>
-      step(insertNotification, notificationRow(n)),
+      write(insertNotification, notificationRow(n)),
     );
     await one.atomically(...notes);
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
     const lease = { now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
     const claims = await Promise.all(
-      [one, other, one, other].map((storage) => storage.atomically(step(claimDue, lease))),
+      [one, other, one, other].map((storage) => storage.atomically(write(claimDue, lease))),
     );
     const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
     expect(new Set(seqs).size).toBe(seqs.length);
@@ -253,8 +253,8 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const ids = [eventRow(1).id, eventRow(2).id];
-    await one.atomically(step(insertEvent, eventRow(1)), step(insertEvent, eventRow(2)));
-    const there = ids.map((id) => step(countDuplicate, { id }));
+    await one.atomically(write(insertEvent, eventRow(1)), write(insertEvent, eventRow(2)));
+    const there = ids.map((id) => write(countDuplicate, { id }));
     for (let round = 0; round < 10; round += 1) {
       await Promise.all([one.atomically(...there), other.atomically(...there.toReversed())]);
     }
@@ -274,7 +274,7 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
       await storage.all(usersByIds, { ids: ["nobody"] });
       waiting -= 1;
     });
-    await storage.atomically(step(insertEvent, eventRow(1)));
+    await storage.atomically(write(insertEvent, eventRow(1)));
     expect(waiting).toBe(10);
     await other.unsafe("rollback");
     await Promise.all(reads);
@@ -290,7 +290,7 @@ describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
       const units = Array.from({ length: 20 }, async (_, n) => {
         const row = eventRow(round * 20 + n);
         try {
-          await storage.atomically(step(insertEvent, row));
+          await storage.atomically(write(insertEvent, row));
           acknowledged.add(row.id);
         } catch (error) {
           expect(error).toMatchObject({ code: "unavailable" });
@@ -322,7 +322,7 @@ describe("postgres: a server without room for rows", () => {
     await shared.run(
       "create trigger full_disk before insert on events execute function full_disk()",
     );
-    const insert = () => storage.atomically(step(insertEvent, eventRow(1)));
+    const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
     try {
       expect(await failure(insert())).toMatchObject({ code: "unavailable" });
       expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
@@ -351,19 +351,19 @@ describe.skipIf(noManyConnections !== null)("postgres: a database that takes nob
       url.pathname = `/${name}`;
       url.searchParams.delete("search_path");
       const storage = await openStorage(schema, url.href, { ...limits, retryMs: 0 });
-      await storage.atomically(step(insertEvent, eventRow(1)));
+      await storage.atomically(write(insertEvent, eventRow(1)));
       await shared.run(`alter database ${name} allow_connections false`);
       const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
       await shared.run(cut);
       // The first of each may meet the connection that was cut, the rest what refuses a new one.
       for (let n = 0; n < 6; n += 1) {
-        const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+        const written = failure(storage.atomically(write(insertEvent, eventRow(2))));
         const read = failure(storage.all(eventById, { id: eventRow(1).id }));
-        expect(await write).toMatchObject({ code: "unavailable" });
+        expect(await written).toMatchObject({ code: "unavailable" });
         expect(await read).toMatchObject({ code: "unavailable" });
       }
       await shared.run(`alter database ${name} allow_connections true`);
-      await storage.atomically(step(insertEvent, eventRow(2)));
+      await storage.atomically(write(insertEvent, eventRow(2)));
       await storage.close();
     } finally {
       await shared.run(`drop database ${name} with (force)`);
@@ -383,7 +383,7 @@ describe("postgres: a server that falls silent", () => {
       statementTimeoutMs: 100,
       retryMs: 0,
     });
-    await storage.atomically(step(insertEvent, eventRow(1)));
+    await storage.atomically(write(insertEvent, eventRow(1)));
     await Promise.all(Array.from({ length: 9 }, () => storage.all(eventById, { id })));
     proxy.silence();
     return { storage, proxy };
@@ -392,9 +392,9 @@ describe("postgres: a server that falls silent", () => {
   test("is waited for only so long: reads and writes are `unavailable` [PG-3]", async () => {
     const { storage, proxy } = await openAndSilence();
     const read = failure(storage.all(eventById, { id }));
-    const write = failure(storage.atomically(step(insertEvent, eventRow(2))));
+    const written = failure(storage.atomically(write(insertEvent, eventRow(2))));
     expect(await read).toMatchObject({ code: "unavailable" });
-    expect(await write).toMatchObject({ code: "unavailable" });
+    expect(await written).toMatchObject({ code: "unavailable" });
     proxy.stop(true);
     await storage.close();
   });
@@ -414,11 +414,11 @@ describe("postgres: a server that falls silent", () => {
       const { storage, proxy } = await openAndSilence();
       await Promise.all([
         failure(storage.all(eventById, { id })),
-        failure(storage.atomically(step(insertEvent, eventRow(2)))),
+        failure(storage.atomically(write(insertEvent, eventRow(2)))),
       ]);
       const reads = Array.from({ length: 9 }, () => storage.all(eventById, { id }));
       expect((await Promise.all(reads)).flat()).toHaveLength(9);
-      await storage.atomically(step(insertEvent, eventRow(3)));
+      await storage.atomically(write(insertEvent, eventRow(3)));
       await storage.close();
       proxy.stop(true);
     },

@@ -8,7 +8,7 @@ import {
   newestSeq,
 } from "../../../../src/gateway/notifications/notifications.sql.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
@@ -68,14 +68,14 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
 
     expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
     await run(grantTables);
-    const [odd = ""] = (await inspectServer(schema, urlOf("server"), limits)).oddities;
+    const [odd = ""] = (await inspectServer(schema, urlOf("server"), limits)).warnings;
     expect(odd).toContain("flights_id, notifications_seq");
     expect(odd).toContain("grant it select, insert, update and delete on all tables");
     const storage = await opened(urlOf("server"));
     const insert = () =>
       storage.atomically(
-        step(insertEvent, eventRow(1)),
-        step(insertNotification, notificationRow(1)),
+        write(insertEvent, eventRow(1)),
+        write(insertNotification, notificationRow(1)),
       );
     expect(await failure(insert())).toMatchObject({ code: "unavailable" });
     // What asks whether it is ready hears of it.
@@ -85,7 +85,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     await insert();
     await storage.atomically();
     expect(await storage.all(newestSeq, {})).toEqual([{ seq: 1 }]);
-    expect((await inspectServer(schema, urlOf("server"), limits)).oddities).toEqual([]);
+    expect((await inspectServer(schema, urlOf("server"), limits)).warnings).toEqual([]);
     await storage.close();
   }, 60_000);
 
@@ -100,17 +100,17 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     const [refused] = await Promise.all([
       failure(
         storage.atomically(
-          step(insertEvent, eventRow(1)),
-          step(insertNotification, notificationRow(1)),
+          write(insertEvent, eventRow(1)),
+          write(insertNotification, notificationRow(1)),
         ),
       ),
-      storage.atomically(step(insertEvent, eventRow(2))),
+      storage.atomically(write(insertEvent, eventRow(2))),
     ]);
     expect(refused).toMatchObject({ code: "unavailable" });
     await run("revoke delete on skyhook.migrations from server");
     const [unready] = await Promise.all([
       failure(storage.atomically()),
-      storage.atomically(step(insertEvent, eventRow(3))),
+      storage.atomically(write(insertEvent, eventRow(3))),
     ]);
     expect(unready).toMatchObject({ code: "unavailable" });
     await storage.close();
@@ -122,7 +122,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     expect(await whyNot(opened(urlOf("few")))).toContain("has no connection left");
     await run("alter role few connection limit 1");
     const storage = await opened(urlOf("few"));
-    await storage.atomically(step(insertEvent, eventRow(1)));
+    await storage.atomically(write(insertEvent, eventRow(1)));
     await run("alter role few connection limit 0");
     await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'few'");
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
@@ -137,7 +137,7 @@ describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
     const storage = await opened(urlOf("reader"));
     await run("alter role reader set default_transaction_read_only = on");
     await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
-    const insert = () => storage.atomically(step(insertEvent, eventRow(1)));
+    const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
     expect(await failure(insert())).toMatchObject({ code: "unavailable" });
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
     expect(await whyNot(opened(urlOf("reader")))).toContain("takes no writes");

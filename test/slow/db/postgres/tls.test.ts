@@ -3,7 +3,7 @@ import { chmodSync, renameSync } from "node:fs";
 
 import { eventById } from "../../../../src/gateway/event.sql.ts";
 import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
-import { step } from "../../../../src/db/statement.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
@@ -61,7 +61,7 @@ describe.skipIf(missing !== null)("postgres: TLS", () => {
     url.search = `sslmode=verify-full&sslrootcert=${ca.certificate}`;
     const storage = await openStorage(schema, url.href, limits);
     const stored = eventRow(1);
-    await storage.atomically(step(insertEvent, stored));
+    await storage.atomically(write(insertEvent, stored));
 
     await database.useCertificate(await authority(folder, "other"));
     // What is connected stays so, until the server starts anew.

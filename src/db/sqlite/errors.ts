@@ -37,7 +37,7 @@ export class DamagedValue extends Error {
 const retryAfterSeconds = 5;
 
 /** True for a fault of disk, file or lock; false for a fault of the statement (a constraint, a bug). */
-export function isStorageFault(error: unknown): boolean {
+export function isStorageError(error: unknown): boolean {
   return adviceFor(error) !== undefined;
 }
 

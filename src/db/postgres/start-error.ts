@@ -4,13 +4,13 @@ import { UnfitDatabase } from "../schema.ts";
 
 import { LentSession, ReadOnlyServer } from "./check-server.ts";
 import { timeouts } from "./connect.ts";
-import { isConnectionFault, isTlsFault, Silence, sqlStateOf } from "./faults.ts";
+import { isConnectionError, isTlsError, NoAnswer, sqlStateOf } from "./errors.ts";
 
 /** What PgBouncer passes on to no server, and refuses unless it is told to ignore it. */
 const poolerIgnores = Object.keys(timeouts(0)).join();
 
 /** Why the database cannot be opened, with what to do about it, on one line and without the password. */
-export function startFault(error: unknown, url: string): Error {
+export function startError(error: unknown, url: string): Error {
   // It says what to do, and that is not to be found in DATABASE_URL.
   if (error instanceof UnfitDatabase) return error;
   const { hostname, port, pathname, username } = new URL(url);
@@ -19,16 +19,16 @@ export function startFault(error: unknown, url: string): Error {
   const role = `the role "${decodeURIComponent(username) || "postgres"}"`;
   const why = error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " ") : String(error);
   const line = () => {
-    if (isTlsFault(error)) {
+    if (isTlsError(error)) {
       return `${server} is not trusted by TLS (${why}): name its CA by sslrootcert=<file> in DATABASE_URL, and the host as its certificate does`;
     }
     if (error instanceof SQL.PostgresError && error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") {
       return `${server} offers no TLS: turn its ssl on, or take sslmode out of DATABASE_URL`;
     }
-    if (isConnectionFault(error)) {
+    if (isConnectionError(error)) {
       return `${server} does not answer (${why}): start it, or check host and port in DATABASE_URL`;
     }
-    if (error instanceof Silence) {
+    if (error instanceof NoAnswer) {
       return `${server} lets us connect and then gives no answer: if a pooler stands before it, raise its pool size`;
     }
     if (error instanceof LentSession) {
