@@ -20,6 +20,12 @@ export function RejectionPane({ id, close }: { readonly id: string; readonly clo
   );
 }
 
+/** The response statuses of rejections that are not signature errors. */
+const statuses: Readonly<Partial<Record<RejectionDetail["reason"], number>>> = {
+  "body-too-large": 413,
+  "unsupported-encoding": 415,
+};
+
 interface Parts {
   readonly rejection: RejectionDetail;
   readonly explainAgain: () => void;
@@ -27,6 +33,7 @@ interface Parts {
 
 function Explained({ rejection, explainAgain }: Parts) {
   const { provider, headers, body, bodyEncoding, explanation } = rejection;
+  const status = statuses[rejection.reason] ?? 401;
   return (
     <article>
       <header>
@@ -84,9 +91,10 @@ function Explained({ rejection, explainAgain }: Parts) {
           )}
         </li>
         <li class="step">
-          <h3>Responded 401</h3>
+          <h3>Responded {status}</h3>
           <p class="quiet">
-            The response says only that the signature is invalid. No event was stored.
+            {status === 401 && "The response says only that the signature is invalid. "}No event was
+            stored.
           </p>
         </li>
       </ol>

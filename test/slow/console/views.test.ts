@@ -104,6 +104,24 @@ describe.skipIf(chromium === null)("the console's views", () => {
     await browser.shows(".end", "End of list · 1 rejected delivery");
   });
 
+  test("rejections: the timeline shows the status of the response", async () => {
+    const latest = "document.querySelector('[data-row]')?.hash";
+    await browser.shows(".step h3", "Responded 401");
+    for (const [encoding, status] of [
+      ["br", 415],
+      ["identity", 401],
+    ] as const) {
+      const before = String(await browser.read(latest));
+      const headers = { "content-encoding": encoding };
+      const options = { headers, secret: "another secret" };
+      const { status: sent } = await server.app.deliver("code_host", "{}", options);
+      expect(sent).toBe(status);
+      await browser.until(`${latest} !== ${JSON.stringify(before)}`);
+      await browser.click("[data-row]");
+      await browser.shows(".step h3", `Responded ${status}`);
+    }
+  });
+
   test("events: show the severity or, without notifications, the status", async () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
