@@ -31,7 +31,7 @@ export function Bookings({ route }: { readonly route: Route }) {
             route={route}
             name="q"
             label="Search"
-            hint="ID, reference or email"
+            placeholder="ID, reference or email"
             options={[]}
           />
         </form>

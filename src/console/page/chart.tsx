@@ -85,7 +85,7 @@ export function Chart({ label, times, series, isByDay = false, pick }: Parts) {
   );
 }
 
-/** Running sums, the top of the stack first: uPlot paints lower series over higher ones. */
+/** Running sums, the top of the stack first: uPlot paints later series over earlier ones. */
 function stacked(times: readonly number[], series: readonly Series[]): UPlot.AlignedData {
   let below = times.map(() => 0);
   const rows = series.map(({ values }) => {

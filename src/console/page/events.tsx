@@ -16,7 +16,7 @@ import type { EventItem, Page } from "./wire.ts";
 const pollIntervalMs = 5_000;
 const statuses = ["accepted", "ignored", "unreadable"];
 
-/** The Events view: all accepted deliveries, updated live. */
+/** The Events view: all events, updated live. */
 export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const scroller = useRef<HTMLDivElement>(null);
@@ -33,7 +33,13 @@ export function Events({ route }: { readonly route: Route }) {
       filters={
         <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
           <ProviderFilter route={route} />
-          <TextFilter route={route} name="type" label="Type" hint="Exact type" options={types} />
+          <TextFilter
+            route={route}
+            name="type"
+            label="Type"
+            placeholder="Exact type"
+            options={types}
+          />
           <SelectFilter
             route={route}
             name="status"

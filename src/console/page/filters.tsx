@@ -49,11 +49,10 @@ export function SelectFilter({
 const pauseMs = 250;
 
 interface TextParts extends FilterParts {
-  /** The placeholder. */
-  readonly hint: string;
+  readonly placeholder: string;
 }
 
-export function TextFilter({ route, name, label, options, hint }: TextParts) {
+export function TextFilter({ route, name, label, options, placeholder }: TextParts) {
   const value = route.query.get(name) ?? "";
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
@@ -68,7 +67,7 @@ export function TextFilter({ route, name, label, options, hint }: TextParts) {
       <input
         type="search"
         value={typed}
-        placeholder={hint}
+        placeholder={placeholder}
         list={`${name}-options`}
         data-filter
         autocomplete="off"

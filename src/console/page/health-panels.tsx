@@ -77,7 +77,7 @@ function Figure({ name, value, more, tone }: FigureParts) {
 
 function milliseconds(value: number | null): string {
   if (value === null) return "–";
-  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} ms`;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")}\u00a0ms`;
 }
 
 /** Each provider's last delivery, compared with its usual interval. */
