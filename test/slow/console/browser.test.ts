@@ -289,7 +289,7 @@ describe.skipIf(chromium === null)("the console in a browser", () => {
     await browser.shows("[role=alert]", "signed out");
     await browser.open("about:blank");
     await browser.open(link);
-    await browser.shows("[role=alert]", "has been used, has expired");
+    await browser.shows("[role=alert]", "already used, has expired");
     expect(await browser.read("location.href")).toBe(`${server.url}/console`);
   });
 
