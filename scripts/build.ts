@@ -7,7 +7,7 @@ import type { BunPlugin } from "bun";
 import { installedPackages } from "../src/cli/packages.ts";
 import { sourceCommit } from "../src/cli/program.ts";
 
-/** What `--target` takes: where the program is to run. Without one: here. */
+/** The platforms that `--target` supports. Default: the current platform. */
 const targets = [
   "linux-x64",
   "linux-arm64",
@@ -21,12 +21,12 @@ type Target = (typeof targets)[number];
 
 const usage = `bun run build [--target ${targets.join("|")}] [--outfile FILE]`;
 
-/** How much longer than usual the JIT holds back, until the program says that it serves. */
+/** The factor by which JIT compilation is delayed until the program serves requests. */
 const startJitPolicy = 8;
 
 /**
- * Compiles a program with all that it imports into one file, the runtime with it. For another target Bun
- * fetches that platform's runtime from the package registry, once. Throws what went wrong.
+ * Compiles a program, its imports and the runtime into a single file. For another target, Bun downloads the
+ * runtime of that platform from the package registry once. Returns the paths of the executables.
  */
 export async function compile(
   entrypoint: string,
@@ -38,11 +38,11 @@ export async function compile(
     compile: {
       outfile,
       jitPolicy: startJitPolicy,
-      // What happens to lie in the folder it is started in must not change what it does.
+      // Files in the working directory must not change the behaviour of the program.
       autoloadBunfig: false,
       ...(target !== undefined && { target: `bun-${target}` as const }),
     },
-    // A start loads the parts that it needs, as bytecode.
+    // The program loads its parts on demand, as bytecode.
     splitting: true,
     format: "esm",
     bytecode: true,
@@ -58,41 +58,41 @@ export async function compile(
 
 const root = join(import.meta.dir, "..");
 
-/** Has the program depend on the source and the packages it needs, and on nothing else of this machine. */
+/** Makes the output depend only on the source code and its packages, not on the machine. */
 export const sameEverywhere: BunPlugin = {
   name: "same everywhere",
   setup(build) {
-    // Bun puts the folder of a package's file in for its `__dirname`, and the program would hold where it was
-    // built. The packages use it for worker threads, which we do not start.
+    // Bun replaces `__dirname` by the absolute path of the file, which would make the output depend on the build
+    // folder. Packages use it only for worker threads, which Skyhook does not start.
     build.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => {
       const code = await Bun.file(path).text();
       if (!/\b__(?:dir|file)name\b/.test(code)) return undefined;
-      const place = relative(root, path);
+      const relativePath = relative(root, path);
       const contents = code
-        .replaceAll(/\b__dirname\b/g, JSON.stringify(dirname(place)))
-        .replaceAll(/\b__filename\b/g, JSON.stringify(place));
+        .replaceAll(/\b__dirname\b/g, JSON.stringify(dirname(relativePath)))
+        .replaceAll(/\b__filename\b/g, JSON.stringify(relativePath));
       return { contents, loader: "js" };
     });
-    // A package may try whether another is there, as `debug` does, and find one that only our tools need.
+    // Some packages, such as `debug`, import optional packages, which development tools may have installed.
     const needed = new Set(installedPackages(root).map(({ name }) => name));
     build.onResolve({ filter: /^(?:@[\w.-]+\/)?[\w.-]+$/ }, ({ path, importer }) => {
-      const isTried = importer.includes("node_modules") && !needed.has(path) && !isBuiltin(path);
-      return isTried ? { path, external: true } : undefined;
+      const isOptional = importer.includes("node_modules") && !needed.has(path) && !isBuiltin(path);
+      return isOptional ? { path, external: true } : undefined;
     });
   },
 };
 
-/** Where the source comes without its git, as into an image, whoever builds says of which commit it is. */
+/** The commit in SKYHOOK_COMMIT, for builds without git such as container images, or the commit of the repository. */
 export function builtCommit(): string {
-  const said = process.env["SKYHOOK_COMMIT"] ?? "";
-  // Empty where its `git describe` failed.
-  return said === "" || said === "unknown" ? sourceCommit() : said;
+  const given = process.env["SKYHOOK_COMMIT"] ?? "";
+  // Empty if `git describe` failed in the calling script.
+  return given === "" || given === "unknown" ? sourceCommit() : given;
 }
 
 function targetOf(text: string | undefined): Target | undefined {
   if (text === undefined) return undefined;
   const target = targets.find((known) => known === text.replace(/^bun-/, ""));
-  if (target === undefined) throw new Error(`There is no target ${text}.\n${usage}`);
+  if (target === undefined) throw new Error(`Unknown target ${text}. Usage: ${usage}`);
   return target;
 }
 
@@ -113,8 +113,8 @@ async function run(): Promise<void> {
     const advice =
       target === undefined
         ? ""
-        : `\nBun needs its runtime for ${target} from the package registry: is that reachable?`;
-    throw new Error(`Not built: ${String(error)}${advice}`, { cause: error });
+        : `\nBun downloads its runtime for ${target} from the package registry. Check that it is reachable.`;
+    throw new Error(`Build failed: ${String(error)}${advice}`, { cause: error });
   }
 }
 
