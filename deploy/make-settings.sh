@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the secrets of a new deployment in the folder given, by default this script's own: skyhook.env for the
-# instances, .env for Compose. Files that are there stay as they are, so it may run again.
+# Usage: make-settings.sh [folder]. Generates the secrets of a new deployment: skyhook.env for the instances and
+# .env for Compose. The default folder is that of this script. Existing files are not changed.
 set -eu
 folder=${1:-$(dirname "$0")}
 umask 077
 
 command -v openssl >/dev/null || {
-  echo "make-settings.sh: openssl is not there, and makes the secrets: install it (apt-get install openssl)" >&2
+  echo "make-settings.sh: openssl is not installed. Install it: apt-get install openssl" >&2
   exit 1
 }
 
-# Each secret is made before a file is: a failure of openssl ends the script here, and in no empty secret.
+# Generates all secrets before it writes a file, so that an error of openssl leaves no empty secret.
 if [ ! -e "$folder/skyhook.env" ]; then
   jwt_secret=$(openssl rand -hex 32)
   personal_data_key=$(openssl rand -base64 32)
@@ -21,10 +21,10 @@ if [ ! -e "$folder/skyhook.env" ]; then
 "
   done
   cat >"$folder/skyhook.env" <<EOF
-# The same for all instances. Keep PERSONAL_DATA_KEY: without it no passport can be read again.
+# The same for all instances. Back up PERSONAL_DATA_KEY: without it, stored passport data cannot be decrypted.
 JWT_SECRET=$jwt_secret
 PERSONAL_DATA_KEY=$personal_data_key
-# What providers sign with: put in what each of them gave you or was given.
+# Signing secrets of the webhook providers. Replace each one by the secret that the provider uses.
 $webhook_secrets# OPERATOR_GATEWAY_URL=https://…
 # OPERATOR_GATEWAY_SECRET=whsec_…
 EOF

@@ -1,24 +1,24 @@
 #!/bin/sh
-# Runs a command of Skyhook as skyhook.service runs the server: as its user, with its settings, secrets and folder,
-# whether the server runs or not. For root, as: skyhook-as-service doctor
-# As with the service, only /var/lib/skyhook can be written; standard input and output go through.
+# Runs a Skyhook command with the user, settings, secrets and folder of skyhook.service, whether the service runs
+# or not. Run as root: skyhook-as-service doctor
+# As in the service, only /var/lib/skyhook is writable. Standard input and output are passed through.
 set -eu
 service=skyhook.service
-# The name of its own tells it where systemd puts the secrets (%d).
+# A fixed unit name determines the folder of the credentials (%d).
 command=skyhook-command-$$.service
 
-# What of the unit, and of what `systemctl edit` added to it, makes who the service is and what it is given.
+# Properties to copy from the unit and its drop-ins: the identity of the service and its inputs.
 kept='DynamicUser|User|Group|SupplementaryGroups|StateDirectory|StateDirectoryMode|WorkingDirectory|UMask'
 kept="$kept|Environment|EnvironmentFile|LoadCredential"
 unit=$(systemctl cat "$service")
 properties=$(printf '%s\n' "$unit" | grep -E "^($kept)=" |
   sed -e "s|%S|/var/lib|g" -e "s|%d|/run/credentials/$command|g" -e 's|^|--property=|')
 
-# One property a line, whatever else is in it.
+# Split at line breaks only, because values may contain spaces.
 IFS='
 '
 set -f
-# A user that is named after the unit, as the service's is, would be another than the service's.
+# Without --property=User, the dynamic user would be named after this unit instead of the service.
 # shellcheck disable=SC2086
 exec systemd-run --quiet --pipe --wait --collect --unit="$command" --property=User=skyhook $properties \
   /usr/local/bin/skyhook "$@"

@@ -15,10 +15,10 @@ const textOf = (path: string): string => readFileSync(join(root, "deploy", path)
 
 type Tree = { readonly [key: string]: Tree } & { readonly [index: number]: Tree };
 
-/** A document's value at a path, as `spec.replicas`. Throws where there is none. */
+/** The value at a path such as `spec.replicas`. Throws if it is missing. */
 function at(document: unknown, path: string): unknown {
   return path.split(".").reduce<unknown>((value, key) => {
-    // Guarantee: whatever is no object has none of the keys asked for, and throws below.
+    // Guarantee: a value that is no object has none of the keys, so the code below throws.
     const next = (Object(value) as Tree)[key];
     if (next === undefined) throw new Error(`There is no ${path}: ${key} is missing`);
     return next;
@@ -27,7 +27,7 @@ function at(document: unknown, path: string): unknown {
 
 const documentsOf = (path: string): unknown[] => [Bun.YAML.parse(textOf(path))].flat();
 
-/** The variables that the program reads, and what else a container's environment has a meaning for. */
+/** The environment variables that Skyhook and its container use. */
 const secretNames = catalogue.flatMap(({ id }) => Object.values(secretPlaces(id, "")));
 const variables = new Set([
   ...Object.values(settings).map(({ key }) => key),
@@ -36,7 +36,7 @@ const variables = new Set([
   "PERSONAL_DATA_KEY_PREVIOUS",
   "NODE_ENV",
 ]);
-/** The files that it reads in SECRETS_DIR. */
+/** The files that Skyhook reads in SECRETS_DIR. */
 const secretFiles = new Set([
   ...secretNames.map(({ file }) => file),
   "personal_data_key",
@@ -46,7 +46,7 @@ const secretFiles = new Set([
 const unknownIn = (names: Iterable<string>, known: ReadonlySet<string>) =>
   [...names].filter((name) => !known.has(name));
 
-/** What `make-settings.sh` makes in a folder of its own. */
+/** The files that `make-settings.sh` creates in an empty folder. */
 function madeSettings() {
   const folder = mkdtempSync(join(tmpdir(), "skyhook-settings-"));
   try {
@@ -75,7 +75,7 @@ function madeSettings() {
 describe("deploy/compose.yaml", () => {
   const [compose] = documentsOf("compose.yaml");
 
-  test("has two like instances, a balancer and a database", () => {
+  test("has two identical instances, a load balancer and a database", () => {
     const instances = ["skyhook-one", "skyhook-two"].map((name) => at(compose, `services.${name}`));
     expect(instances[0]).toEqual(instances[1]);
     expect(textOf("haproxy.cfg")).toContain("skyhook-one:3111");
@@ -84,7 +84,7 @@ describe("deploy/compose.yaml", () => {
     expect(at(compose, "services.postgres.healthcheck.test")).toContain("pg_isready");
   });
 
-  test("sets only what the program reads, to what it takes", () => {
+  test("sets only known settings, to valid values", () => {
     const { POSTGRES_PASSWORD: password = "", ...made } = madeSettings();
     const environment = Object.entries(Object(at(compose, "services.skyhook-one.environment"))).map(
       ([name, value]) => [name, String(value).replace(/\$\{POSTGRES_PASSWORD:[^}]*\}/, password)],
@@ -106,7 +106,7 @@ describe("deploy/kubernetes", () => {
   const pod = at(deployment, "spec.template.spec");
   const container = at(pod, "containers.0");
 
-  test("probes ask what the program answers", () => {
+  test("probes routes that the program has", () => {
     expect(at(container, "startupProbe.httpGet.path")).toBe("/livez");
     expect(at(container, "livenessProbe.httpGet.path")).toBe("/livez");
     expect(at(container, "readinessProbe.httpGet.path")).toBe("/readyz");
@@ -114,12 +114,12 @@ describe("deploy/kubernetes", () => {
     expect(at(service, "spec.ports.0.targetPort")).toBe(at(container, "ports.0.name"));
   });
 
-  test("a pod has time to finish: preStop and the 10 s of a stop", () => {
+  test("gives a pod time for preStop and the shutdown of 10 s", () => {
     const preStop = Number(at(container, "lifecycle.preStop.exec.command.1"));
     expect(Number(at(pod, "terminationGracePeriodSeconds"))).toBeGreaterThan(preStop + 10);
   });
 
-  test("all select the same pods, and never all of them go at once", () => {
+  test("selects the same pods everywhere and never disrupts all of them at once", () => {
     const labels = at(deployment, "spec.template.metadata.labels");
     expect(at(deployment, "spec.selector.matchLabels")).toEqual(labels);
     expect(at(service, "spec.selector")).toEqual(labels);
@@ -130,7 +130,7 @@ describe("deploy/kubernetes", () => {
     expect(at(deployment, "spec.strategy.rollingUpdate.maxUnavailable")).toBe(0);
   });
 
-  test("sets only what the program reads", () => {
+  test("sets only known settings", () => {
     const env = [at(container, "env")].flat().map((entry) => String(at(entry, "name")));
     const fromSecret = Object.keys(Object(at(secret, "stringData")));
     expect(unknownIn([...env, ...fromSecret], variables)).toEqual([]);
@@ -141,7 +141,7 @@ describe("deploy/kubernetes", () => {
     expect(at(container, "volumeMounts.0.mountPath")).toBe(at(secretsDir, "value"));
   });
 
-  test("nobody serves with the example's secrets by oversight", () => {
+  test("does not start with the secrets of the example", () => {
     const jwtSecret = String(at(secret, "stringData.JWT_SECRET"));
     expect(() => readConfig({ JWT_SECRET: jwtSecret })).toThrow(ConfigError);
     const folder = mkdtempSync(join(tmpdir(), "skyhook-secrets-"));
@@ -164,7 +164,7 @@ describe("deploy/skyhook.service", () => {
   const valuesOf = (key: string) =>
     [...unit.matchAll(new RegExp(`^${key}=-?(.+)$`, "gm"))].map(([, value = ""]) => value);
 
-  test("sets only what the program reads, and loads every secret that it knows", () => {
+  test("sets only known settings and loads every known secret", () => {
     const names = valuesOf("Environment").map((entry) => entry.split("=")[0] ?? "");
     expect(unknownIn(names, variables)).toEqual([]);
     expect(new Set(valuesOf("LoadCredential"))).toEqual(secretFiles);
@@ -177,15 +177,15 @@ describe("deploy/skyhook.service", () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-unit-"));
     try {
       const file = join(folder, "skyhook.service");
-      // The program itself is not installed here.
+      // The program is not installed on this machine.
       writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
       mkdirSync(`${file}.d`);
       writeFileSync(join(`${file}.d`, "folder.conf"), textOf("skyhook-secrets-folder.conf"));
       const verify = Bun.spawnSync(["systemd-analyze", "verify", file]);
-      // It names a file that it cannot read at all, and what it does not know.
+      // systemd-analyze names unreadable files and unknown directives.
       expect(verify.stderr.toString()).toBe("");
       expect(verify.exitCode).toBe(0);
-      // From 0, closed, to 10, open.
+      // The exposure level, from 0 (safe) to 10 (exposed).
       const review = ["security", "--offline=true", "--threshold=20", file];
       expect(Bun.spawnSync(["systemd-analyze", ...review]).exitCode).toBe(0);
     } finally {
@@ -200,7 +200,7 @@ describe("deploy/Dockerfile", () => {
     readFileSync(join(root, "package.json"), "utf8"),
   );
 
-  test("builds by the Bun that is tested, what is there", () => {
+  test("builds existing files with the tested version of Bun", () => {
     expect(dockerfile).toContain(`FROM oven/${packageManager?.replace("@", ":")}-slim AS build`);
     const copied = [...dockerfile.matchAll(/^COPY (?!--)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
       names.split(" "),
@@ -213,15 +213,15 @@ describe("deploy/Dockerfile", () => {
     expect(textOf("kubernetes/skyhook.yaml")).toContain(`image: skyhook:${version}`);
   });
 
-  test("runs as nobody in particular, the same user as in the manifests", () => {
+  test("runs as the unprivileged user of the Kubernetes manifests", () => {
     const user = /^USER (\d+)$/m.exec(dockerfile)?.[1];
-    // With a group of the same number: what one of them makes in a volume, the other can read.
+    // The group has the same number, so that files in a volume are readable for both.
     expect(dockerfile).toContain(`useradd --uid ${user} --user-group `);
     expect(textOf("kubernetes/skyhook.yaml")).toContain(`runAsUser: ${user}`);
     expect(textOf("kubernetes/skyhook.yaml")).toContain(`runAsGroup: ${user}`);
   });
 
-  test("its check of health tells a server that answers from one that does not", async () => {
+  test("has a health check that fails without a running server", async () => {
     const code = /--eval '(.+)'/.exec(dockerfile)?.[1] ?? "";
     const check = (port: number) =>
       Bun.spawn([process.execPath, "--eval", code], {

@@ -16,14 +16,14 @@ const root = join(import.meta.dir, "../..");
 const textOf = (path: string): string => readFileSync(join(root, "deploy", path), "utf8");
 
 describe("deploy/make-settings.sh", () => {
-  test("makes no empty secret where openssl is not there, or fails", () => {
+  test("writes no empty secret if openssl is missing or fails", () => {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-settings-"));
     const programs = join(folder, "bin");
     mkdirSync(programs);
     for (const name of ["dirname", "cat"]) {
       symlinkSync(Bun.which(name) ?? "", join(programs, name));
     }
-    // The shell by its path: the folder of programs has none.
+    // The shell has an absolute path, because PATH does not contain it.
     const run = () =>
       Bun.spawnSync([Bun.which("sh") ?? "", "deploy/make-settings.sh", folder], {
         cwd: root,
@@ -31,7 +31,7 @@ describe("deploy/make-settings.sh", () => {
       });
     try {
       const without = run();
-      expect(without.stderr.toString()).toContain("openssl is not there");
+      expect(without.stderr.toString()).toContain("openssl is not installed");
       expect(without.exitCode).toBe(1);
       symlinkSync(Bun.which("false") ?? "", join(programs, "openssl"));
       expect(run().exitCode).not.toBe(0);
@@ -43,11 +43,11 @@ describe("deploy/make-settings.sh", () => {
 });
 
 describe("deploy/skyhook-as-service.sh", () => {
-  /** What systemd would be asked to run, where the unit and what was added to it are of this text. */
+  /** The arguments of `systemd-run` for a unit with this text. */
   function asked(unit: string, ...command: string[]): string[] {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-as-service-"));
     try {
-      // In place of a running systemd: one shows the unit, the other what it was given.
+      // Replaces systemd: one program prints the unit, the other its arguments.
       const programs = { systemctl: 'cat "$UNIT"', "systemd-run": `printf '%s\\n' "$@"` };
       for (const [name, line] of Object.entries(programs)) {
         writeFileSync(join(folder, name), `#!/bin/sh\n${line}\n`);
@@ -68,7 +68,7 @@ describe("deploy/skyhook-as-service.sh", () => {
   const unit = textOf("skyhook.service");
   const secrets = unit.match(/^LoadCredential=\w+$/gm) ?? [];
 
-  test("gives a command what the service has: its user, folder, settings and secrets", () => {
+  test("runs a command with the user, folder, settings and secrets of the service", () => {
     expect(secrets).not.toBeEmpty();
     const all = asked(unit, "backup", "/var/lib/skyhook/a file.db");
     expect(all.slice(-3)).toEqual([
@@ -90,11 +90,11 @@ describe("deploy/skyhook-as-service.sh", () => {
         ...secrets.map((line) => `--property=${line}`),
       ]),
     );
-    // No specifier is left: systemd expands none in what it is given so.
+    // All specifiers are replaced, because systemd does not expand them in these properties.
     expect(properties.filter((word) => word.includes("%"))).toEqual([]);
   });
 
-  test("follows what was added to the unit", () => {
+  test("applies drop-ins of the unit", () => {
     const all = asked(`${unit}\n${textOf("skyhook-secrets-folder.conf")}`, "doctor");
     const after = all.slice(all.indexOf("--property=LoadCredential="));
     expect(after).toContain("--property=Environment=SECRETS_DIR=/etc/skyhook-secrets");
