@@ -5,7 +5,7 @@ import { paymentProcessor } from "./payment_processor.ts";
 import { sharedInbox } from "./shared_inbox.ts";
 import { taskTracker } from "./task_tracker.ts";
 
-/** Every provider there is. `WEBHOOK_PROVIDERS` names those that are registered. */
+/** All supported providers. `WEBHOOK_PROVIDERS` selects those that are registered. */
 export const catalogue: readonly Provider[] = [
   taskTracker,
   sharedInbox,
@@ -14,7 +14,7 @@ export const catalogue: readonly Provider[] = [
   paymentProcessor,
 ];
 
-/** Registered where nothing else is said: the four that the specification registers. */
+/** The default of `WEBHOOK_PROVIDERS`: the four providers of the specification. */
 export const defaultProviders: readonly string[] = [
   taskTracker.id,
   sharedInbox.id,
@@ -22,7 +22,7 @@ export const defaultProviders: readonly string[] = [
   codeHost.id,
 ];
 
-/** A provider of the catalogue, registered or not. */
+/** Finds a provider in the catalogue, registered or not. */
 export function providerById(id: string): Provider | undefined {
   return catalogue.find((provider) => provider.id === id);
 }

@@ -35,7 +35,7 @@ export const codeHost: Provider = {
   deliveryIdIsSigned: false,
   readHeaders: ["x-codehost-event", "x-github-event", "x-codehost-delivery", "x-github-delivery"],
   setUp: "use the repository's webhook settings: content type application/json, a new secret",
-  // The service sends nothing larger.
+  // GitHub's limit for webhook payloads.
   maxBodyBytes: 25 * 1024 * 1024,
   formField: "payload",
   normalise,
@@ -54,11 +54,11 @@ function normalise({ payload, header }: VerifiedDelivery): Normalised {
     : { status: "accepted", type, deliveryId, ...entry.describe(payload) };
 }
 
-/** All of a normalised event that is told by its body alone. */
+/** The fields of a normalised event that depend only on the body. */
 type Description = Omit<Normalised, "status" | "type" | "deliveryId">;
 
 interface Listed {
-  /** What its payload holds beside the `action`. */
+  /** The payload member that holds its resource. */
   readonly member: string;
   readonly action: string;
   readonly describe: (payload: JsonObject) => Description;
@@ -71,7 +71,7 @@ const listed: ReadonlyMap<string | null, Listed> = new Map([
   ["package.published", { member: "package", action: "published", describe: describePackage }],
 ]);
 
-/** The other events that the service's settings form offers, by what only they hold. */
+/** The other events that the service's settings form offers, with the members that identify them. */
 const offered = [
   { event: "push", members: ["ref", "commits"] },
   { event: "ping", members: ["zen", "hook_id"] },
@@ -80,8 +80,8 @@ const offered = [
 ] as const;
 
 /**
- * The event's name. The header that names it is not signed, so it never contradicts the body: it makes a
- * listed event only of what no real delivery is, a payload that holds nothing or lacks the action.
+ * The event's name. The header with the name is not signed, so it must not contradict the body: it names a
+ * listed event only for a payload without a resource or action, which no real delivery has.
  */
 function nameOf(payload: JsonObject, hint: string | null): string | null {
   const signed = signedNameOf(payload);
@@ -90,7 +90,7 @@ function nameOf(payload: JsonObject, hint: string | null): string | null {
   return isBare(payload, hinted.member) ? hint : null;
 }
 
-/** The event's name by the signed body alone, as `workflow_run.completed`; null when it does not tell. */
+/** The event's name from the signed body, such as `workflow_run.completed`, or null if it does not determine one. */
 function signedNameOf(payload: JsonObject): string | null {
   const named = eventNameAt(payload, "event", listed);
   if (listed.has(named)) return named;
@@ -105,8 +105,8 @@ function signedNameOf(payload: JsonObject): string | null {
 }
 
 /**
- * The event's name by the unsigned header, as `issues.opened` or `workflow_run.completed`, or by an action
- * that is a whole name. That is a hint too: who dispatches an event to a repository chooses its action.
+ * The event's name from the unsigned header, such as `issues.opened`, or from an action that is a listed
+ * name. The action is only a hint too: the caller of `repository_dispatch` chooses it.
  */
 function hintOf(payload: JsonObject, event: string | null): string | null {
   const action = textAt(payload, "action");
@@ -115,7 +115,7 @@ function hintOf(payload: JsonObject, event: string | null): string | null {
   return joined(".", event, action);
 }
 
-/** Whether only `member` and the repository are objects. Real deliveries hold a `sender` or their subject. */
+/** Whether no member but `member` and the repository is an object. Real deliveries have a `sender` or a resource. */
 function isBare(payload: JsonObject, member: string): boolean {
   return Object.entries(payload).every(
     ([key, value]) =>
@@ -179,7 +179,7 @@ function describeRun(payload: JsonObject): Description {
   };
 }
 
-/** The branch, as `fork-owner:main` for a fork: otherwise each would read as our own main. */
+/** The branch. For a fork `owner:main`, to distinguish it from the repository's own branch. */
 function branchOf(payload: JsonObject, run: JsonObject): string | null {
   const branch = firstLineAt(run, "head_branch");
   const head = firstLineAt(run, "head_repository", "full_name");
@@ -196,7 +196,7 @@ function describePackage(payload: JsonObject): Description {
   const repository = repositoryOf(payload);
   const source = joined(", ", kind, repository);
   return {
-    // For containers `created_at` says the year 1.
+    // For containers `created_at` is in the year 1.
     occurredAt: isoTimeAt(thing, "updated_at") ?? isoTimeAt(version, "updated_at"),
     subject: packageId && `package/${packageId}`,
     title: joined(
@@ -216,7 +216,7 @@ function describePackage(payload: JsonObject): Description {
   };
 }
 
-/** `@1.4.0`; for a container `:latest`, or the digest when it has no tag. */
+/** `@1.4.0`. For a container its tag, such as `:latest`, or the digest if it has no tag. */
 function versionSuffix(version: JsonObject): string {
   const tag = containerTag(version);
   if (tag !== null) return `:${tag}`;

@@ -20,7 +20,7 @@ import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provi
 
 import { samples } from "./deploy_platform.samples.ts";
 
-/** By the service's `type`; the names with a hyphen are its old ones. */
+/** Keyed by the service's `type`. The names with a hyphen are its legacy names. */
 const listed = listing({
   "deployment.created": "deploy.created",
   "deployment.succeeded": "deploy.succeeded",
@@ -104,13 +104,13 @@ function normalise({ payload }: VerifiedDelivery): Normalised {
   };
 }
 
-/** The environment. The service names that of a branch null; a payload that tells nothing has none. */
+/** The environment. Null means preview, unless the payload has no details at all. */
 function targetOf(details: JsonObject): string | null {
-  const isTold = Object.keys(details).length > 0;
-  return firstLineAt(details, "target") ?? (isTold ? "preview" : null);
+  const hasDetails = Object.keys(details).length > 0;
+  return firstLineAt(details, "target") ?? (hasDetails ? "preview" : null);
 }
 
-/** What the deployment's `meta` says about its commit; empty when it came from the command line. */
+/** A field of the commit in the deployment's `meta`, which is empty for deployments from the command line. */
 function commitFact(deployment: JsonObject, fact: string): string | null {
   return (
     firstLineAt(deployment, "meta", `githubCommit${fact}`) ??
@@ -119,7 +119,7 @@ function commitFact(deployment: JsonObject, fact: string): string | null {
   );
 }
 
-/** Where the deployment is served; the payload has the host alone. */
+/** The URL of the deployment. The payload contains only the host. */
 function siteOf(deployment: JsonObject): string | null {
   const host = idAt(deployment, "url");
   return host && /^[\w.-]+$/.test(host) ? webUrl(`https://${host}`) : null;

@@ -10,9 +10,9 @@ import type { Verified } from "../signatures/signature.ts";
 export type HeaderLookup = (name: string) => string | null;
 
 /**
- * What verified bytes mean to their provider, or null when they are not JSON in UTF-8 with an object
- * at the top, nor a form that holds it. Pure. How the bytes are read depends on the bytes alone: no
- * signature covers the content type, so whoever captured a delivery could change it.
+ * Parses and normalises verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form
+ * that contains one. Pure. Ignores the content type: no signature covers it, so anyone who captured a
+ * delivery could change it.
  */
 export function interpret(
   provider: Provider,
@@ -30,7 +30,7 @@ export function interpret(
   });
 }
 
-/** What operators are told of an event: nothing unless its provider accepted it. */
+/** The notifications for an event. None unless its status is `accepted`. */
 export function messagesOf(provider: Provider, event: Event): readonly Message[] {
   if (event.status !== "accepted") return [];
   return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
@@ -39,11 +39,11 @@ export function messagesOf(provider: Provider, event: Event): readonly Message[]
 function read({ signature, formField }: Provider, bytes: Uint8Array): JsonObject | null {
   const payload = parse(bytes, formField);
   if (payload !== null || signature.signed !== "raw-or-compact-json") return payload;
-  // White space within a token spoils it, and the signature does not cover white space.
+  // The signature does not cover white space, so it may have been added within tokens.
   return parse(compactJson(bytes), formField);
 }
 
-// Takes a byte order mark off, and throws on what is not UTF-8.
+// Removes a byte order mark, and throws on invalid UTF-8.
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | null {
@@ -57,7 +57,7 @@ function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | n
   }
 }
 
-/** The value of the field that a form begins with. Others may be millions, and are not read. */
+/** The value of the first field of a form. Does not parse the others: there may be millions. */
 function fieldOf(form: string, field: string): string {
   const [first = ""] = form.split("&", 1);
   return new URLSearchParams(first).get(field) ?? "";

@@ -1,6 +1,6 @@
 import type { SampleDelivery } from "./provider.ts";
 
-/** The envelope that every event comes in. */
+/** The envelope of every event. */
 const delivery =
   (type: string, prefix: string, object: string, fields: object): SampleDelivery =>
   ({ id, now }) => ({

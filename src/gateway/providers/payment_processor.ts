@@ -20,11 +20,11 @@ import { samples } from "./payment_processor.samples.ts";
 
 interface Listed {
   readonly label: string;
-  /** The field that holds the amount this event is about. */
+  /** The payload field that holds the event's amount. */
   readonly amount: string | null;
   readonly severity: Severity;
 }
-/** The events worth an operator's time; the specification lists none. */
+/** The events that notify operators. The specification lists none. */
 const listed: ReadonlyMap<string | null, Listed> = new Map([
   [
     "payment_intent.succeeded",
@@ -51,7 +51,7 @@ const listed: ReadonlyMap<string | null, Listed> = new Map([
   ],
 ]);
 
-/** Stripe: https://docs.stripe.com/webhooks. The endpoint's secret is used as it is, `whsec_` included. */
+/** Stripe: https://docs.stripe.com/webhooks. The key is the whole secret, including `whsec_`. */
 export const paymentProcessor: Provider = {
   id: "payment_processor",
   displayName: "Payment processor (Stripe)",
@@ -72,7 +72,7 @@ export const paymentProcessor: Provider = {
 
 function normalise({ payload }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "type", listed);
-  // Thin events (`v2.core.event`) name a thing and do not hold it.
+  // Thin events (`v2.core.event`) reference an object and do not contain it.
   const isThin = (at(payload, "object") ?? "event") !== "event";
   const entry = isThin ? undefined : listed.get(name);
   const id = idAt(payload, "id");
@@ -86,7 +86,7 @@ function normalise({ payload }: VerifiedDelivery): Normalised {
     status: entry === undefined ? "ignored" : "accepted",
     type: typeName(name),
     deliveryId: id,
-    // Thin events tell the time as text.
+    // Thin events have the time as ISO 8601 text.
     occurredAt: unixSecondsAt(payload, "created") ?? isoTimeAt(payload, "created"),
     subject: thingId && `${typeName(textAt(thing, "object"))}/${thingId}`,
     title: entry
@@ -111,15 +111,15 @@ function normalise({ payload }: VerifiedDelivery): Normalised {
   };
 }
 
-/** What the service counts without minor units: https://docs.stripe.com/currencies#zero-decimal. */
+/** Currencies that the service counts in whole units: https://docs.stripe.com/currencies#zero-decimal. */
 const zeroDecimal = new Set(
   "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "),
 );
 const threeDecimal = new Set("BHD JOD KWD OMR TND".split(" "));
 
 /**
- * The amount as `EUR 1,234.50`, or null. The exponents are the service's own and not those of
- * ISO 4217 that `Intl` knows: it counts MGA in whole units, ISK and UGX in hundredths.
+ * The amount as `EUR 1,234.50`, or null. The service's exponents differ from those of ISO 4217, which
+ * `Intl` uses: the service counts MGA in whole units, ISK and UGX in hundredths.
  */
 function amountAt(thing: JsonObject, field: string): string | null {
   const amount = at(thing, field);
@@ -133,7 +133,7 @@ function amountAt(thing: JsonObject, field: string): string | null {
   return `${currency} ${number.format(Number(amount) / 10 ** digits)}`;
 }
 
-/** The customer's address or else id; each object keeps it elsewhere, and ids may be expanded. */
+/** The customer's e-mail address, otherwise the id. The member depends on the object, and ids may be expanded. */
 function customerOf(thing: JsonObject): string | null {
   return (
     firstLineAt(thing, "customer_email") ??
@@ -146,7 +146,7 @@ function customerOf(thing: JsonObject): string | null {
   );
 }
 
-/** Why a payment failed, was disputed or a subscription ended. */
+/** Why a payment failed or was disputed, or a subscription ended. */
 function reasonOf(thing: JsonObject): string | null {
   return (
     firstLineAt(thing, "last_payment_error", "message") ??

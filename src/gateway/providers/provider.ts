@@ -4,43 +4,43 @@ import type { Message } from "../notification.ts";
 import type { SignatureScheme } from "../signatures/signature.ts";
 
 /**
- * Everything Skyhook knows about one external service: how it signs, what its payloads mean and what
- * operators are told. Adding a service means writing one of these; see docs/adding-a-provider.md.
+ * Describes one external service: how it signs, how to normalise its payloads and what to notify operators
+ * of. To add a service, write one of these; see docs/adding-a-provider.md.
  */
 export interface Provider {
   /** The name in the URL, in the environment and in every event: lower-case letters and `_`. */
   readonly id: string;
-  /** What people call it, for help texts and the console. */
+  /** The name shown in help texts and the console. */
   readonly displayName: string;
   readonly signature: SignatureScheme;
   /**
-   * Whether the signature covers the delivery id. Where it does not, the id can be forged, and the
-   * body's hash is reserved beside it.
+   * Whether the signature covers the delivery id. If not, the id can be forged, so the hash of the body
+   * must be unique too.
    */
   readonly deliveryIdIsSigned: boolean;
   /**
-   * Headers that only another kind of webhook of the same service carries. A delivery that has one and
-   * does not verify is told apart from a wrong secret, for the operator.
+   * Headers that only another kind of webhook of the same service has. If a delivery with one of them does
+   * not verify, operators see `unsupported-scheme` as the reason.
    */
   readonly foreignHeaders?: readonly string[];
   /**
-   * Headers that `normalise` reads, in lower case. Their values are stored with the event, for a replay to
-   * read again; of headers that nobody names, values are not stored.
+   * Headers that `normalise` reads, in lower case. Their values are stored with the event, for replays.
+   * Values of unknown headers are not stored.
    */
   readonly readHeaders?: readonly string[];
-  /** How every secret that the service hands out begins; `doctor` doubts one that does not. */
+  /** The prefix of all secrets that the service issues. `doctor` warns of a secret without it. */
   readonly secretPrefix?: string;
-  /** How one makes the webhook by hand at the service, for those who have to be told. */
+  /** How to create the webhook at the service, where that is not obvious. */
   readonly setUp?: string;
-  /** Larger deliveries are refused with 413, counted while they stream in. */
+  /** The maximum body size. Larger bodies get 413 while they stream in. */
   readonly maxBodyBytes: number;
-  /** The first field of the form in which the service may post its JSON; the form is what is signed. */
+  /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
   readonly formField?: string;
-  /** Turns a verified payload into an event. Pure, and never throws: a payload may hold anything. */
+  /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
   normalise(delivery: VerifiedDelivery): Normalised;
-  /** Each says what operators are told of an accepted event; null: nothing. */
+  /** Called for each accepted event. Each function returns a notification, or null for none. */
   readonly notify: readonly NotifyFunction[];
-  /** One example delivery for each listed event: what `skyhook send` signs and posts, and the tests. */
+  /** One example delivery for each listed event, used by `skyhook send` and the tests. */
   readonly samples: Readonly<Record<string, SampleDelivery>>;
 }
 
@@ -48,22 +48,22 @@ export interface Provider {
 export interface VerifiedDelivery {
   readonly payload: JsonObject;
   /**
-   * The first of these headers that was sent, or null. No signature covers it: whoever captured a
-   * delivery can change it, so it must not change what the payload says.
+   * The first of these headers that was sent, or null. Headers are not signed, so anyone who captured a
+   * delivery can change them: they must not override the payload.
    */
   readonly header: (...names: readonly string[]) => string | null;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** What a payload means. The chain adds id, key, provider and time of receipt. */
+/** A normalised payload. The receiver adds id, idempotency key, provider and time of receipt. */
 export interface Normalised {
   /** `ignored`: verified, but not an event this provider lists. */
   readonly status: "accepted" | "ignored";
   readonly type: string;
-  /** The provider's id of this delivery; null when it sent none, and the body's hash becomes the key. */
+  /** The provider's delivery id. If null, the hash of the body becomes the idempotency key. */
   readonly deliveryId: string | null;
-  /** Null when the payload does not say. */
+  /** Null if the payload has no time. */
   readonly occurredAt: Date | null;
   readonly subject: string | null;
   readonly title: string;
@@ -74,13 +74,13 @@ export interface Normalised {
 
 export type NotifyFunction = (event: Event) => Message | null;
 
-/** Makes a sample that no earlier one equals. */
+/** Creates a sample that differs from all earlier ones. */
 export type SampleDelivery = (fresh: Fresh) => {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 };
 
-/** What differs between two samples of one event. */
+/** The values that make a sample unique. */
 export interface Fresh {
   /** A UUID, new for each delivery. */
   readonly id: string;

@@ -7,7 +7,7 @@ const inboxes = {
 const ada = { id: "tea_1", email: "ada@example.com", username: "ada", first_name: "Ada" };
 const grace = { id: "tea_2", email: "grace@example.com", username: "grace", first_name: "Grace" };
 
-/** The envelope that every event comes in, with full event data. */
+/** The envelope of every event, with full event data. */
 const delivery =
   (type: string, particulars: (fresh: Fresh, seconds: number) => object): SampleDelivery =>
   (fresh) => {

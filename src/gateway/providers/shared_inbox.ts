@@ -18,7 +18,7 @@ import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provi
 
 import { samples } from "./shared_inbox.samples.ts";
 
-/** By the service's `type`. A reply is a message sent too. */
+/** Keyed by the service's `type`. */
 const listed = listing({
   inbound: "message.received",
   outbound: "message.sent",
@@ -27,7 +27,7 @@ const listed = listing({
   unassign: "assignee.changed",
 });
 
-/** Front, webhooks of rules: https://dev.frontapp.com/docs/rule-webhooks. */
+/** Front's rule webhooks: https://dev.frontapp.com/docs/rule-webhooks. */
 export const sharedInbox: Provider = {
   id: "shared_inbox",
   displayName: "Shared inbox (Front)",
@@ -38,7 +38,7 @@ export const sharedInbox: Provider = {
     signed: "raw-or-compact-json",
   },
   deliveryIdIsSigned: true,
-  // Application webhooks are signed by another scheme, over a time that this header tells.
+  // Application webhooks use another scheme, which signs the time in this header.
   foreignHeaders: ["x-front-request-timestamp"],
   setUp: 'use a rule with the action "trigger a webhook"',
   maxBodyBytes: 5 * 1024 * 1024,
@@ -47,7 +47,7 @@ export const sharedInbox: Provider = {
   samples,
 };
 
-/** Unless "Send full event data" is on, `conversation`, `source` and `target` hold little but ids. */
+/** Unless "Send full event data" is on, `conversation`, `source` and `target` contain little more than ids. */
 function normalise({ payload }: VerifiedDelivery): Normalised {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
@@ -98,7 +98,7 @@ function senderOf(payload: JsonObject): string | null {
   );
 }
 
-/** Who or what acted: a teammate, a rule, or the API, which comes without any data. */
+/** A teammate, a rule, or the API, whose `source` has no data. */
 function sourceOf(payload: JsonObject): string | null {
   const kind = firstLineAt(payload, "source", "_meta", "type");
   const name =
@@ -116,7 +116,7 @@ function assigneeOf(payload: JsonObject): string | null {
   );
 }
 
-/** What a listed event says happened, without what it is about. */
+/** The first half of the title of a listed event; the topic follows. */
 function happening(name: string | null, actor: string | null, assignee: string | null): string {
   switch (name) {
     case "inbound":

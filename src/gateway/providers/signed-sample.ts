@@ -8,8 +8,8 @@ export interface SignedSample {
 }
 
 /**
- * Signs a sample as its provider would: the specification's test procedure. `signedAtMs`: the time to
- * claim where the scheme has one.
+ * Signs a sample as its provider would, following the specification's test procedure. `signedAtMs`: the
+ * signed time, if the scheme has one.
  */
 export function signedSample(
   { signature }: Pick<Provider, "signature">,

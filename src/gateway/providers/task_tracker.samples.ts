@@ -22,7 +22,7 @@ const task = ({ id }: Fresh) => ({
   url: `https://app.todoist.com/app/task/6XR4${id.slice(-12)}`,
 });
 
-/** The envelope that every event comes in. */
+/** The envelope of every event. */
 const delivery =
   (eventName: string, eventData: (fresh: Fresh, now: string) => object): SampleDelivery =>
   (fresh) => ({

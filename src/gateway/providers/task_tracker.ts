@@ -20,7 +20,7 @@ import type { JsonObject, Normalised, Provider, VerifiedDelivery } from "./provi
 
 import { samples } from "./task_tracker.samples.ts";
 
-/** By the service's `event_name`. */
+/** Keyed by the service's `event_name`. */
 const listed = listing({
   "note:added": "comment.added",
   "item:completed": "task.completed",
@@ -51,7 +51,7 @@ function normalise({ payload, header }: VerifiedDelivery): Normalised {
   const type = listed.get(name);
   const thing = objectAt(payload, "event_data");
   const isTask = name?.startsWith("item:") || type?.startsWith("task.") || false;
-  // A comment belongs to a task, or to a project when it has no task.
+  // A comment belongs to a task or a project.
   const task = isTask ? thing : objectAt(thing, "item");
   const taskId = isTask ? idAt(thing, "id") : idAt(thing, "item_id");
   const projectId = idAt(thing, "project_id") ?? idAt(task, "project_id");
@@ -64,7 +64,7 @@ function normalise({ payload, header }: VerifiedDelivery): Normalised {
     subject,
     title: titleOf(type ?? typeName(name), thing, task),
     url: urlAt(thing, "url") ?? (subject && `https://app.todoist.com/app/${encodeURI(subject)}`),
-    // `user_id` is who receives the delivery, not who acted.
+    // `user_id` is the recipient of the delivery, not the actor.
     actor: textAt(payload, "initiator", "full_name") ?? textAt(thing, "posted_uid"),
     data: dataOf({
       task: firstLineAt(task, "content"),
@@ -96,7 +96,7 @@ function titleOf(type: string, thing: JsonObject, task: JsonObject): string {
   }
 }
 
-/** A recurring task that is completed comes back at once, with `checked` false. */
+/** Completing a recurring task reopens it at once, with `checked` false. */
 function isRecurring(task: JsonObject): boolean {
   return isTrueAt(task, "due", "is_recurring");
 }

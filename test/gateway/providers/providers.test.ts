@@ -40,34 +40,34 @@ const specified: Readonly<Record<string, readonly string[]>> = {
   code_host: ["workflow_run.completed", "package.published"],
 };
 
-test("the specification's four are registered where nothing else is said", () => {
+test("the four providers of the specification are registered by default", () => {
   expect(defaultProviders).toEqual(Object.keys(specified));
 });
 
 for (const [id, types] of Object.entries(specified)) {
-  test(`${id} lists what the specification lists`, () => {
+  test(`${id} lists the events of the specification`, () => {
     const provider = catalogue.find((entry) => entry.id === id);
     expect(Object.keys(provider?.samples ?? {}).toSorted()).toEqual(types.toSorted());
   });
 }
 
-test("no two providers have one id, and none has that of what Skyhook itself tells of", () => {
+test("every provider has a unique id, which differs from that of booking events", () => {
   const ids = [...catalogue.map(({ id }) => id), bookingsProvider];
   expect(new Set(ids).size).toBe(ids.length);
 });
 
 for (const provider of catalogue) {
   describe(provider.id, () => {
-    test("has an id that can be part of a variable, and headers in lower case", () => {
+    test("has an id that is valid in an environment variable, and lower-case headers", () => {
       const { id, signature, foreignHeaders = [], readHeaders = [] } = provider;
-      // A shell exports no ALARM-CLOCK_WEBHOOK_SECRET.
+      // A shell cannot export ALARM-CLOCK_WEBHOOK_SECRET.
       expect(id).toMatch(/^[a-z][a-z_]*$/);
       expect(signature.headers).not.toBeEmpty();
       const names = [...signature.headers, ...foreignHeaders, ...readHeaders];
       expect(names).toEqual(names.map((name) => name.toLowerCase()));
     });
 
-    test("names the headers that it reads, so that they are stored for a replay", () => {
+    test("declares the headers that it reads, so that they are stored for replays", () => {
       const read = new Set<string>();
       for (const sample of Object.values(provider.samples)) {
         const bytes = Buffer.from(JSON.stringify(sample(fresh()).body));
@@ -81,13 +81,13 @@ for (const provider of catalogue) {
     });
 
     for (const [type, sample] of Object.entries(provider.samples)) {
-      test(`sample ${type} is that event, complete`, () => {
+      test(`sample ${type} becomes a complete event of that type`, () => {
         const event = normalise(provider, sample(fresh()).body, sample(fresh()).headers);
         expect(event).toMatchObject({ status: "accepted", type });
         expect(event.title.length).toBeGreaterThan(10);
         expect(event.subject).toBeString();
         expect(event.deliveryId).toBeString();
-        // Some providers tell whole seconds.
+        // Some providers send whole seconds.
         expect(event.occurredAt?.getTime()).toBeWithin(now.getTime() - 999, now.getTime() + 1);
         expectBounded(event);
 
@@ -102,17 +102,17 @@ for (const provider of catalogue) {
         for (const { url } of [event, ...messages]) expect(url).toStartWith("https://");
       });
 
-      test(`sample ${type} has a delivery id that ${provider.deliveryIdIsSigned ? "no header can change" : "a header tells"}`, () => {
+      test(`sample ${type} has a delivery id from ${provider.deliveryIdIsSigned ? "the signed body" : "a header"}`, () => {
         const { body, headers } = sample(fresh());
         const lookups = [headerOf(headers), headerOf({}), () => "any-value-at-all"];
         const ids = lookups.map(
           (header) => provider.normalise({ payload: body, header }).deliveryId,
         );
-        // Where the flag is true no body is reserved: an id that anyone can change lets it in again.
+        // If the flag is true, body hashes need not be unique, so a forged id would allow a duplicate.
         expect(new Set(ids).size).toBe(provider.deliveryIdIsSigned ? 1 : ids.length);
       });
 
-      test(`two samples ${type} differ in body and delivery, at the same time too`, () => {
+      test(`two samples ${type} of the same time differ in body and delivery id`, () => {
         const [first, second] = [sample(fresh()), sample(fresh())];
         expect(JSON.stringify(first.body)).not.toBe(JSON.stringify(second.body));
         const ids = [first, second].map(
@@ -121,7 +121,7 @@ for (const provider of catalogue) {
         expect(new Set(ids).size).toBe(2);
       });
 
-      test(`sample ${type} carries neutral headers and no signature`, () => {
+      test(`sample ${type} has neutral headers and no signature`, () => {
         for (const name of Object.keys(sample(fresh()).headers)) {
           expect(name).not.toMatch(/todoist|front|vercel|github|hub|stripe/i);
           expect(provider.signature.headers).not.toContain(name.toLowerCase());
@@ -129,7 +129,7 @@ for (const provider of catalogue) {
       });
     }
 
-    test("takes any JSON object, whatever the headers say", () => {
+    test("normalises any JSON object with any headers", () => {
       fc.assert(
         fc.property(anyObject, anyHeaders(provider), (payload, headers) => {
           expectHarmless(provider, payload, headers);
@@ -138,7 +138,7 @@ for (const provider of catalogue) {
       );
     });
 
-    test("takes its samples with anything put anywhere", () => {
+    test("normalises its samples with random values at random paths", () => {
       const bodies = Object.values(provider.samples).map((sample) => sample(fresh()));
       fc.assert(
         fc.property(
@@ -159,7 +159,7 @@ for (const provider of catalogue) {
       );
     });
 
-    test("takes keys that are special to JavaScript, and values that are deep or huge", () => {
+    test("normalises special keys of JavaScript, deep values and huge values", () => {
       const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
       const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
       const huge = JSON.stringify("🦉\u202e\n".repeat(runs(1_000_000)));
@@ -191,7 +191,7 @@ for (const provider of catalogue) {
       );
     }
 
-    test("is unmoved by a name that every object has", () => {
+    test("ignores event names that are properties of every object", () => {
       for (const name of ["constructor", "__proto__", "toString"]) {
         const body = { type: name, event_name: name, action: name, object: "event" };
         expect(normalise(provider, body, { "X-CodeHost-Event": name }).status).toBe("ignored");
@@ -203,7 +203,7 @@ for (const provider of catalogue) {
 describe("task_tracker", () => {
   const body = (type: string) => sampleBody(taskTracker, type);
 
-  test("says what was completed, and that it comes back", () => {
+  test("titles a completed recurring task", () => {
     expect(normalise(taskTracker, body("task.completed")).title).toBe(
       "Task completed (recurring): Rotate the signing keys",
     );
@@ -216,13 +216,13 @@ describe("task_tracker", () => {
     });
   });
 
-  test("says when a new task is due", () => {
+  test("includes the due date of a new task", () => {
     expect(normalise(taskTracker, body("task.created")).title).toBe(
       "Task created: Rotate the signing keys (due every month)",
     );
   });
 
-  test("names the task of a comment, and the first line only", () => {
+  test("includes the task of a comment and the comment's first line", () => {
     expect(normalise(taskTracker, body("comment.added")).title).toBe(
       "Comment on Rotate the signing keys: Done on host A, B waits",
     );
@@ -247,7 +247,7 @@ describe("task_tracker", () => {
     });
   });
 
-  test("what is not listed is ignored under its own name and is no task", () => {
+  test("ignores an unlisted event under its own name, without a task", () => {
     const event = normalise(taskTracker, { event_name: "label:added", event_data: { id: "7" } });
     expect(event).toMatchObject({ status: "ignored", type: "label:added", subject: null });
     expect(normalise(taskTracker, {})).toMatchObject({ status: "ignored", type: "unknown" });
@@ -257,7 +257,7 @@ describe("task_tracker", () => {
 describe("shared_inbox", () => {
   const body = (type: string) => sampleBody(sharedInbox, type);
 
-  test("says who wrote about what", () => {
+  test("includes sender and subject of a message", () => {
     expect(normalise(sharedInbox, body("message.received"))).toMatchObject({
       title: "Message from kim@example.net: Refund for order 77",
       actor: "kim@example.net",
@@ -267,7 +267,7 @@ describe("shared_inbox", () => {
     });
   });
 
-  test("outbound and out_reply are both messages sent", () => {
+  test("maps outbound and out_reply to message.sent", () => {
     const reply = body("message.sent");
     expect(normalise(sharedInbox, reply)).toMatchObject({
       type: "message.sent",
@@ -279,7 +279,7 @@ describe("shared_inbox", () => {
     });
   });
 
-  test("an assignment names whom and by whom; a rule assigns too", () => {
+  test("includes the assignee and the actor of an assignment, which may be a rule", () => {
     const assign = body("assignee.changed");
     expect(normalise(sharedInbox, assign)).toMatchObject({
       title: "Assigned to grace: Refund for order 77",
@@ -292,7 +292,7 @@ describe("shared_inbox", () => {
     expect(normalise(sharedInbox, { ...assign, source: api }).actor).toBe("api");
   });
 
-  test("an unassignment has no target and changes the assignee too", () => {
+  test("maps an unassignment, which has no target, to assignee.changed", () => {
     const unassign = { ...body("assignee.changed"), type: "unassign", target: null };
     const event = normalise(sharedInbox, unassign);
     expect(event).toMatchObject({
@@ -304,7 +304,7 @@ describe("shared_inbox", () => {
     expect(event.data).not.toHaveProperty("assignee");
   });
 
-  test("a preview, reduced to ids, still has a title and a link", () => {
+  test("gives a preview payload, which contains only ids, a title and a link", () => {
     const preview = {
       id: "evt_2k1",
       type: "inbound",
@@ -322,7 +322,7 @@ describe("shared_inbox", () => {
     });
   });
 
-  test("an application webhook's type is ignored", () => {
+  test("ignores the event types of application webhooks", () => {
     const event = normalise(sharedInbox, { id: "evt_1", type: "inbound_received" });
     expect(event).toMatchObject({ status: "ignored", type: "inbound_received" });
   });
@@ -334,7 +334,7 @@ describe("deploy_platform", () => {
   const changed = (path: readonly string[], value: unknown) =>
     normalise(deployPlatform, replaced(body, path, value));
 
-  test("says what went where, and why", () => {
+  test("includes project, target, commit message and branch", () => {
     const event = normalise(deployPlatform, body);
     expect(event).toMatchObject({
       title: "Deploy of web to production succeeded: Fix cart (main)",
@@ -355,7 +355,7 @@ describe("deploy_platform", () => {
     ["deploy.canceled", "deploy.canceled", "warning"],
     ["deployment-ready", "deploy.succeeded", "success"],
     ["deployment-error", "deploy.error", "error"],
-  ])("%s is %s, of severity %s", (type, ours, severity) => {
+  ])("maps %s to %s with severity %s", (type, ours, severity) => {
     const event = typed(type);
     expect(event).toMatchObject({ status: "accepted", type: ours });
     expect(messagesOf(deployPlatform, event)).toMatchObject([{ severity }]);
@@ -368,7 +368,7 @@ describe("deploy_platform", () => {
     },
   );
 
-  test("a target that is null is the preview environment; the team may be null", () => {
+  test("reads a null target as preview, also with a null team", () => {
     expect(changed(["payload", "target"], null).title).toStartWith("Deploy of web to preview");
     expect(changed(["payload", "team"], null).status).toBe("accepted");
   });
@@ -384,7 +384,7 @@ describe("deploy_platform", () => {
     expect(event.actor).toBe("Grace");
   });
 
-  test("a deploy from the command line has a user and no commit", () => {
+  test("reads a deploy from the command line, which has a user and no commit", () => {
     const event = changed(["payload", "deployment", "meta"], {});
     expect(event).toMatchObject({
       title: "Deploy of web to production succeeded",
@@ -392,7 +392,7 @@ describe("deploy_platform", () => {
     });
   });
 
-  test("links to the site when there is no dashboard link, and to hosts only", () => {
+  test("links to the site if there is no dashboard link and the host is valid", () => {
     const host = "web-acme.vercel.app";
     const without = replaced(body, ["payload", "links"], null);
     const siteAs = (url: string) =>
@@ -409,7 +409,7 @@ describe("code_host", () => {
   const sent = (event: string | null, body: unknown) =>
     normalise(codeHost, body, event === null ? {} : { "X-GitHub-Event": event });
 
-  test("says what failed, where and why", () => {
+  test("includes workflow, branch, commit and repository of a failed run", () => {
     const event = sent("workflow_run", run);
     expect(event).toMatchObject({
       title: "CI failed on main: Fix cart (acme/web #163)",
@@ -432,20 +432,20 @@ describe("code_host", () => {
     ["neutral", "CI ended neutral", "info"],
     [null, "CI completed", "info"],
     ["constructor", "CI completed", "info"],
-  ])("conclusion %p reads %p, of severity %s", (conclusion, words, severity) => {
+  ])("maps the conclusion %p to %p with severity %s", (conclusion, words, severity) => {
     const event = sent("workflow_run", replaced(run, ["workflow_run", "conclusion"], conclusion));
     expect(event.title).toStartWith(`${words} on main: `);
     expect(messagesOf(codeHost, event)).toMatchObject([{ severity }]);
   });
 
-  test("tells a further attempt, and the branch of a fork from our own", () => {
+  test("includes the attempt number, and the owner of a fork in the branch", () => {
     const again = replaced(run, ["workflow_run", "run_attempt"], 2);
     expect(sent("workflow_run", again).title).toEndWith("(acme/web #163, attempt 2)");
     const fork = replaced(run, ["workflow_run", "head_repository"], { full_name: "kim/web" });
     expect(sent("workflow_run", fork).title).toStartWith("CI failed on kim:main: ");
   });
 
-  test("names a package with its version", () => {
+  test("includes name and version of a package", () => {
     expect(sent("package", published)).toMatchObject({
       title: "Published web@1.4.0 (npm, acme/web)",
       url: "https://github.com/acme/web/packages/7?version=1.4.0",
@@ -454,7 +454,7 @@ describe("code_host", () => {
     });
   });
 
-  test("names a container by its tag, or by a short digest", () => {
+  test("includes the tag of a container, or its short digest", () => {
     const digest = "sha256:3da1996a8115d7616457760d9920b815241d0a03b34cf5f04e9a0e9d8de37498";
     const container = { name: "shop", package_type: "CONTAINER", package_version: {} };
     const titleOf = (version: object) =>
@@ -468,12 +468,12 @@ describe("code_host", () => {
     );
   });
 
-  test("the year 1 of a container's times is no time", () => {
+  test("ignores a container's times in the year 1", () => {
     const year1 = replaced(published, ["package", "updated_at"], "0001-01-01T00:00:00Z");
     expect(sent("package", year1).occurredAt).toBeNull();
   });
 
-  test("without the event header, the signed body tells", () => {
+  test("reads the type from the signed body if the event header is missing", () => {
     expect(sent(null, run)).toMatchObject({ status: "accepted", type: "workflow_run.completed" });
     expect(sent(null, published)).toMatchObject({ status: "accepted", type: "package.published" });
     expect(sent(null, { zen: "Design for failure.", hook_id: 1 })).toMatchObject({
@@ -488,7 +488,7 @@ describe("code_host", () => {
     ["package.published", run, "workflow_run.completed"],
     ["workflow_run", published, "package.published"],
     ["registry_package", published, "package.published"],
-  ])("a header %s does not change what the signed body is", (event, body, type) => {
+  ])("does not let the header %s override the signed body", (event, body, type) => {
     expect(sent(event, body)).toMatchObject({ status: "accepted", type });
   });
 
@@ -502,7 +502,7 @@ describe("code_host", () => {
     ["workflow_run", { workflow_run: {} }, "workflow_run"],
     ["workflow_run", {}, "workflow_run"],
     ["workflow_run.completed", { action: "requested" }, "workflow_run.completed.requested"],
-  ])("a header %s makes no listed event of another body", (event, body, type) => {
+  ])("does not let the header %s turn another body into a listed event", (event, body, type) => {
     expect(sent(event, body)).toMatchObject({ status: "ignored", type });
   });
 
@@ -515,13 +515,13 @@ describe("code_host", () => {
     [null, { event: "workflow_run.completed" }],
     [null, { type: "workflow_run.completed", id: 1 }],
     ["push", { action: "workflow_run.completed" }],
-  ])("a header %s completes a body that a test wrote by hand: %j", (event, body) => {
+  ])("uses the header %s for a minimal body: %j", (event, body) => {
     const normalised = sent(event, body);
     expect(normalised).toMatchObject({ status: "accepted", type: "workflow_run.completed" });
     expect(normalised.title).toStartWith("Workflow completed");
   });
 
-  test("what is not listed is named by event and action, fit to print", () => {
+  test("names an unlisted event by event and action, in printable characters", () => {
     const repository = { full_name: "acme/web", html_url: "https://github.com/acme/web" };
     expect(sent("ping", { zen: "Design for failure.", repository })).toMatchObject({
       status: "ignored",
@@ -535,7 +535,7 @@ describe("code_host", () => {
     expect(sent("x".repeat(9_000), {}).type).toHaveLength(80);
   });
 
-  test("takes the delivery id from either header, and none that is no id", () => {
+  test("reads the delivery id from either header and ignores an invalid one", () => {
     const idOf = (headers: Readonly<Record<string, string>>) =>
       normalise(codeHost, run, headers).deliveryId;
     expect(idOf({ "X-CodeHost-Delivery": "d-1" })).toBe("d-1");
@@ -544,7 +544,7 @@ describe("code_host", () => {
     expect(idOf({})).toBeNull();
   });
 
-  test("of the service's own examples, only the listed two are accepted", () => {
+  test("accepts only the two listed events of GitHub's own examples", () => {
     let count = 0;
     const accepted = new Map<string, number>();
     for (const { name, examples } of definitions) {
@@ -568,7 +568,7 @@ describe("code_host", () => {
   });
 
   test.each([null, "push", "package", "workflow_run", "workflow_run.completed"])(
-    "under the header %s, no example of the service becomes another event",
+    "does not let the header %s change any of GitHub's own examples",
     (header) => {
       for (const { name, examples } of definitions) {
         for (const example of examples) {
@@ -581,7 +581,7 @@ describe("code_host", () => {
     },
   );
 
-  test("the form of a body agrees with the service's own name for it", () => {
+  test("gives each of GitHub's own examples the type that GitHub names", () => {
     for (const { name, examples } of definitions) {
       for (const example of examples) {
         const action = at(example, "action");
@@ -600,7 +600,7 @@ describe("payment_processor", () => {
       data: { object: { id: "in_1", object: "invoice", amount_paid: amount, currency } },
     }).data["amount"];
 
-  test("says how much, by whom and why", () => {
+  test("includes amount, customer and reason", () => {
     expect(normalise(paymentProcessor, body("payment_intent.payment_failed")).title).toBe(
       "Payment failed: EUR 42.00 · kim@example.net · Your card was declined. · test mode",
     );
@@ -615,10 +615,10 @@ describe("payment_processor", () => {
     [-5, "eur", "EUR -0.05"],
     [500, "jpy", "JPY 500"],
     [5_120, "kwd", "KWD 5.120"],
-    // The service counts these otherwise than ISO 4217 does.
+    // The service's exponents for these differ from ISO 4217.
     [500, "mga", "MGA 500"],
     [500, "isk", "ISK 5.00"],
-  ])("%d of %s is %s", (amount, currency, text) => {
+  ])("formats %d %s as %s", (amount, currency, text) => {
     expect(paid(amount, currency)).toBe(text);
   });
 
@@ -629,18 +629,18 @@ describe("payment_processor", () => {
     [12, "euro"],
     [12, null],
     [null, "eur"],
-  ])("%p of %p is no amount", (amount, currency) => {
+  ])("ignores the invalid amount %p %p", (amount, currency) => {
     expect(paid(amount, currency)).toBeUndefined();
   });
 
-  test("links to the dashboard, of test data and of live data", () => {
+  test("links to the dashboard of test data or live data", () => {
     const event = { ...body("invoice.paid"), id: "evt_1" };
     const urlOf = (livemode: boolean) => normalise(paymentProcessor, { ...event, livemode }).url;
     expect(urlOf(false)).toBe("https://dashboard.stripe.com/test/events/evt_1");
     expect(urlOf(true)).toBe("https://dashboard.stripe.com/events/evt_1");
   });
 
-  test("an expanded customer is named by its id", () => {
+  test("uses the id of an expanded customer", () => {
     const thing = { id: "sub_1", object: "subscription", customer: { id: "cus_9" } };
     const event = normalise(paymentProcessor, {
       ...body("customer.subscription.deleted"),
@@ -650,7 +650,7 @@ describe("payment_processor", () => {
     expect(event.title).toStartWith("Subscription ended: sub_1 · cus_9");
   });
 
-  test("a thin event, which holds no object, is ignored even under a listed name", () => {
+  test("ignores a thin event, which contains no object, even with a listed name", () => {
     const thin = {
       id: "evt_65R",
       object: "v2.core.event",
@@ -668,13 +668,13 @@ describe("payment_processor", () => {
     expect(normalise(paymentProcessor, { ...thin, type: "invoice.paid" }).status).toBe("ignored");
   });
 
-  test("what nobody asked for is ignored", () => {
+  test("ignores unlisted events", () => {
     const event = normalise(paymentProcessor, { ...body("invoice.paid"), type: "invoice.created" });
     expect(event).toMatchObject({ status: "ignored", type: "invoice.created" });
   });
 });
 
-test("values are kept of headers that are known to be plain, and of those that a provider reads [API10-11]", () => {
+test("only values of known harmless headers and of headers that the provider reads are stored [API10-11]", () => {
   const secrets = [
     "authorization",
     "cf-access-client-secret",
@@ -706,13 +706,13 @@ test("values are kept of headers that are known to be plain, and of those that a
 });
 
 describe("payload readers", () => {
-  test("see own keys only [API10-9]", () => {
+  test("read only own keys [API10-9]", () => {
     expect(at({}, "constructor", "name")).toBeUndefined();
     expect(at(parsed('{"__proto__":{"a":1}}'), "a")).toBeUndefined();
     expect(at([1], "0")).toBeUndefined();
   });
 
-  test("cut long text, never within a character", () => {
+  test("truncate long text at a character boundary", () => {
     expect(printable("🦉".repeat(9), 4)).toBe("🦉…");
     expect(printable("a\u0000\r\nb\u202ec\u2028 ")).toBe("a b c");
     expect(printable("\u0007\n")).toBeNull();
@@ -720,7 +720,7 @@ describe("payload readers", () => {
     expect(shortHash("main")).toBeNull();
   });
 
-  test("take web addresses only, without a user in them [API10-8]", () => {
+  test("accept only http and https URLs without user information [API10-8]", () => {
     expect(webUrl("HTTPS://Example.com/a b")).toBe("https://example.com/a%20b");
     for (const text of ["ftp://e.example/", "//e.example", "https://", "https://a@b.example/"]) {
       expect(webUrl(text)).toBeNull();
@@ -728,7 +728,7 @@ describe("payload readers", () => {
     expect(webUrl(`https://e.example/${"é".repeat(1_000)}`)).toBeNull();
   });
 
-  test("take moments only: with an offset, in this century", () => {
+  test("accept only times with an offset, in this century", () => {
     const time = (text: unknown) => isoTimeAt({ time: text }, "time")?.getTime();
     expect(time("2026-11-21T10:12:44.120000+01:00")).toBe(now.getTime());
     for (const text of ["2026-11-21T10:12:44", "2026-11-21", "0001-01-01T00:00:00Z", 1, null]) {
@@ -738,7 +738,7 @@ describe("payload readers", () => {
   });
 });
 
-/** What the receive chain does, without the signature: parse, then normalise. */
+/** Normalises a payload as the receiver does. */
 function normalise(
   provider: Provider,
   payload: unknown,
@@ -778,7 +778,7 @@ function sampleBody(provider: Provider, type: string): JsonObject {
   return body;
 }
 
-/** It does not throw, gives the same answer again, and whatever it copies is bounded and printable. */
+/** Expects that normalising does not throw, is deterministic, and copies only bounded, printable text. */
 function expectHarmless(
   provider: Provider,
   payload: unknown,
@@ -820,7 +820,7 @@ function parsed(json: string): unknown {
   return JSON.parse(json);
 }
 
-/** Values that a careless reader would trip over. */
+/** Values that break naive parsers. */
 const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
   fc.string({ unit: "binary", maxLength: 700 }),
@@ -829,13 +829,13 @@ const anyValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom("https://", "https://a@b.example/", `https://e/${"é".repeat(900)}`),
 );
 
-/** Any object that JSON can hold, with its own `__proto__` now and then. */
+/** Any JSON object, sometimes with an own `__proto__`. */
 const anyObject: fc.Arbitrary<JsonObject> = fc
   .dictionary(fc.oneof(fc.string(), fc.constantFrom("type", "action", "__proto__")), anyValue)
   .map((object) => parsed(JSON.stringify(object)))
   .filter(isObject);
 
-/** Any header values under the names that a provider reads. */
+/** Any values for the headers that a provider reads. */
 function anyHeaders(provider: Provider): fc.Arbitrary<Readonly<Record<string, string>>> {
   const names = Object.values(provider.samples).flatMap((sample) =>
     Object.keys(sample(fresh()).headers),
@@ -845,7 +845,7 @@ function anyHeaders(provider: Provider): fc.Arbitrary<Readonly<Record<string, st
 
 type Path = readonly string[];
 
-/** The paths to everything inside, through objects and lists. */
+/** The paths to all nested values of objects and arrays. */
 function pathsOf(value: unknown, to: Path = []): readonly Path[] {
   if (typeof value !== "object" || value === null || to.length > 8) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -854,7 +854,7 @@ function pathsOf(value: unknown, to: Path = []): readonly Path[] {
   });
 }
 
-/** A copy with another value at a path. */
+/** A copy with the value at a path replaced. */
 function replaced(value: unknown, path: Path, replacement: unknown): unknown {
   const [key, ...rest] = path;
   if (key === undefined) return replacement;
