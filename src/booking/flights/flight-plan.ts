@@ -4,7 +4,7 @@ import { isCurrency, parseMinor } from "../../base/money.ts";
 import { airport } from "./airports.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
-/** What a flight plan is written with: the columns of CSV, the keys of NDJSON. */
+/** The fields of a flight plan: columns in CSV, keys in NDJSON. */
 export const flightPlanKeys = [
   "flightNumber",
   "airline",
@@ -24,8 +24,8 @@ const maxSeats = 1_000;
 const maxDurationHours = 24;
 
 /**
- * Checks a flight plan as it was written, each value a text or a number. Throws `bad-request` that
- * names the first field at fault and says what is right; what was written is not repeated.
+ * Parses a flight plan. Each value is a string or a number. Throws `bad-request` for the first invalid field,
+ * with its name and what is allowed. The error does not repeat the value.
  */
 export function readFlightPlan(written: ReadonlyMap<string, unknown>): FlightPlan {
   const read = <Value>(key: Key, parse: (text: string) => Value): Value => {
@@ -63,83 +63,85 @@ export function readFlightPlan(written: ReadonlyMap<string, unknown>): FlightPla
 
 function textOf(value: unknown): string {
   const text = typeof value === "number" ? String(value) : (value ?? "");
-  if (typeof text !== "string") throw refusal("must be a text or a number");
-  if (text.trim() === "") throw refusal("is missing");
+  if (typeof text !== "string") throw badRequest("must be a string or a number");
+  if (text.trim() === "") throw badRequest("is missing");
   return text.trim();
 }
 
-/** IATA's two characters, not both digits, or ICAO's three letters; a number; perhaps a suffix. */
+/** An airline code (IATA: two characters, not both digits; ICAO: three letters), a number, an optional suffix. */
 function flightNumberOf(text: string): string {
   const code = text.replaceAll(" ", "").toUpperCase();
   if (!/^(?:(?!\d\d)[A-Z0-9]{2}|[A-Z]{3})\d{1,4}[A-Z]?$/.test(code)) {
-    throw refusal("must be an airline code and a number, as BA117");
+    throw badRequest("must be an airline code and a number, such as BA117");
   }
   return code;
 }
 
 function airlineOf(text: string): string {
   if (text.length > maxAirlineLength) {
-    throw refusal(`must not be longer than ${maxAirlineLength} characters`);
+    throw badRequest(`must not be longer than ${maxAirlineLength} characters`);
   }
-  // Half a surrogate pair cannot be stored; the others would change how a line is shown.
+  // A lone surrogate cannot be stored. Control characters would change how a line is displayed.
   if (!text.isWellFormed() || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)) {
-    throw refusal("must not have control characters");
+    throw badRequest("must not contain control characters");
   }
   return text;
 }
 
 function airportCodeOf(text: string): string {
   const code = text.toUpperCase();
-  if (!/^[A-Z]{3}$/.test(code)) throw refusal("must be an airport code of three letters");
-  if (airport(code) === undefined) throw refusal(`is not a known airport: ${code}`);
+  if (!/^[A-Z]{3}$/.test(code)) throw badRequest("must be an airport code of three letters");
+  if (airport(code) === undefined) throw badRequest(`is not a known airport: ${code}`);
   return code;
 }
 
 function otherThan(origin: string, destination: string): string {
-  if (destination === origin) throw refusal("must differ from origin");
+  if (destination === origin) throw badRequest("must differ from origin");
   return destination;
 }
 
-/** A moment: ISO 8601 with an offset, since without one nobody can tell which zone was meant. */
+/** Parses ISO 8601. The UTC offset is required, because the time zone is unknown without it. */
 function timeOf(text: string): Date {
   const [, year, offset] =
     /^(\d{4})-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:?\d\d)?$/.exec(text) ?? [];
-  if (year === undefined) throw refusal("must be written as 2026-12-01T18:25:00-05:00");
-  if (offset === undefined) throw refusal("has no offset: end it in Z or in one such as -05:00");
-  if (year < "2000" || year > "2100") throw refusal("must be in the years 2000 to 2100");
+  if (year === undefined) throw badRequest("must have the format 2026-12-01T18:25:00-05:00");
+  if (offset === undefined)
+    throw badRequest("has no UTC offset: append Z or an offset such as -05:00");
+  if (year < "2000" || year > "2100") throw badRequest("must be in the years 2000 to 2100");
   try {
     return new Date(Temporal.Instant.from(text).epochMilliseconds);
   } catch {
-    throw refusal("is not a time that exists");
+    throw badRequest("is not a time that exists");
   }
 }
 
 function soonAfter(departure: Date, arrival: Date): Date {
-  if (arrival <= departure) throw refusal("must be after departureTime");
+  if (arrival <= departure) throw badRequest("must be after departureTime");
   if (arrival.getTime() - departure.getTime() > maxDurationHours * 3_600_000) {
-    throw refusal(`must be at most ${maxDurationHours} hours after departureTime`);
+    throw badRequest(`must be at most ${maxDurationHours} hours after departureTime`);
   }
   return arrival;
 }
 
 function cabinClassOf(text: string): CabinClass {
   const found = cabinClasses.find((cabinClass) => cabinClass === text.toLowerCase());
-  if (found === undefined) throw refusal(`must be one of: ${cabinClasses.join(", ")}`);
+  if (found === undefined) throw badRequest(`must be one of: ${cabinClasses.join(", ")}`);
   return found;
 }
 
 function seatsOf(text: string): number {
   const seats = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (seats < 1 || seats > maxSeats) throw refusal(`must be a whole number from 1 to ${maxSeats}`);
+  if (seats < 1 || seats > maxSeats)
+    throw badRequest(`must be a whole number from 1 to ${maxSeats}`);
   return seats;
 }
 
 function currencyOf(text: string): string {
   const code = text.toUpperCase();
-  if (!isCurrency(code)) throw refusal("must be a currency of ISO 4217, as USD");
+  if (!isCurrency(code)) throw badRequest("must be an ISO 4217 currency such as USD");
   return code;
 }
 
-function refusal(detail: string): AppError {
+function badRequest(detail: string): AppError {
   return new AppError("bad-request", detail);
 }

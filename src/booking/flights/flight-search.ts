@@ -3,7 +3,7 @@ import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
 
 import { type CabinClass, cabinClasses, maxPassengers } from "../flight.ts";
 
-/** What to look for, checked. */
+/** A validated search. */
 export interface FlightSearch {
   /** IATA code, upper case. */
   readonly origin: string;
@@ -17,49 +17,45 @@ export interface FlightSearch {
   readonly limit: number;
 }
 
-/** What was asked, unchecked: undefined for what was left out. */
+/** A search before validation. Omitted parameters are undefined. */
 export type RawFlightSearch = { readonly [Name in keyof FlightSearch]: unknown };
 
-/** Checks a search. Throws `invalid-parameter` that names every parameter at fault. */
+/** Validates a search. Throws `invalid-parameter`, which names every invalid parameter. */
 export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
   const errors: FieldError[] = [];
-  const fault = (parameter: keyof FlightSearch, detail: string) => {
+  const reject = (parameter: keyof FlightSearch, detail: string) => {
     errors.push({ parameter, code: "invalid-parameter", detail });
   };
 
   const airport = (name: "origin" | "destination"): string => {
     const value = raw[name];
-    if (value === undefined) fault(name, "Required: an airport code of three letters");
+    if (value === undefined) reject(name, "Required: an airport code of three letters");
     else if (typeof value !== "string" || !/^[A-Za-z]{3}$/.test(value)) {
-      fault(name, "An airport code of three letters");
+      reject(name, "An airport code of three letters");
     } else return value.toUpperCase();
     return "";
   };
   const day = (): string => {
     const { departureDate } = raw;
-    if (departureDate === undefined) fault("departureDate", "Required: a date as YYYY-MM-DD");
+    if (departureDate === undefined) reject("departureDate", "Required: a date as YYYY-MM-DD");
     else if (typeof departureDate !== "string" || !isDay(departureDate)) {
-      fault("departureDate", "A date that exists, as YYYY-MM-DD");
+      reject("departureDate", "A date that exists, as YYYY-MM-DD");
     } else return departureDate;
     return "";
   };
-  const whole = (
-    name: "passengers" | "page" | "limit",
-    otherwise: number,
-    most: number,
-  ): number => {
-    const value = raw[name] ?? otherwise;
-    if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most)
+  const whole = (name: "passengers" | "page" | "limit", fallback: number, max: number): number => {
+    const value = raw[name] ?? fallback;
+    if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= max)
       return value;
-    const range = most === Number.MAX_SAFE_INTEGER ? "from 1 up" : `from 1 to ${most}`;
-    fault(name, `A whole number ${range}`);
-    return otherwise;
+    const range = max === Number.MAX_SAFE_INTEGER ? "from 1 up" : `from 1 to ${max}`;
+    reject(name, `A whole number ${range}`);
+    return fallback;
   };
   const cabin = (): CabinClass | null => {
     const value = raw.cabinClass ?? null;
     const found = cabinClasses.find((candidate) => candidate === value);
     if (value !== null && found === undefined)
-      fault("cabinClass", `One of: ${cabinClasses.join(", ")}`);
+      reject("cabinClass", `One of: ${cabinClasses.join(", ")}`);
     return found ?? null;
   };
 
@@ -73,10 +69,10 @@ export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
     limit: Math.min(whole("limit", defaultLimit, Number.MAX_SAFE_INTEGER), maxLimit),
   };
   if (search.origin !== "" && search.origin === search.destination) {
-    fault("destination", "Must differ from origin");
+    reject("destination", "Must differ from origin");
   }
   if (search.page * search.limit > maxOffsetRows) {
-    fault("page", `page × limit may go to ${maxOffsetRows}`);
+    reject("page", `page × limit must not exceed ${maxOffsetRows}`);
   }
   const [first] = errors;
   if (first === undefined) return search;

@@ -10,7 +10,7 @@ import type { FlightSearchResult } from "./flights.ts";
 export const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
   amount: Type.Number({
     minimum: 0,
-    description: "In major units of the currency, with as many decimals as ISO 4217 gives it.",
+    description: "In major units of the currency, with the currency's decimals (ISO 4217).",
     examples: [499.5],
   }),
   currency: currencySchema(),
@@ -31,26 +31,26 @@ const flightIdSchema = Type.Integer({
 
 export const flightSchema = schemaOf<FlightView>()(
   "Flight",
-  "One bookable cabin of one departure.",
+  "One cabin of one departure, which can be booked.",
   {
     id: flightIdSchema,
     flightNumber: text("Airline code and number.", "BA178"),
     airline: text("Name of the airline.", "British Airways"),
-    origin: airportSchema("IATA code of the airport it leaves from.", "JFK"),
-    destination: airportSchema("IATA code of the airport it goes to.", "LHR"),
+    origin: airportSchema("IATA code of the origin airport.", "JFK"),
+    destination: airportSchema("IATA code of the destination airport.", "LHR"),
     departureTime: instant({ description: "In UTC." }),
     arrivalTime: instant({ description: "In UTC.", examples: ["2026-12-02T06:25:00.000Z"] }),
     duration: text("Hours and minutes.", "7h 00m"),
     durationMinutes: count("Minutes from departure to arrival.", 420),
     departureLocal: text(
-      "Wall clock at the origin, with its offset from UTC.",
+      "Local time at the origin, with its UTC offset.",
       "2026-12-01T18:25:00-05:00",
     ),
     arrivalLocal: text(
-      "Wall clock at the destination, with its offset from UTC.",
+      "Local time at the destination, with its UTC offset.",
       "2026-12-02T06:25:00+00:00",
     ),
-    cabinClass: word(cabinClasses, { description: "The cabin that is sold." }),
+    cabinClass: word(cabinClasses, { description: "The cabin." }),
     price: moneySchema,
     seatsAvailable: count("Seats left in this cabin.", 42),
     createdAt: instant({ description: "When the flight was put on sale." }),
@@ -59,15 +59,15 @@ export const flightSchema = schemaOf<FlightView>()(
 
 export const flightSearchResultSchema = schemaOf<FlightSearchResult>()(
   "FlightSearchResult",
-  "One page of the flights found, soonest first.",
+  "One page of matching flights, earliest departure first.",
   {
     flights: listOf(flightSchema),
-    totalResults: count("Flights found on all pages, exactly.", 1),
-    page: Type.Integer({ minimum: 1, description: "This page's number.", examples: [1] }),
+    totalResults: count("The exact number of matching flights on all pages.", 1),
+    page: Type.Integer({ minimum: 1, description: "The number of this page.", examples: [1] }),
     pageSize: Type.Integer({
       minimum: 1,
       maximum: maxLimit,
-      description: "Flights a page may have.",
+      description: "The maximum number of flights per page.",
       examples: [defaultLimit],
     }),
   },
@@ -75,11 +75,11 @@ export const flightSearchResultSchema = schemaOf<FlightSearchResult>()(
 
 export const flightSearchQuery = documented(
   Type.Object({
-    origin: airportSchema("IATA code of the airport to leave from.", "JFK"),
-    destination: airportSchema("IATA code of the airport to go to.", "LHR"),
+    origin: airportSchema("IATA code of the origin airport.", "JFK"),
+    destination: airportSchema("IATA code of the destination airport.", "LHR"),
     departureDate: Type.String({
       format: "date",
-      description: "Calendar day at the origin.",
+      description: "The calendar day of departure, in local time at the origin.",
       examples: ["2026-12-01"],
     }),
     passengers: Type.Optional(
@@ -87,22 +87,22 @@ export const flightSearchQuery = documented(
         minimum: 1,
         maximum: maxPassengers,
         default: 1,
-        description: "Seats that must be left.",
+        description: "Return only flights with at least this many seats left.",
       }),
     ),
-    cabinClass: Type.Optional(word(cabinClasses, { description: "Only flights of this cabin." })),
+    cabinClass: Type.Optional(word(cabinClasses, { description: "Return only this cabin." })),
     page: Type.Optional(
-      Type.Integer({ minimum: 1, default: 1, description: "Which page, from 1." }),
+      Type.Integer({ minimum: 1, default: 1, description: "The page number, from 1." }),
     ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,
         default: defaultLimit,
-        description: `Flights a page; above ${maxLimit} is taken as ${maxLimit}.`,
+        description: `Flights per page. Values above ${maxLimit} are treated as ${maxLimit}.`,
       }),
     ),
   }),
 );
 
-/** As text at run time: what is no number is refused by our own 400. */
+/** A string at run time: the route itself rejects ids that are not numbers, with the API's 400. */
 export const flightParams = documented(Type.Object({ id: Type.Unsafe<string>(flightIdSchema) }));

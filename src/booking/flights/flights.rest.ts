@@ -16,16 +16,16 @@ import {
 } from "./flight.schema.ts";
 import type { Flights } from "./flights.ts";
 
-/** Ids count from 1; a number that is too large to be read exactly is no flight's either. */
-const idOfNone = 0;
+/** Ids start at 1. Numbers too large to be exact are looked up as 0, which no flight has. */
+const unusedId = 0;
 
-/** Public: looking for flights needs no token. */
+/** Public: these routes need no token. */
 export const flightsRest = (flights: Flights) =>
   new Elysia({ name: "flights", prefix: "/v1/api/flights" })
     .get(
       "",
       async ({ request, set }) => {
-        // Seats sell by the second: an answer kept would mislead.
+        // The number of seats left changes all the time, so caches must revalidate.
         set.headers["cache-control"] = "no-cache";
         const url = urlOf(request);
         const result = await flights.search(rawSearch(url.searchParams));
@@ -45,7 +45,7 @@ export const flightsRest = (flights: Flights) =>
           tags: ["Flights"],
           summary: "Search flights",
           description:
-            "Flights that leave on one calendar day at the origin, can be booked now and have seats enough, soonest first. Public.",
+            "Returns flights that depart on one calendar day at the origin, can be booked now and have enough seats left, earliest departure first. Public.",
         },
       },
     )
@@ -54,21 +54,21 @@ export const flightsRest = (flights: Flights) =>
       ({ params }) => {
         if (!/^-?\d+$/.test(params.id)) throw invalidParameter("id", "A whole number");
         const id = Number(params.id);
-        return flights.read(Number.isSafeInteger(id) ? id : idOfNone);
+        return flights.read(Number.isSafeInteger(id) ? id : unusedId);
       },
       {
         params: flightParams,
         mapResponse: withETag,
         response: {
-          200: documentedHeaders(flightSchema, { ETag: "Changes as the flight does." }),
+          200: documentedHeaders(flightSchema, { ETag: "Changes whenever the flight changes." }),
           ...problemResponses(404),
         },
         detail: {
           operationId: "getFlight",
           tags: ["Flights"],
           summary: "Read a flight",
-          description: "Public. With `If-None-Match`, 304 when it has not changed.",
-          responses: { 304: { description: "The flight is as it was." } },
+          description: "Public. With `If-None-Match`, returns 304 if the flight has not changed.",
+          responses: { 304: { description: "The flight has not changed." } },
         },
       },
     );
@@ -85,13 +85,13 @@ function rawSearch(query: URLSearchParams): RawFlightSearch {
   };
 }
 
-/** A parameter's text; all of its texts, which no rule allows, when it is given more than once. */
+/** A parameter's value. An array, which validation rejects, if the parameter is repeated. */
 function textOf(query: URLSearchParams, name: string): unknown {
   const values = query.getAll(name);
   return values.length > 1 ? values : values[0];
 }
 
-/** A parameter's whole number, or its text where it is none. Larger than 2⁵³ reads as 2⁵³. */
+/** A parameter's value as a number, or as is if it is not an integer. Limited to 2⁵³ − 1. */
 function numberOf(query: URLSearchParams, name: string): unknown {
   const value = textOf(query, name);
   if (typeof value !== "string" || !/^\d+$/.test(value)) return value;

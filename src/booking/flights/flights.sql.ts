@@ -10,7 +10,7 @@ const tables = { flights: flightsTable };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** All that a flight's row holds. */
+/** All columns of a flight. */
 export function flightColumns({ flights }: Tables) {
   const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flights;
   const { cabinClass, seats, seatsAvailable, priceMinor, currency, createdAt } = flights;
@@ -45,8 +45,8 @@ export const flightPages = pagesOver(tables)<Flight, never, Flight["id"]>({
 });
 
 /**
- * Adds a flight or, where the same cabin of the same departure is known, updates it and keeps the
- * seats already sold. Touches no row when fewer seats would be left than are sold.
+ * Adds a flight. If the same cabin of the same departure exists, updates it and keeps the seats already sold.
+ * Touches no row if the update has fewer seats than are already sold.
  */
 export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()((
   db,
@@ -79,13 +79,13 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
     });
 });
 
-/** What to look for: departures of one route in a span of time, with seats enough. */
+/** Matches departures of one route in a time range with enough seats left. */
 export interface FlightQuery {
   readonly origin: string;
   readonly destination: string;
   readonly from: Date;
   readonly until: Date;
-  /** Only flights that leave later. */
+  /** Match only flights that depart later than this. */
   readonly leavesAfter: Date;
   readonly passengers: number;
   readonly cabinClass: CabinClass | null;
@@ -100,12 +100,12 @@ function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefi
     lt(departureTime, encoded(p.until, departureTime)),
     gt(departureTime, encoded(p.leavesAfter, departureTime)),
     gte(flights.seatsAvailable, p.passengers),
-    // No cabin named: any cabin will do.
+    // Null matches every cabin.
     sql`coalesce(${p.cabinClass}, ${flights.cabinClass}) = ${flights.cabinClass}`,
   );
 }
 
-/** Matching flights, soonest departure first, then by id. */
+/** Matching flights, by departure (earliest first), then by id. */
 export const searchFlights = statement<FlightQuery & { limit: number; offset: number }>()(
   (db, t, p) =>
     db
@@ -124,7 +124,7 @@ export const countFlights = statement<FlightQuery>()((db, t, p) =>
     .where(matching(t, p)),
 );
 
-/** What departs in a span of time. */
+/** Matches all departures in a time range. */
 interface Departing {
   readonly from: Date;
   readonly until: Date;
@@ -138,7 +138,7 @@ function departing({ flights }: Tables, p: Parameters<Departing>): SQL | undefin
   );
 }
 
-/** Cabins, seats and seats sold of all that departs. */
+/** The totals of departures (counted by cabin), seats and seats sold in a time range. */
 export const loadBetween = statement<Departing>()((db, t, p) => {
   const { seats, seatsAvailable } = t.flights;
   return db
@@ -151,7 +151,7 @@ export const loadBetween = statement<Departing>()((db, t, p) => {
     .where(departing(t, p));
 });
 
-/** The same for each cabin, soonest departure first, then by id. */
+/** Each departure's seats and seats sold, by departure (earliest first), then by id. */
 export const departuresBetween = statement<Departing & { limit: number }>()((db, t, p) => {
   const { id, flightNumber, origin, destination, departureTime, cabinClass, seats } = t.flights;
   const sold = sql<number>`${seats} - ${t.flights.seatsAvailable}`.mapWith(Number);
@@ -164,8 +164,8 @@ export const departuresBetween = statement<Departing & { limit: number }>()((db,
 });
 
 /**
- * Takes seats if there are enough and the flight still sells: one statement, so that the database
- * decides every race. Touches no row otherwise.
+ * Takes seats if enough are left and sales have not ended. Touches no row otherwise. One statement checks and
+ * updates, so that the database resolves concurrent bookings.
  */
 export const takeSeats = statement<{ id: number; seats: number; closesAfter: Date }>()(
   (db, { flights }, p) =>

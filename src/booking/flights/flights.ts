@@ -18,24 +18,24 @@ import { flightView } from "./view.ts";
 
 export interface FlightSearchResult {
   readonly flights: readonly FlightView[];
-  /** Exact. */
+  /** The exact number of matching flights on all pages. */
   readonly totalResults: number;
   readonly page: number;
   readonly pageSize: number;
 }
 
-/** Public: nobody needs to say who they are. */
+/** Public: these functions need no authenticated caller. */
 export interface Flights {
   /**
-   * Flights of one calendar day at the origin that can be booked now and have seats enough, soonest first.
-   * Throws `invalid-parameter`; an airport that nobody knows has no flights.
+   * Returns flights of one calendar day at the origin that can be booked now and have enough seats left,
+   * earliest departure first. An unknown airport has no flights. Throws `invalid-parameter`.
    */
   search(raw: RawFlightSearch): Promise<FlightSearchResult>;
   /** Throws `flight-not-found`. */
   read(id: Flight["id"]): Promise<FlightView>;
-  /** Those of `ids` that there are, in any order. */
+  /** The flights among `ids` that exist, in any order. */
   find(ids: readonly Flight["id"][]): Promise<FlightView[]>;
-  /** All there are, departed ones too; the newest in the list first. */
+  /** All flights, including departed ones, most recently added first. */
   list(request: PageRequest<Flight["id"]>): Promise<Page<FlightView>>;
 }
 
@@ -69,7 +69,7 @@ export function flights(storage: Storage, clock: Clock): Flights {
     },
     async read(id) {
       const [flight] = await storage.all(flightById, { id });
-      if (flight === undefined) throw new AppError("flight-not-found", "There is no such flight");
+      if (flight === undefined) throw new AppError("flight-not-found", "No flight has this id");
       return flightView(flight);
     },
     async find(ids) {

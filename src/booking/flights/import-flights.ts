@@ -6,10 +6,10 @@ import type { Storage } from "../../db/storage.ts";
 import type { FlightPlan } from "../flight.ts";
 
 /**
- * Adds flights, and updates those that are known by flight number, departure and cabin, seats already
- * sold kept. All of them or, when one fails, none: one transaction, which holds the database's write
- * lock for about 10 µs a flight. Throws `validation-failed` naming the flight that would have fewer
- * seats than are sold.
+ * Adds flights. Updates flights with the same flight number, departure and cabin, and keeps their seats
+ * already sold. Imports all flights or none: one transaction, which holds the database's write lock for about
+ * 10 µs per flight. Throws `validation-failed`, which names the flight, if a flight has fewer seats than are
+ * already sold.
  */
 export async function importFlights(
   storage: Storage,
@@ -25,5 +25,5 @@ export async function importFlights(
 
 function tooFewSeats({ flightNumber, departureTime, cabinClass, seats }: FlightPlan): AppError {
   const flight = `${flightNumber} of ${departureTime.toISOString()}, ${cabinClass}`;
-  return new AppError("validation-failed", `${flight}: more than ${seats} seats are sold already`);
+  return new AppError("validation-failed", `${flight}: more than ${seats} seats are already sold`);
 }

@@ -8,26 +8,26 @@ import { readLines } from "./lines.ts";
 
 export type ImportFormat = "csv" | "ndjson";
 
-/** What one line holds: a flight plan, or why it holds none. */
+/** The flight plan in one line, or the error in it. */
 export type ImportedLine = {
-  /** The line's number, from 1, the header included. */
+  /** The line number, from 1. The header counts. */
   readonly line: number;
   /** Bytes of the input up to the end of the line. */
   readonly bytesRead: number;
-} & ({ readonly plan: FlightPlan } | { readonly fault: string });
+} & ({ readonly plan: FlightPlan } | { readonly error: string });
 
 const maxLineBytes = 10 * 1024;
 const maxNamesShown = 10;
 const keys: readonly string[] = flightPlanKeys;
 
 /**
- * Reads flight plans line by line, in constant memory; null for a format that the first line is to
- * tell: an object begins with a brace, and no header does. CSV (RFC 4180) has a header row that names the
- * columns, in any order; NDJSON has one object per line with the same keys. A line at fault says why
- * and never ends the reading, but for a header at fault: no line could be read without it.
+ * Reads flight plans line by line, in constant memory. With the format null, the first line decides: a brace
+ * begins an NDJSON object, and never a CSV header. CSV (RFC 4180) has a header row that names the columns, in
+ * any order. NDJSON has one object per line with the same keys. An invalid line yields an error and reading
+ * continues. An invalid header ends it, because no line can be read without a header.
  *
- * A quoted field cannot hold a line break. No field may, so nothing is lost, and a quote that is
- * never closed spoils its own line rather than all that follow.
+ * Unlike in RFC 4180, a quoted field cannot contain a line break. No valid field does, and an unclosed quote
+ * then affects its own line only, not all that follow.
  */
 export async function* readFlightPlans(
   input: ReadableStream<Uint8Array>,
@@ -39,28 +39,28 @@ export async function* readFlightPlans(
     at = { line: found.line, bytesRead: found.bytesRead };
     rows ??= rowsOf("text" in found && found.text.trimStart().startsWith("{") ? "ndjson" : "csv");
     try {
-      if ("fault" in found) throw refusal(found.fault);
+      if ("error" in found) throw badRequest(found.error);
       const row = rows.read(found.text);
       if (row !== null) yield { ...at, plan: readFlightPlan(row) };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      yield { ...at, fault: error.detail };
+      yield { ...at, error: error.detail };
       if (rows.needsHeader) return;
     }
   }
   rows ??= rowsOf("csv");
-  if (rows.needsHeader) yield { ...at, fault: "There is no header row" };
+  if (rows.needsHeader) yield { ...at, error: "The header row is missing" };
 }
 
 function rowsOf(format: ImportFormat): Rows {
   return format === "csv" ? new CsvRows() : new NdjsonRows();
 }
 
-/** A line's values by key; null for a header. */
+/** Reads the lines of one format. */
 interface Rows {
   /** Whether the next line must be a header. */
   readonly needsHeader: boolean;
-  /** Throws `bad-request`. */
+  /** Returns a line's values by key; null for a header. Throws `bad-request`. */
   read(line: string): ReadonlyMap<string, unknown> | null;
 }
 
@@ -78,7 +78,9 @@ class CsvRows implements Rows {
       return null;
     }
     if (cells.length !== this.#columns.length) {
-      throw refusal(`The line has ${cells.length} fields, the header ${this.#columns.length}`);
+      throw badRequest(
+        `The line has ${cells.length} fields, but the header has ${this.#columns.length}`,
+      );
     }
     return new Map(this.#columns.map((column, index) => [column, cells[index]]));
   }
@@ -86,7 +88,7 @@ class CsvRows implements Rows {
 
 function cellsOf(line: string): readonly string[] {
   const { data, errors } = parse<string[]>(line, { delimiter: ",", newline: "\n" });
-  if (errors.length > 0) throw refusal("A quoted field does not end as it should");
+  if (errors.length > 0) throw badRequest("A quoted field is not closed correctly");
   return data[0] ?? [];
 }
 
@@ -94,17 +96,17 @@ function columnsOf(cells: readonly string[]): readonly string[] {
   const columns = cells.map((cell) => cell.trim());
   const [only = ""] = columns;
   if (columns.length === 1 && /[;\t|]/.test(only)) {
-    throw refusal("The header must separate its columns by commas");
+    throw badRequest("The header must separate columns with commas");
   }
   const unknown = columns.filter((column) => !keys.includes(column));
   const missing = keys.filter((key) => !columns.includes(key));
   const repeated = keys.filter((key) => columns.indexOf(key) !== columns.lastIndexOf(key));
-  const faults = [
+  const errors = [
     unknown.length > 0 && `has unknown columns: ${shownNames(unknown)}`,
     missing.length > 0 && `lacks columns: ${missing.join(", ")}`,
     repeated.length > 0 && `repeats columns: ${repeated.join(", ")}`,
-  ].filter((fault) => fault !== false);
-  if (faults.length > 0) throw refusal(`The header ${faults.join("; ")}`);
+  ].filter((error) => error !== false);
+  if (errors.length > 0) throw badRequest(`The header ${errors.join("; ")}`);
   return columns;
 }
 
@@ -114,12 +116,12 @@ class NdjsonRows implements Rows {
   read(line: string): ReadonlyMap<string, unknown> {
     const value = jsonOf(line);
     if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw refusal("The line is not a JSON object");
+      throw badRequest("The line is not a JSON object");
     }
     const row = new Map<string, unknown>(Object.entries(value));
     const unknown = [...row.keys()].filter((key) => !keys.includes(key));
     if (unknown.length > 0) {
-      throw refusal(`The line has unknown keys: ${shownNames(unknown)}`);
+      throw badRequest(`The line has unknown keys: ${shownNames(unknown)}`);
     }
     return row;
   }
@@ -129,22 +131,22 @@ function jsonOf(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    throw refusal("The line is not JSON");
+    throw badRequest("The line is not JSON");
   }
 }
 
-/** Names in one sentence: a line of nothing but unknown ones must not make a page of it. */
+/** Lists names for an error message. Long lists are shortened. */
 function shownNames(names: readonly string[]): string {
   const more = names.length - maxNamesShown;
   const first = names.slice(0, maxNamesShown).map(shown).join(", ");
   return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/** A name that somebody wrote, safe to print: in quotes, cut, without what is not plain text. */
+/** A name from the input, made safe to print: quoted, truncated, non-ASCII characters replaced. */
 function shown(name: string): string {
   return `"${name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, "?")}"`;
 }
 
-function refusal(detail: string): AppError {
+function badRequest(detail: string): AppError {
   return new AppError("bad-request", detail);
 }

@@ -1,16 +1,16 @@
-/** One line of a stream of bytes: its text, or why it has none. */
+/** One line of a byte stream: its text, or the error in it. */
 export type Line = {
-  /** Counted from 1; blank lines count, though they are left out. */
+  /** The line number, from 1. Blank lines are skipped but count. */
   readonly line: number;
   /** Bytes of the stream up to the end of this line, its line break included. */
   readonly bytesRead: number;
-} & ({ readonly text: string } | { readonly fault: string });
+} & ({ readonly text: string } | { readonly error: string });
 
 const lineFeed = 0x0a;
 
 /**
- * Reads the lines that are not blank, whether they end in LF or CRLF, in the memory of one chunk and
- * one line, however long the stream or a line of it is. A UTF-8 mark (BOM) is left out.
+ * Reads lines that end in LF or CRLF, skips blank ones, and removes a byte order mark. Uses the memory of one
+ * chunk and `maxLineBytes`, regardless of the length of the stream or its lines.
  */
 export async function* readLines(
   input: ReadableStream<Uint8Array>,
@@ -40,12 +40,12 @@ export async function* readLines(
     buffer.add(chunk.subarray(start));
     bytesRead += chunk.length - start;
   }
-  // The last line may do without a line break; after one, this is a blank line.
+  // The last line may lack a line break. If it has one, this reads a blank line.
   const last = next();
   if (last !== null) yield last;
 }
 
-/** The bytes of one line as they come. Of a line that is too long, only the length is kept. */
+/** Collects the bytes of one line. For a line that is too long, counts them only. */
 class LineBuffer {
   readonly #bytes: Uint8Array;
   readonly #decoder = new TextDecoder("utf-8", { fatal: true });
@@ -60,18 +60,18 @@ class LineBuffer {
     this.#length += part.length;
   }
 
-  /** What there is, which is then forgotten. */
-  take(): { text: string } | { fault: string } {
+  /** Returns the line and empties the buffer. */
+  take(): { text: string } | { error: string } {
     const length = this.#length;
     this.#length = 0;
     if (length > this.#bytes.length) {
-      return { fault: `The line is longer than ${this.#bytes.length} bytes` };
+      return { error: `The line is longer than ${this.#bytes.length} bytes` };
     }
     try {
-      // A line break of CRLF leaves its CR at the end.
+      // Of a CRLF, the CR is still at the end.
       return { text: this.#decoder.decode(this.#bytes.subarray(0, length)).replace(/\r$/, "") };
     } catch {
-      return { fault: "The line is not UTF-8 text" };
+      return { error: "The line is not UTF-8 text" };
     }
   }
 }

@@ -4,7 +4,7 @@ import { airport, type Airport } from "./airports.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 import { airlines, currencies, timetable } from "./timetable.ts";
 
-/** Seats by cabin. A cabin that is not there is not sold. */
+/** Seats by cabin. A missing cabin is not for sale. */
 type Aircraft = Readonly<Partial<Record<CabinClass, number>>>;
 
 const narrowBodies: readonly Aircraft[] = [
@@ -16,13 +16,13 @@ const wideBodies: readonly Aircraft[] = [
   { economy: 216, business: 48, first: 8 },
   { economy: 252, business: 42, first: 14 },
 ];
-/** From here on, routes are flown by wide-bodies. */
+/** Routes of this length or more use wide-body aircraft. */
 const longHaulKm = 3_000;
 
 const cruiseKmPerHour = 840;
-/** The wind at altitude blows from west to east, and most of all between the tropics and the poles. */
+/** The jet stream blows from west to east. */
 const jetStreamKmPerHour = 60;
-/** On the ground at both ends, and what climb and approach take longer than cruise. */
+/** Taxiing at both ends, plus the extra time for climb and approach. */
 const taxiAndClimbMinutes = 40;
 
 const priceFactors: Readonly<Record<CabinClass, number>> = {
@@ -32,10 +32,9 @@ const priceFactors: Readonly<Record<CabinClass, number>> = {
 };
 
 /**
- * A made-up timetable between real airports: every departure from `from` on, for as many calendar
- * days at its origin, cabin by cabin. Nothing in it depends on when it is asked for: what one seed
- * gives for a day, it gives for that day again tomorrow. Local times of departure stay the same when
- * clocks change.
+ * Generates a fictional timetable between real airports: one plan per cabin of each departure from `from`
+ * on, for `days` calendar days at the origin. A seed always yields the same flights for the same day,
+ * regardless of `from`. Local departure times do not change when clocks change.
  */
 export function* demoSchedule(from: Date, days: number, seed: number): Generator<FlightPlan> {
   const legs = timetable.map((leg) => legOf(leg, seed));
@@ -76,7 +75,7 @@ function legOf(
 
 function knownAirport(code: string): Airport {
   const found = airport(code);
-  if (found === undefined) throw new RangeError(`The timetable flies to no known airport: ${code}`);
+  if (found === undefined) throw new RangeError(`The timetable has an unknown airport: ${code}`);
   return found;
 }
 
@@ -103,22 +102,22 @@ function* cabinsOf(
   }
 }
 
-/** What a seat costs: more for a longer way and around the weekend, and more or less by chance. */
+/** The price of a seat: higher for longer distances and from Friday to Sunday, with random variation. */
 function priceOf(
   { origin, distanceKm }: Leg,
   cabinClass: CabinClass,
   { dayOfWeek }: Temporal.PlainDate,
-  luck: number,
+  variation: number,
 ): Pick<FlightPlan, "priceMinor" | "currency"> {
   const [currency, perDollar] = currencies[origin.country] ?? ["USD", 1];
   const base = (55 + 0.14 * distanceKm ** 0.92) * priceFactors[cabinClass];
-  const demand = (dayOfWeek >= 5 ? 1.12 : 1) * (0.8 + 0.5 * luck);
-  // Three figures are as exact as prices look.
+  const demand = (dayOfWeek >= 5 ? 1.12 : 1) * (0.8 + 0.5 * variation);
+  // Three significant digits look like a real price.
   const price = Number((base * demand * perDollar).toPrecision(3));
   return { priceMinor: parseMinor(price.toFixed(0), currency), currency };
 }
 
-/** From gate to gate, in steps of five minutes. */
+/** The time from gate to gate, rounded to five minutes. */
 function blockMinutes(origin: Airport, destination: Airport, distanceKm: number): number {
   const eastDegrees = ((destination.longitude - origin.longitude + 540) % 360) - 180;
   const middle = radians((origin.latitude + destination.latitude) / 2);
@@ -131,7 +130,7 @@ function blockMinutes(origin: Airport, destination: Airport, distanceKm: number)
 
 const earthRadiusKm = 6_371;
 
-/** By the haversine formula. */
+/** The distance, by the haversine formula. */
 function greatCircleKm(one: Airport, other: Airport): number {
   const [latitude, otherLatitude] = [radians(one.latitude), radians(other.latitude)];
   const north = Math.sin((otherLatitude - latitude) / 2) ** 2;
@@ -144,7 +143,7 @@ function radians(degrees: number): number {
   return (degrees * Math.PI) / 180;
 }
 
-/** A number from 0 up to 1, always the same for the same seed and names. */
+/** A pseudo-random number from 0 to below 1, determined by the seed and the names. */
 function chance(seed: number, ...names: readonly string[]): number {
   return Bun.hash.xxHash32(names.join(" "), seed) / 2 ** 32;
 }

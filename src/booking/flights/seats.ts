@@ -5,25 +5,24 @@ import type { Storage } from "../../db/storage.ts";
 
 import type { Flight } from "../flight.ts";
 
-/** How many seats a flight has left, after a booking or a cancellation changed it. */
+/** The number of seats left on a flight after a booking or a cancellation. */
 export interface SeatsChange {
   readonly flightId: Flight["id"];
   readonly seatsAvailable: Flight["seatsAvailable"];
 }
 
-/** Tells who follows a flight when its seats are sold or given back. */
+/** Publishes the number of seats left on a flight to its followers. */
 export interface Seats {
-  /** Begins to hear of changes that other instances make. */
+  /** Starts to receive changes from other instances. */
   start(): void;
-  /** To be called after the commit; other instances are told too. Costs nothing where nobody follows. */
+  /** Call after the commit. Notifies other instances too. Does not read the flight unless it has followers. */
   changed(flightId: Flight["id"]): void;
   /**
-   * Every new number of seats from now on, until the signal aborts or all followers are ended. A
-   * follower that reads slowly skips what is outdated: only the newest number waits for it, so it
-   * costs no memory.
+   * Yields every new number of seats until the signal aborts or `close` is called. A slow reader receives
+   * only the newest number, so that nothing queues up in memory.
    */
   follow(flightId: Flight["id"], signal: AbortSignal): AsyncGenerator<SeatsChange, void>;
-  /** Tells all followers anew: of changes elsewhere, some may have gone unheard. */
+  /** Reads the seats of all followed flights again, because changes from other instances may have been missed. */
   refresh(): void;
   /** Ends all followers. */
   close(): void;
@@ -31,44 +30,44 @@ export interface Seats {
 
 interface Follower {
   latest: SeatsChange | null;
-  /** The number that it was last told, or will be. */
-  told: number | null;
+  /** The last number that was sent or is about to be sent. */
+  lastSeats: number | null;
   wake: () => void;
 }
 
-/** Many bookings of one flight are told as one change. */
-const announceAfterMs = 20;
+/** Changes within this time are published as one. */
+const publishAfterMs = 20;
 
 export function seats(storage: Storage, clock: Clock, log: Log): Seats {
   const followers = new Map<Flight["id"], Set<Follower>>();
   const changed = new Set<Flight["id"]>();
-  let announceDue = false;
+  let publishDue = false;
   let closed = false;
 
   function changedOne(flightId: Flight["id"]): void {
     if (!followers.has(flightId)) return;
     changed.add(flightId);
-    if (announceDue) return;
-    announceDue = true;
-    clock.after(announceAfterMs, () => void announce());
+    if (publishDue) return;
+    publishDue = true;
+    clock.after(publishAfterMs, () => void publish());
   }
 
-  /** One reading for all followers of all flights that changed. */
-  async function announce(): Promise<void> {
-    announceDue = false;
+  /** Reads all changed flights with one query. */
+  async function publish(): Promise<void> {
+    publishDue = false;
     const ids = [...changed];
     changed.clear();
     try {
       for (const { id, seatsAvailable } of await storage.all(flightsByIds, { ids })) {
         for (const follower of followers.get(id) ?? []) {
-          if (follower.told === seatsAvailable) continue;
-          follower.told = seatsAvailable;
+          if (follower.lastSeats === seatsAvailable) continue;
+          follower.lastSeats = seatsAvailable;
           follower.latest = { flightId: id, seatsAvailable };
           follower.wake();
         }
       }
     } catch (error) {
-      log.error({ err: error }, "seats could not be read for their followers");
+      log.error({ err: error }, "failed to read seats for followers");
     }
   }
 
@@ -116,10 +115,10 @@ export function seats(storage: Storage, clock: Clock, log: Log): Seats {
     },
     refresh,
     follow(flightId, signal) {
-      // Joined before the first reading, so that nothing is missed between the two.
-      const follower: Follower = { latest: null, told: null, wake: () => {} };
+      // Join now, not when the generator first runs, so that no change in between is missed.
+      const follower: Follower = { latest: null, lastSeats: null, wake: () => {} };
       const leave = joined(flightId, follower);
-      // Also for one that is ended before its first reading.
+      // A generator that never runs does not reach its `finally`.
       signal.addEventListener("abort", leave, { once: true });
       return changes(follower, signal, leave);
     },

@@ -1,4 +1,4 @@
-/** Airlines that do not exist, by the code their flight numbers start with. */
+/** Fictional airlines, by the code at the start of their flight numbers. */
 export const airlines: Readonly<Record<string, string>> = {
   A8: "Austral Skyways",
   E9: "Arcadia Europe",
@@ -8,7 +8,7 @@ export const airlines: Readonly<Record<string, string>> = {
   Z5: "Zephyr Asia",
 };
 
-/** Currencies that the demo's airports sell in, with how many of each one US dollar is, roughly. */
+/** The currency by country, with an approximate exchange rate to the US dollar. */
 export const currencies: Readonly<Record<string, readonly [code: string, perDollar: number]>> = {
   AE: ["AED", 3.67],
   AU: ["AUD", 1.52],
@@ -36,7 +36,7 @@ export const currencies: Readonly<Record<string, readonly [code: string, perDoll
 
 const daily = "1234567";
 
-/** Flight number, origin, destination, time of departure there, weekdays (1 is Monday). */
+/** Flight number, origin, destination, local departure time, weekdays (1 is Monday). */
 type Leg = readonly [
   number: string,
   origin: string,
@@ -45,7 +45,7 @@ type Leg = readonly [
   weekdays: string,
 ];
 
-/** Where the demo flies, there and back. Times are such that nobody lands in the dead of night. */
+/** The routes of the demo, in both directions, timed so that no flight lands in the middle of the night. */
 export const timetable: readonly Leg[] = [
   ["N4001", "JFK", "LHR", "18:25", daily],
   ["N4002", "LHR", "JFK", "10:40", daily],

@@ -3,7 +3,7 @@ import { moneyOf } from "../../base/money.ts";
 import { airport, localTime } from "./airports.ts";
 import type { Flight, FlightView } from "../flight.ts";
 
-/** A flight as the world sees it. */
+/** Renders a flight for the API. */
 export function flightView(flight: Flight): FlightView {
   const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flight;
   const durationMinutes = Math.round((arrivalTime.getTime() - departureTime.getTime()) / 60_000);
@@ -26,12 +26,12 @@ export function flightView(flight: Flight): FlightView {
   };
 }
 
-/** As `7h 05m`. */
+/** Formats minutes as `7h 05m`. */
 function durationText(minutes: number): string {
   return `${Math.floor(minutes / 60)}h ${String(minutes % 60).padStart(2, "0")}m`;
 }
 
-/** UTC for an airport that an older table knew and this one does not. */
+/** Falls back to UTC for an airport that a newer table no longer has. */
 function timeAt(code: string, date: Date): string {
   const place = airport(code);
   return place ? localTime(place, date) : date.toISOString().replace(/\.\d+Z$/, "+00:00");

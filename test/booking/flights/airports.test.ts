@@ -25,7 +25,7 @@ const codes = table
 const hour = 3_600_000;
 
 describe("the table of airports", () => {
-  test("has every airport once, whole and with a zone that exists", () => {
+  test("has each airport once, with all fields and an existing time zone", () => {
     expect(codes.length).toBeGreaterThan(3_000);
     expect(new Set(codes).size).toBe(codes.length);
     const incomplete = codes.map(known).filter(({ iata, name, city, country, ...place }) => {
@@ -43,11 +43,11 @@ describe("the table of airports", () => {
     expect(incomplete).toEqual([]);
   });
 
-  test("stays small", () => {
+  test("is smaller than 400 kB", () => {
     expect(Buffer.byteLength(table)).toBeLessThan(400_000);
   });
 
-  test("knows codes in upper case only, and no others", () => {
+  test("finds upper-case codes only", () => {
     expect(airport("jfk")).toBeUndefined();
     expect(airport("QQQ")).toBeUndefined();
     expect(airport("iata")).toBeUndefined();
@@ -71,12 +71,12 @@ describe("the table of airports", () => {
     ["ORD", "Chicago", "US", "America/Chicago", "2026-11-30T18:00:00-06:00"],
     ["HNL", "Honolulu", "US", "Pacific/Honolulu", "2026-11-30T14:00:00-10:00"],
     ["LPB", "La Paz / El Alto", "BO", "America/La_Paz", "2026-11-30T20:00:00-04:00"],
-    // Where the zone lookup alone is wrong: in the wrong country, and on the wrong side of a state line.
+    // Airports for which the zone look-up alone returns the wrong country or the wrong side of a state line.
     ["BAH", "Manama", "BH", "Asia/Bahrain", "2026-12-01T03:00:00+03:00"],
     ["XWA", "Williston", "US", "America/Chicago", "2026-11-30T18:00:00-06:00"],
     ["URC", "Ürümqi", "CN", "Asia/Shanghai", "2026-12-01T08:00:00+08:00"],
     ["CHT", "Te One", "NZ", "Pacific/Chatham", "2026-12-01T13:45:00+13:45"],
-  ])("knows %s", (code, city, country, zone, clock) => {
+  ])("has the city, country and local time of %s", (code, city, country, zone, clock) => {
     expect(known(code)).toMatchObject({ iata: code, city, country, zone });
     expect(localTime(known(code), new Date("2026-12-01T00:00:00.999Z"))).toBe(clock);
   });
@@ -89,11 +89,11 @@ describe("a day at an airport", () => {
     ["of 25 hours", "JFK", "2026-11-01", "2026-11-01T04:00:00Z", 25],
     ["that starts at 01:00", "SCL", "2026-09-06", "2026-09-06T04:00:00Z", 23],
     ["that starts at 01:00, ahead of UTC", "CAI", "2026-04-24", "2026-04-23T22:00:00Z", 23],
-    ["that has its midnight twice", "HAV", "2026-11-01", "2026-11-01T04:00:00Z", 25],
-    ["at a quarter to UTC", "KTM", "2026-12-01", "2026-11-30T18:15:00Z", 24],
+    ["that has midnight twice", "HAV", "2026-11-01", "2026-11-01T04:00:00Z", 25],
+    ["with an offset of 05:45", "KTM", "2026-12-01", "2026-11-30T18:15:00Z", 24],
     ["far ahead of UTC", "AKL", "2026-12-01", "2026-11-30T11:00:00Z", 24],
-    ["of 29 February", "LHR", "2028-02-29", "2028-02-29T00:00:00Z", 24],
-    ["at the last of the years", "LHR", "2100-12-31", "2100-12-31T00:00:00Z", 24],
+    ["on 29 February", "LHR", "2028-02-29", "2028-02-29T00:00:00Z", 24],
+    ["at the end of the supported years", "LHR", "2100-12-31", "2100-12-31T00:00:00Z", 24],
   ])("%s: %s %s", (_, code, day, from, hours) => {
     const to = new Date(Date.parse(from) + hours * hour);
     expect(localDay(known(code), day)).toEqual({ from: new Date(from), to });
@@ -115,15 +115,15 @@ describe("a day at an airport", () => {
     "2100-02-29",
     "today",
     "",
-  ])("%j is none", (day) => {
+  ])("is null for %j", (day) => {
     expect(localDay(known("JFK"), day)).toBeNull();
   });
 
-  test("is none where the zone left it out", () => {
+  test("is null if the time zone skipped it", () => {
     expect(localDay(known("APW"), "2011-12-30")).toBeNull();
   });
 
-  test("begins where the day before ends, on the date it is named by", () => {
+  test("begins where the previous day ends, and covers its own date only", () => {
     const days = fc.date({
       min: new Date("2000-01-02"),
       max: new Date("2100-12-31"),
@@ -166,7 +166,7 @@ describe("the view of a flight", () => {
     createdAt: new Date("2026-11-21T09:12:44.120Z"),
   };
 
-  test("has local times, duration and price, and neither seats in all nor minor units", () => {
+  test("has local times, duration and price, but no total of seats or minor units", () => {
     expect(flightView(flight)).toEqual({
       id: 7,
       flightNumber: "N4001",
@@ -191,7 +191,7 @@ describe("the view of a flight", () => {
     [425, "7h 05m"],
     [1_050, "17h 30m"],
     [1_440, "24h 00m"],
-  ])("reads %d minutes as %s", (minutes, duration) => {
+  ])("shows %d minutes as %s", (minutes, duration) => {
     const arrivalTime = new Date(flight.departureTime.getTime() + minutes * 60_000);
     expect(flightView({ ...flight, arrivalTime })).toMatchObject({
       duration,
@@ -199,7 +199,7 @@ describe("the view of a flight", () => {
     });
   });
 
-  test("has UTC for an airport that is no longer known", () => {
+  test("shows UTC for an airport that is no longer in the table", () => {
     const { departureLocal } = flightView({ ...flight, origin: "QQQ" });
     expect(departureLocal).toBe("2026-12-01T23:25:00+00:00");
   });

@@ -17,7 +17,7 @@ const at = (time: string) => new Date(`2026-${time}Z`);
 const get = async (path: string) => json(await app.as("operator", path));
 
 describe("GET /v1/flights/load", () => {
-  test("adds up seats and seats sold for each day in UTC, empty days included", async () => {
+  test("sums seats and seats sold for each day in UTC, including empty days", async () => {
     await addFlight(app, { flightNumber: "SK1", departureTime: at("12-01T23:59:59.999") });
     await addFlight(app, { flightNumber: "SK2", departureTime: at("12-02T00:00") });
     const full = await addFlight(app, {
@@ -36,7 +36,7 @@ describe("GET /v1/flights/load", () => {
     });
   });
 
-  test("begins today, and tells 14 days", async () => {
+  test("returns 14 days from today by default", async () => {
     const { from, days } = await get("/v1/flights/load");
     expect(from).toBe("2026-11-21");
     expect(itemsOf(days).map(({ date }) => date)).toEqual(
@@ -66,7 +66,7 @@ describe("GET /v1/flights/load", () => {
 });
 
 describe("GET /v1/flights/load/{date}", () => {
-  test("tells each cabin of each departure, soonest first", async () => {
+  test("lists each cabin of each departure, earliest first", async () => {
     const late = await addFlight(app, { flightNumber: "SK2", departureTime: at("12-02T20:00") });
     const soon = await addFlight(app, {
       flightNumber: "SK1",
@@ -103,7 +103,7 @@ describe("GET /v1/flights/load/{date}", () => {
     });
   });
 
-  test("tells 500 at most, and that there are more", async () => {
+  test("lists at most 500 departures, and sets hasMore if there are more", async () => {
     const createdAt = new Date(app.clock.now());
     const flights = Array.from({ length: 501 }, (_, n) => ({
       ...flightPlan(app, { flightNumber: `SK${n}`, departureTime: at("12-02T08:00") }),
@@ -120,7 +120,7 @@ describe("GET /v1/flights/load/{date}", () => {
     expect(await json(response)).toMatchObject({ code: "invalid-parameter" });
   });
 
-  test("is for operators", async () => {
+  test("is for operators and admins only", async () => {
     for (const path of ["/v1/flights/load", "/v1/flights/load/2026-12-02"]) {
       expect((await app.as("user", path)).status).toBe(403);
       expect((await app.as("admin", path)).status).toBe(200);

@@ -27,7 +27,7 @@ const leaving = (flightNumber: string, at: string, fields: Partial<FlightPlan> =
   addFlight(app, { flightNumber, departureTime: new Date(at), ...fields });
 
 describe("a search", () => {
-  test("answers the contract's fields", async () => {
+  test("returns the specified fields", async () => {
     const { id } = await leaving("SK100", "2026-12-01T23:25:00Z");
     expect(await json(await searchFor())).toEqual({
       flights: [
@@ -55,7 +55,7 @@ describe("a search", () => {
     });
   });
 
-  test("takes the day at the origin: from its midnight to the next", async () => {
+  test("covers the day at the origin, from midnight to midnight", async () => {
     await leaving("BEFORE", "2026-12-01T04:59:59.999Z");
     await leaving("FIRST", "2026-12-01T05:00:00Z");
     await leaving("LAST", "2026-12-02T04:59:59.999Z");
@@ -64,9 +64,9 @@ describe("a search", () => {
   });
 
   test.each([
-    ["2027-03-14", "of 23 hours", "2027-03-14T05:00:00Z", "2027-03-15T03:59:00Z"],
-    ["2027-11-07", "of 25 hours", "2027-11-07T04:00:00Z", "2027-11-08T04:59:00Z"],
-  ])("takes the whole of %s, a day %s, and no more", async (departureDate, _, first, last) => {
+    ["2027-03-14", "23", "2027-03-14T05:00:00Z", "2027-03-15T03:59:00Z"],
+    ["2027-11-07", "25", "2027-11-07T04:00:00Z", "2027-11-08T04:59:00Z"],
+  ])("covers exactly %s, a day of %s hours", async (departureDate, _, first, last) => {
     const near = (at: string, ms: number) => new Date(Date.parse(at) + ms).toISOString();
     await leaving("BEFORE", near(first, -1));
     await leaving("FIRST", first);
@@ -75,7 +75,7 @@ describe("a search", () => {
     expect(await found({ departureDate })).toEqual(["FIRST", "LAST"]);
   });
 
-  test("takes the day at the other end of the world from there", async () => {
+  test("covers the day at an origin far ahead of UTC", async () => {
     const there = { origin: "AKL", destination: "LAX" };
     await leaving("AKL1", "2026-11-30T11:00:00Z", there);
     await leaving("AKL2", "2026-12-01T10:59:00Z", there);
@@ -83,7 +83,7 @@ describe("a search", () => {
     expect(await found(there)).toEqual(["AKL1", "AKL2"]);
   });
 
-  test("finds only flights with seats enough", async () => {
+  test("finds only flights with enough seats", async () => {
     const { id } = await leaving("SMALL", "2026-12-01T20:00:00Z", { seats: 3 });
     await leaving("LARGE", "2026-12-01T21:00:00Z", { seats: 9 });
     expect(await found({ passengers: "3" })).toEqual(["SMALL", "LARGE"]);
@@ -93,7 +93,7 @@ describe("a search", () => {
     expect(await found({ passengers: "9" })).toEqual(["LARGE"]);
   });
 
-  test("finds what can be booked, to the millisecond", async () => {
+  test("stops finding a flight in the same millisecond in which its sales end", async () => {
     const departure = app.clock.now() + 2 * hourMs;
     const { id } = await leaving("SOON", new Date(departure).toISOString());
     const today = { departureDate: "2026-11-21" };
@@ -105,11 +105,11 @@ describe("a search", () => {
     app.clock.advance(1);
     expect(await found(today)).toEqual([]);
     expect(await book()).toBe(422);
-    // It is still there for whoever has booked it.
+    // The flight can still be read.
     expect((await app.fetch(`${path}/${id}`)).status).toBe(200);
   });
 
-  test("is in the order of departure, then of id", async () => {
+  test("orders flights by departure, then by id", async () => {
     await leaving("LATE", "2026-12-01T22:00:00Z");
     await leaving("SAME1", "2026-12-01T20:00:00Z");
     await leaving("SAME2", "2026-12-01T20:00:00Z");
@@ -117,7 +117,7 @@ describe("a search", () => {
     expect(await found()).toEqual(["EARLY", "SAME1", "SAME2", "LATE"]);
   });
 
-  test("keeps to a cabin", async () => {
+  test("filters by cabin", async () => {
     for (const cabinClass of ["economy", "business", "first"] as const) {
       await leaving(cabinClass, "2026-12-01T20:00:00Z", { cabinClass });
       expect(await found({ cabinClass })).toEqual([cabinClass]);
@@ -125,13 +125,13 @@ describe("a search", () => {
     expect(await found()).toEqual(["economy", "business", "first"]);
   });
 
-  test("takes airport codes in any case", async () => {
+  test("accepts airport codes in any case", async () => {
     await leaving("SK100", "2026-12-01T20:00:00Z");
     expect(await found({ origin: "jfk", destination: "Lhr" })).toEqual(["SK100"]);
   });
 
   test.each([{ origin: "QQQ" }, { destination: "QQQ" }, { origin: "QQQ", destination: "XXQ" }])(
-    "of an airport nobody knows is empty: %j",
+    "for an unknown airport is empty: %j",
     async (query) => {
       await leaving("SK100", "2026-12-01T20:00:00Z");
       const empty = { flights: [], totalResults: 0, page: 1, pageSize: 20 };
@@ -139,7 +139,7 @@ describe("a search", () => {
     },
   );
 
-  test("is not kept by caches", async () => {
+  test("makes caches revalidate", async () => {
     expect((await searchFor()).headers.get("cache-control")).toBe("no-cache");
   });
 });
@@ -152,7 +152,7 @@ describe("pages of a search", () => {
     }
   });
 
-  test("follow one another without a gap, and the total is exact on each", async () => {
+  test("have no gaps or overlaps, and an exact total on each", async () => {
     const pages = await Promise.all(
       ["1", "2", "3"].map(async (page) => json(await searchFor({ page, limit: "10" }))),
     );
@@ -165,7 +165,7 @@ describe("pages of a search", () => {
     }
   });
 
-  test("are linked, there and back", async () => {
+  test("link to the next and the previous page", async () => {
     const linksOf = async (query: Record<string, string>) => {
       const link = (await searchFor(query)).headers.get("link") ?? "";
       return [...link.matchAll(/<([^>]+)>; rel="(next|prev)"/g)].map(([, to, rel]) => [rel, to]);
@@ -181,7 +181,7 @@ describe("pages of a search", () => {
     expect(await linksOf({ limit: "25" })).toEqual([]);
   });
 
-  test("have 20 flights unless told otherwise, 100 at most, none beyond the end", async () => {
+  test("have 20 flights by default and 100 at most, and are empty beyond the end", async () => {
     expect(await found()).toEqual(numbers.slice(0, 20));
     expect(await json(await searchFor({ limit: "101" }))).toMatchObject({ pageSize: 100 });
     expect(await json(await searchFor({ limit: "99999999999999999999" }))).toMatchObject({
@@ -195,7 +195,7 @@ describe("pages of a search", () => {
     });
   });
 
-  test("go to 10,000 flights", async () => {
+  test("end at 10,000 flights", async () => {
     expect((await searchFor({ page: "500" })).status).toBe(200);
     const response = await searchFor({ page: "501" });
     expect(response.status).toBe(400);
@@ -205,7 +205,7 @@ describe("pages of a search", () => {
   });
 });
 
-describe("a bad parameter is 400 and named", () => {
+describe("a search with an invalid parameter is 400 and names it", () => {
   const long = "A".repeat(3_000);
   const strange = [
     "",
@@ -274,7 +274,7 @@ describe("a bad parameter is 400 and named", () => {
     expect(itemsOf(errors).map(({ parameter }) => parameter)).toEqual([name]);
   });
 
-  test.each(Object.keys(asked))("%s left out", async (name) => {
+  test.each(Object.keys(asked))("%s missing", async (name) => {
     const query = new URLSearchParams(asked);
     query.delete(name);
     const response = await app.fetch(`${path}?${query.toString()}`);
@@ -282,7 +282,7 @@ describe("a bad parameter is 400 and named", () => {
     expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
   });
 
-  test.each(Object.keys(table))("%s given twice", async (name) => {
+  test.each(Object.keys(table))("%s repeated", async (name) => {
     const query = new URLSearchParams({
       ...asked,
       passengers: "1",
@@ -296,7 +296,7 @@ describe("a bad parameter is 400 and named", () => {
     expect(await json(response)).toMatchObject({ errors: [{ parameter: name }] });
   });
 
-  test("all of them at once, each", async () => {
+  test("all parameters invalid at once", async () => {
     const response = await app.fetch(`${path}?origin=1&passengers=0&cabinClass=x&page=0&limit=no`);
     const { errors } = await json(response);
     expect(itemsOf(errors).map(({ parameter }) => parameter)).toEqual([
@@ -311,7 +311,7 @@ describe("a bad parameter is 400 and named", () => {
   });
 
   test.each(["%", "%zz", "%ff%fe", "origin=%E0%A4%A", "&&&=", "%00=%00", "origin[]=JFK"])(
-    "and a query that is none is no fault of ours: ?%s",
+    "a malformed query string: ?%s",
     async (query) => {
       expect((await app.fetch(`${path}?${query}`)).status).toBe(400);
     },
@@ -322,7 +322,7 @@ describe("a flight", () => {
   const read = (id: unknown, headers: Record<string, string> = {}, method = "GET") =>
     app.fetch(`${path}/${String(id)}`, { method, headers });
 
-  test("is read as a search finds it", async () => {
+  test("has the same fields as in a search", async () => {
     const { id } = await leaving("SK100", "2026-12-01T20:00:00Z");
     const response = await read(id);
     expect(response.headers.get("content-type")).toStartWith("application/json");
@@ -330,7 +330,7 @@ describe("a flight", () => {
     expect(await json(response)).toEqual(itemsOf(flights)[0] ?? {});
   });
 
-  test("may be read when it has left or is full", async () => {
+  test("can be read after departure and when it is full", async () => {
     const { id } = await leaving("SK100", "2026-12-01T20:00:00Z", { seats: 1 });
     await app.as("user", "/v1/api/bookings", post(bookingBody(id)));
     app.clock.advance(30 * 24 * hourMs);
@@ -338,7 +338,7 @@ describe("a flight", () => {
   });
 
   test.each(["0", "-1", "999999999999999", "424242", "9".repeat(20), "9".repeat(400)])(
-    "%s that is not there is 404",
+    "with the unknown id %s is 404",
     async (id) => {
       const response = await read(id);
       expect(response.status).toBe(404);
@@ -347,7 +347,7 @@ describe("a flight", () => {
   );
 
   test.each(["x", "--1", "+1", "1.5", "1e3", "%00", "%20", "✈️", "0x1", "1;drop", "NaN"])(
-    "%s that is no number is 400 and named",
+    "with the non-numeric id %s is 400",
     async (id) => {
       const response = await read(id);
       expect(response.status).toBe(400);
@@ -355,7 +355,7 @@ describe("a flight", () => {
     },
   );
 
-  test("has a validator, which changes as the flight does", async () => {
+  test("has an ETag, which changes when the flight changes", async () => {
     const { id } = await leaving("SK100", "2026-12-01T20:00:00Z");
     const first = await read(id);
     const etag = first.headers.get("etag") ?? "";
@@ -369,14 +369,14 @@ describe("a flight", () => {
   });
 
   test.each([
-    ["the same", (etag: string) => etag, 304],
-    ["the same, weak", (etag: string) => `W/${etag}`, 304],
-    ["a list with it", (etag: string) => `"a", W/"b" ,${etag}`, 304],
-    ["a star", () => "*", 304],
-    ["another", () => '"other"', 200],
-    ["the same without quotes", (etag: string) => etag.replaceAll('"', ""), 200],
-    ["nothing", () => "", 200],
-  ])("If-None-Match: %s", async (_, header, status) => {
+    ["the ETag", (etag: string) => etag, 304],
+    ["the ETag as a weak one", (etag: string) => `W/${etag}`, 304],
+    ["a list with the ETag", (etag: string) => `"a", W/"b" ,${etag}`, 304],
+    ["*", () => "*", 304],
+    ["another ETag", () => '"other"', 200],
+    ["the ETag without quotes", (etag: string) => etag.replaceAll('"', ""), 200],
+    ["an empty value", () => "", 200],
+  ])("compares If-None-Match: %s", async (_, header, status) => {
     const { id } = await leaving("SK100", "2026-12-01T20:00:00Z");
     const etag = (await read(id)).headers.get("etag") ?? "";
     for (const method of ["GET", "HEAD"]) {
@@ -389,7 +389,7 @@ describe("a flight", () => {
     }
   });
 
-  test("If-None-Match does not make one that is not there 304", async () => {
+  test("that does not exist is 404 despite If-None-Match", async () => {
     expect((await read(424_242, { "if-none-match": "*" })).status).toBe(404);
   });
 });

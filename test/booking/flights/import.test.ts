@@ -57,14 +57,14 @@ function read(input: string | Uint8Array, format: ImportFormat = "csv"): Promise
   return Array.fromAsync(readFlightPlans(streamOf(bytes), format));
 }
 
-/** The lines as `2: plan` or `2: why not`. */
+/** Each line as `2: plan` or `2: <error>`. */
 async function summary(input: string | Uint8Array, format: ImportFormat = "csv") {
   const lines = await read(input, format);
-  return lines.map((found) => `${found.line}: ${"plan" in found ? "plan" : found.fault}`);
+  return lines.map((found) => `${found.line}: ${"plan" in found ? "plan" : found.error}`);
 }
 
 describe("CSV", () => {
-  test("gives plans with the number and end of their lines", async () => {
+  test("yields plans with their line number and end offset", async () => {
     const text = csv(csvLine(), csvLine({ flightNumber: "ba 117", cabinClass: "First" }));
     const [first, second] = [csvLine(), text].map((part) => Buffer.byteLength(part));
     expect(await read(text)).toEqual([
@@ -77,7 +77,7 @@ describe("CSV", () => {
     ]);
   });
 
-  test("may have its columns in any order, and names with spaces around them", async () => {
+  test("may have columns in any order, with spaces around their names", async () => {
     const columns = Object.entries(row).toReversed();
     const text = `${columns.map(([key]) => ` ${key}`).join()}\n${columns.map(([, value]) => value).join()}`;
     expect(await read(text)).toMatchObject([{ line: 2, plan }]);
@@ -93,49 +93,57 @@ describe("CSV", () => {
   });
 
   test.each([
-    ["a column too few", header.replace(",price", ""), "The header lacks columns: price"],
-    ["an unknown one", `${header},gate`, 'The header has unknown columns: "gate"'],
-    ["one of another name", header.replace("seats", "Seats"), '"Seats"; lacks columns: seats'],
-    ["a column twice", `${header},price`, "The header repeats columns: price"],
-    ["semicolons", header.replaceAll(",", ";"), "The header must separate its columns by commas"],
-    ["no header but a plan", csvLine(), 'unknown columns: "N4001", "Northlight Airways", "JFK"'],
-    ["nothing but unknown ones", "x,".repeat(2_000), '"x" and 1991 more; lacks columns'],
-    ["what a terminal obeys", `${header},\u001b[2J\u202e`, 'unknown columns: "?[2J?"'],
-    ["a quote left open", `"${header}`, "A quoted field does not end as it should"],
+    ["a missing column", header.replace(",price", ""), "The header lacks columns: price"],
+    ["an unknown column", `${header},gate`, 'The header has unknown columns: "gate"'],
+    [
+      "a column name in the wrong case",
+      header.replace("seats", "Seats"),
+      '"Seats"; lacks columns: seats',
+    ],
+    ["a repeated column", `${header},price`, "The header repeats columns: price"],
+    ["semicolons", header.replaceAll(",", ";"), "The header must separate columns with commas"],
+    [
+      "a flight plan in its place",
+      csvLine(),
+      'unknown columns: "N4001", "Northlight Airways", "JFK"',
+    ],
+    ["many unknown columns", "x,".repeat(2_000), '"x" and 1991 more; lacks columns'],
+    ["terminal control characters", `${header},\u001b[2J\u202e`, 'unknown columns: "?[2J?"'],
+    ["an unclosed quote", `"${header}`, "A quoted field is not closed correctly"],
     ["more than 10 KB", `${header},${"x".repeat(10_240)}`, "longer than 10240 bytes"],
-  ])("is given up when the header has %s", async (_, first, reason) => {
+  ])("stops at a header with %s", async (_, first, reason) => {
     const found = await summary(`${first}\n${csvLine()}\n`);
     expect(found).toEqual([expect.stringContaining(reason)]);
     expect(found[0]).toStartWith("1: ");
   });
 
-  test("without a line is a fault, with a header alone an empty timetable", async () => {
-    expect(await summary("")).toEqual(["1: There is no header row"]);
-    expect(await summary("\r\n\n")).toEqual(["1: There is no header row"]);
+  test("without lines is an error, with a header only it has no flights", async () => {
+    expect(await summary("")).toEqual(["1: The header row is missing"]);
+    expect(await summary("\r\n\n")).toEqual(["1: The header row is missing"]);
     expect(await summary(header)).toEqual([]);
   });
 
   test.each([
-    ["a quote left open", csvLine({ airline: '"Halcyon' }), "A quoted field does not end"],
-    ["text behind a quote", csvLine({ airline: '"Hal"cyon' }), "A quoted field does not end"],
-    ["a field too few", "N4001,Northlight", "The line has 2 fields, the header 10"],
-    ["a field too many", `${csvLine()},`, "The line has 11 fields, the header 10"],
+    ["an unclosed quote", csvLine({ airline: '"Halcyon' }), "A quoted field is not closed"],
+    ["text after a quote", csvLine({ airline: '"Hal"cyon' }), "A quoted field is not closed"],
+    ["missing fields", "N4001,Northlight", "The line has 2 fields, but the header has 10"],
+    ["an extra field", `${csvLine()},`, "The line has 11 fields, but the header has 10"],
     ["more than 10 KB", csvLine({ airline: "x".repeat(10_240) }), "longer than 10240 bytes"],
     ["megabytes", csvLine({ airline: "x".repeat(3_000_000) }), "longer than 10240 bytes"],
-  ])("loses only the line that has %s", async (_, line, reason) => {
+  ])("skips only the line with %s", async (_, line, reason) => {
     const found = await summary(csv(csvLine(), line, csvLine()));
     expect(found).toEqual(["2: plan", expect.stringContaining(`3: `), "4: plan"]);
     expect(found[1]).toContain(reason);
   });
 
-  test("loses only the line that is not UTF-8", async () => {
+  test("skips only the line that is not UTF-8", async () => {
     const latin1 = Buffer.from(csv(csvLine({ airline: "Z\u00fcrich Air" }), csvLine()), "latin1");
     expect(await summary(latin1)).toEqual(["2: The line is not UTF-8 text", "3: plan"]);
   });
 });
 
 describe("NDJSON", () => {
-  test("takes price and seats as numbers or text", async () => {
+  test("may have price and seats as numbers or strings", async () => {
     const text = [json({ price: 412.5, seats: 216 }), "", json()].join("\n");
     expect(await read(text, "ndjson")).toMatchObject([
       { line: 1, plan },
@@ -144,46 +152,54 @@ describe("NDJSON", () => {
   });
 
   test.each([
-    ["no JSON", "{oops", "The line is not JSON"],
-    ["a list", "[1]", "The line is not a JSON object"],
+    ["invalid JSON", "{oops", "The line is not JSON"],
+    ["an array", "[1]", "The line is not a JSON object"],
     ["null", "null", "The line is not a JSON object"],
     ["an unknown key", json({ gate: 1 }), 'The line has unknown keys: "gate"'],
     ["no price", json({ price: undefined }), "price is missing"],
-    ["null for a price", json({ price: null }), "price is missing"],
-    ["an object for a price", json({ price: { amount: 1 } }), "price must be a text or a number"],
-    ["true for seats", json({ seats: true }), "seats must be a text or a number"],
-    ["half a seat", json({ seats: 1.5 }), "seats must be a whole number from 1 to 1000"],
+    ["null as the price", json({ price: null }), "price is missing"],
+    [
+      "an object as the price",
+      json({ price: { amount: 1 } }),
+      "price must be a string or a number",
+    ],
+    ["true as seats", json({ seats: true }), "seats must be a string or a number"],
+    ["a fraction as seats", json({ seats: 1.5 }), "seats must be a whole number from 1 to 1000"],
     ["a huge price", json({ price: 1e21 }), "price must be a decimal number"],
-    ["half a pair", json({ airline: "\ud800" }), "airline must not have control characters"],
-    ["a key of every object", '{"__proto__":1}', 'unknown keys: "__proto__"'],
-  ])("loses only the line that has %s", async (_, line, reason) => {
+    [
+      "a lone surrogate",
+      json({ airline: "\ud800" }),
+      "airline must not contain control characters",
+    ],
+    ["the key __proto__", '{"__proto__":1}', 'unknown keys: "__proto__"'],
+  ])("skips only the line with %s", async (_, line, reason) => {
     const found = await summary([json(), line, json()].join("\n"), "ndjson");
     expect(found).toEqual(["1: plan", expect.stringContaining(reason), "3: plan"]);
   });
 
-  test("without a line is an empty timetable", async () => {
+  test("without lines has no flights", async () => {
     expect(await summary("\n", "ndjson")).toEqual([]);
   });
 });
 
-describe("a field at fault is named with what is right", () => {
-  const faults: readonly (readonly [Partial<typeof row>, string])[] = [
+describe("a flight plan", () => {
+  const invalid: readonly (readonly [Partial<typeof row>, string])[] = [
     [{ flightNumber: "" }, "flightNumber is missing"],
-    [{ flightNumber: "12345" }, "flightNumber must be an airline code and a number, as BA117"],
+    [{ flightNumber: "12345" }, "flightNumber must be an airline code and a number, such as BA117"],
     [{ flightNumber: "BA" }, "flightNumber must be"],
     [{ flightNumber: "BA12345" }, "flightNumber must be"],
     [{ flightNumber: "B-117" }, "flightNumber must be"],
     [{ airline: "  " }, "airline is missing"],
     [{ airline: "x".repeat(61) }, "airline must not be longer than 60 characters"],
-    [{ airline: "Evil\u202eAir" }, "airline must not have control characters"],
-    [{ airline: "Evil\u0007Air" }, "airline must not have control characters"],
+    [{ airline: "Evil\u202eAir" }, "airline must not contain control characters"],
+    [{ airline: "Evil\u0007Air" }, "airline must not contain control characters"],
     [{ origin: "JFKX" }, "origin must be an airport code of three letters"],
     [{ origin: "QQQ" }, "origin is not a known airport: QQQ"],
     [{ destination: "jfk" }, "destination must differ from origin"],
-    [{ departureTime: "2026-12-01T18:25:00" }, "departureTime has no offset: end it in Z"],
-    [{ departureTime: "2026-12-01" }, "departureTime must be written as"],
-    [{ departureTime: "01/12/2026 18:25" }, "departureTime must be written as"],
-    [{ departureTime: "2026-12-01T18:25:00-05:00[America/New_York]" }, "must be written as"],
+    [{ departureTime: "2026-12-01T18:25:00" }, "departureTime has no UTC offset: append Z"],
+    [{ departureTime: "2026-12-01" }, "departureTime must have the format"],
+    [{ departureTime: "01/12/2026 18:25" }, "departureTime must have the format"],
+    [{ departureTime: "2026-12-01T18:25:00-05:00[America/New_York]" }, "must have the format"],
     [{ departureTime: "2026-02-30T18:25:00Z" }, "departureTime is not a time that exists"],
     [{ departureTime: "2026-12-01T24:25:00Z" }, "departureTime is not a time that exists"],
     [{ departureTime: "2026-12-01T18:25:00+25:00" }, "departureTime is not a time that exists"],
@@ -199,17 +215,17 @@ describe("a field at fault is named with what is right", () => {
     [{ price: "412.50", currency: "JPY" }, "price may have no decimals in JPY"],
     [{ price: "-1" }, "price must be a decimal number of 0 or more"],
     [{ price: "10000000000" }, "price must not be more than 999999999999 minor units"],
-    [{ currency: "US$" }, "currency must be a currency of ISO 4217"],
+    [{ currency: "US$" }, "currency must be an ISO 4217 currency"],
   ];
 
-  test.each(faults)("%j", async (changes, reason) => {
+  test.each(invalid)("with %j is rejected: %s", async (changes, reason) => {
     const fromCsv = await summary(csv(csvLine(changes)));
     expect(fromCsv).toEqual([expect.stringContaining(reason)]);
     const fromJson = await summary(json(changes), "ndjson");
     expect(fromJson).toEqual([fromCsv[0]?.replace("2: ", "1: ") ?? ""]);
   });
 
-  const rights: readonly (readonly [Partial<typeof row>, object])[] = [
+  const valid: readonly (readonly [Partial<typeof row>, object])[] = [
     [{ flightNumber: " u2 8 451 a " }, { flightNumber: "U28451A" }],
     [{ flightNumber: "9W1" }, { flightNumber: "9W1" }],
     [{ flightNumber: "BAW117" }, { flightNumber: "BAW117" }],
@@ -229,7 +245,7 @@ describe("a field at fault is named with what is right", () => {
     ],
   ];
 
-  test.each(rights)("%j is right", async (changes, expected) => {
+  test.each(valid)("with %j is accepted", async (changes, expected) => {
     expect(await read(csv(csvLine(changes)))).toMatchObject([{ plan: expected }]);
   });
 });
@@ -241,7 +257,7 @@ describe("reading", () => {
   );
   const bytes = new TextEncoder().encode(text);
 
-  test("does not depend on how the bytes arrive", async () => {
+  test("does not depend on the size of chunks", async () => {
     const whole = await read(bytes);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 300 }), async (chunkBytes) => {
@@ -251,7 +267,7 @@ describe("reading", () => {
     );
   });
 
-  test("never throws, whatever the bytes", async () => {
+  test("never throws, for any bytes", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 400 }),
@@ -259,13 +275,13 @@ describe("reading", () => {
         async (noise, format) => {
           await read(noise, format);
           const found = await read(Buffer.concat([Buffer.from(csv()), noise]), "csv");
-          expect(found.every((line) => "fault" in line && line.fault !== "")).toBe(true);
+          expect(found.every((line) => "error" in line && line.error !== "")).toBe(true);
         },
       ),
     );
   });
 
-  test("takes no more than it needs of an endless stream, and lets go of it", async () => {
+  test("reads only as much of an endless stream as needed, and cancels it", async () => {
     let [chunks, cancelled] = [0, false];
     const endless = new ReadableStream<Uint8Array>({
       pull(controller) {
@@ -285,7 +301,7 @@ describe("reading", () => {
     expect(cancelled).toBe(true);
   });
 
-  test("passes on the failure of the stream", async () => {
+  test("throws the stream's error", async () => {
     const failing = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.error(new Error("disk gone"));

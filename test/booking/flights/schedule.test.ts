@@ -22,7 +22,7 @@ const minutesOf = (plan: FlightPlan) =>
   (plan.arrivalTime.getTime() - plan.departureTime.getTime()) / 60_000;
 
 describe("the demo's timetable", () => {
-  test("is a few thousand flights between some 25 airports", () => {
+  test("has a few thousand flights between about 25 airports", () => {
     expect(plans.length).toBeGreaterThan(3_000);
     expect(plans.length).toBeLessThan(9_000);
     const places = new Set(plans.flatMap(({ origin, destination }) => [origin, destination]));
@@ -30,7 +30,7 @@ describe("the demo's timetable", () => {
     expect(new Set(plans.map(keyOf)).size).toBe(plans.length);
   });
 
-  test("could be imported as it is", () => {
+  test("holds valid flight plans for an import", () => {
     for (const plan of plans) {
       const { priceMinor, ...written } = plan;
       const { amount } = moneyOf(priceMinor, plan.currency);
@@ -52,24 +52,24 @@ describe("the demo's timetable", () => {
       expect(new Set(evening.map((plan) => clockAt("JFK", plan.departureTime)))).toEqual(
         new Set(["18:25"]),
       );
-      // The days of 25 hours are among them.
+      // The period includes the end of daylight saving time.
       expect(new Set(evening.map((plan) => plan.departureTime.getUTCHours())).size).toBe(2);
     }
   });
 
-  test("starts at the moment asked for and ends with the last day", () => {
+  test("starts at the requested time and ends with the last day", () => {
     const times = plans.map((plan) => plan.departureTime.getTime());
     expect(Math.min(...times)).toBeGreaterThanOrEqual(from.getTime());
     expect(Math.max(...times)).toBeLessThan(from.getTime() + 60 * day);
     expect([...demoSchedule(from, 0, 7)]).toEqual([]);
   });
 
-  test("is the same for the same seed, and another for another", () => {
+  test("depends on the seed only", () => {
     expect([...demoSchedule(from, 60, 7)]).toEqual(plans);
     expect([...demoSchedule(from, 60, 8)]).not.toEqual(plans);
   });
 
-  test("asked for a day later, has the same flights on the days that both have", () => {
+  test("has the same flights on a day, whenever it starts", () => {
     const tomorrow = new Date(from.getTime() + day);
     const later = new Map([...demoSchedule(tomorrow, 60, 7)].map((plan) => [keyOf(plan), plan]));
     const shared = plans.filter((plan) => plan.departureTime >= tomorrow);
@@ -77,7 +77,7 @@ describe("the demo's timetable", () => {
     expect(shared.map((plan) => later.get(keyOf(plan)))).toEqual(shared);
   });
 
-  test("keeps every flight's local time of departure when clocks change", () => {
+  test("keeps local departure times when clocks change", () => {
     const clocks = Map.groupBy(plans, (plan) => plan.flightNumber);
     for (const [, flights] of clocks) {
       const times = flights.map((plan) => clockAt(plan.origin, plan.departureTime));
@@ -85,7 +85,7 @@ describe("the demo's timetable", () => {
     }
   });
 
-  test("leaves and lands at hours that people travel at", () => {
+  test("has departures and arrivals at realistic hours", () => {
     for (const { origin, destination, departureTime, arrivalTime } of plans) {
       expect(clockAt(origin, departureTime) >= "06:00").toBe(true);
       expect(clockAt(destination, arrivalTime) >= "04:30").toBe(true);
@@ -100,14 +100,14 @@ describe("the demo's timetable", () => {
     ["SYD", "LAX", 790, 870],
     ["LAX", "SYD", 870, 960],
     ["SIN", "LHR", 800, 890],
-  ])("needs from %s to %s about as long as real flights", (origin, destination, least, most) => {
+  ])("has a realistic duration from %s to %s", (origin, destination, least, most) => {
     const flight = plans.find((plan) => plan.origin === origin && plan.destination === destination);
     const minutes = flight === undefined ? 0 : minutesOf(flight);
     expect(minutes).toBeGreaterThanOrEqual(least);
     expect(minutes).toBeLessThanOrEqual(most);
   });
 
-  test("sells the origin's currency, dearer and fewer seats in better cabins", () => {
+  test("has prices in the origin's currency, and fewer, more expensive seats in better cabins", () => {
     expect(plans.filter((plan) => plan.origin === "NRT")).not.toHaveLength(0);
     const currencyAt = (code: string) =>
       new Set(plans.filter((plan) => plan.origin === code).map((plan) => plan.currency));

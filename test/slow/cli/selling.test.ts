@@ -112,7 +112,7 @@ describe("skyhook import", () => {
     const file = write("c.csv", header, line({ number: "SK200" }), line({ seats: 5 }));
     const refused = await skyhook("import", file);
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/SK100 of .*, economy: more than 5 seats are sold already/);
+    expect(refused.err).toMatch(/SK100 of .*, economy: more than 5 seats are already sold/);
     expect(flights()).toMatchObject([{ flight_number: "SK100", seats: 8 }]);
   });
 

@@ -98,16 +98,16 @@ export const flightPlans = target({
     for (const line of lines) {
       if (line.line <= previous || line.line > breaks) throw new Error(`Line ${line.line} is none`);
       previous = line.line;
-      if ("fault" in line) checkFault(line.fault);
+      if ("error" in line) checkError(line.error);
       else checkPlan(line);
     }
   },
 });
 
-/** Faults are printed on a terminal. */
-function checkFault(fault: string): void {
-  if (fault === "" || fault.length > 1_000 || /[^\x20-\x7e\u2026]/.test(fault)) {
-    throw new Error(`Not fit to print: ${JSON.stringify(fault)}`);
+/** Errors are printed on a terminal. */
+function checkError(error: string): void {
+  if (error === "" || error.length > 1_000 || /[^\x20-\x7e\u2026]/.test(error)) {
+    throw new Error(`Not safe to print: ${JSON.stringify(error)}`);
   }
 }
 

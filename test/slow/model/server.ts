@@ -37,7 +37,7 @@ export async function startServer(kind: DatabaseKind, tally: Map<string, number>
     mint: (id, role, ttlSeconds) => app.services.tokens.mint({ id, roles: [role] }, ttlSeconds),
     async importCsv(csv) {
       const lines = await Array.fromAsync(readFlightPlans(new Response(csv).body ?? none(), "csv"));
-      const plans = lines.map((line) => ("plan" in line ? line.plan : none(line.fault)));
+      const plans = lines.map((line) => ("plan" in line ? line.plan : none(line.error)));
       await importFlights(app.services.storage, plans, new Date(clock.now()));
     },
     async restart() {
