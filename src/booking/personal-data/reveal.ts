@@ -27,7 +27,7 @@ export async function revealPassengers(
 ): Promise<readonly (Passenger & PersonalData)[]> {
   const id: Booking["id"] = `bk_${bookingId.replace(/^bk_/, "")}`;
   const passengers = await storage.all(passengersOf, { bookingId: id });
-  if (passengers.length === 0) throw new AppError("booking-not-found", "There is no such booking");
+  if (passengers.length === 0) throw new AppError("booking-not-found", "No booking has this id");
   // What cannot be opened is not shown, and so not recorded.
   const opened = passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
   const now = clock.now();
