@@ -2,7 +2,7 @@ import type { Role } from "../../src/base/context.ts";
 
 import type { TestApp } from "./app.ts";
 
-/** One error of a GraphQL answer, as tests look at it. */
+/** An error of a GraphQL response. */
 export interface GraphqlFault {
   readonly message: string;
   readonly path?: readonly (string | number)[];
@@ -14,7 +14,7 @@ export interface Answer {
   readonly errors?: readonly GraphqlFault[];
 }
 
-/** Who asks: nobody, or the bearer of a role, by default one and the same of each role. */
+/** The caller: null for none, a role, or a role and an id of the bearer. */
 export type Asker = Role | null | readonly [role: Role, bearer: string];
 
 export function postQuery(
@@ -35,7 +35,7 @@ export function sendAs(app: TestApp, who: Asker, init: RequestInit): Promise<Res
   return app.as(role, "/graphql", init, bearer);
 }
 
-/** Asks and returns the whole answer, errors included. */
+/** Sends a query and returns the response, errors included. */
 export async function ask(
   app: TestApp,
   who: Asker,
@@ -43,11 +43,11 @@ export async function ask(
   variables: Record<string, unknown> = {},
 ): Promise<Answer> {
   const response = await sendAs(app, who, postQuery(query, variables));
-  // Guarantee: what this program's own door sends is of this form, or the test fails on what it reads.
+  // Guarantee: the server sends this form; otherwise the test fails on what it reads.
   return (await response.json()) as Answer;
 }
 
-/** Asks and returns the data; fails when there are errors. */
+/** Sends a query and returns the data. Throws if there are errors. */
 export async function dataOf(
   app: TestApp,
   who: Asker,
@@ -59,7 +59,7 @@ export async function dataOf(
   return data;
 }
 
-/** The value at a path of names and places; undefined where there is none. */
+/** The value at a path of names and indexes; undefined if there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>((inner, key) => {
     if (typeof inner !== "object" || inner === null) return undefined;

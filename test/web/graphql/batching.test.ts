@@ -5,7 +5,7 @@ import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
 
-describe("statements", () => {
+describe("database statements", () => {
   let app: TestApp;
   let statements = 0;
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe("statements", () => {
   afterEach(() => app.stop());
 
   const countOf = async (query: string, variables = {}) => {
-    // Interpreted and compiled alike: fields are resolved in another order there.
+    // Both interpreted and compiled: compiled queries resolve fields in another order.
     const counts = new Set<number>();
     let data: Record<string, unknown> = {};
     for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
@@ -49,7 +49,7 @@ describe("statements", () => {
     return ids;
   };
 
-  test("50 bookings with flight, user, passengers and all of pageInfo take at most 4", async () => {
+  test("reads 50 bookings with flight, user, passengers and pageInfo in 3 statements", async () => {
     await addBookings(51);
     const bookings = `bookings(first: 50) { nodes { bookingId flight { flightNumber } user { name }`;
     const plain = await countOf(`{ ${bookings} } } }`);
@@ -64,7 +64,7 @@ describe("statements", () => {
     expect(full.statements).toBe(3);
   });
 
-  test("counting and looking the other way cost a statement each, and only when selected", async () => {
+  test("reads totalCount and hasPreviousPage in one statement each, only if selected", async () => {
     await addBookings(5);
     const page = "query ($after: String) { bookings(first: 2, after: $after)";
     const first = await countOf(`${page} { pageInfo { hasNextPage endCursor } } }`);
@@ -79,7 +79,7 @@ describe("statements", () => {
     expect((await next("totalCount")).statements).toBe(3);
   });
 
-  test("nodes of one type take one statement", async () => {
+  test("reads nodes of one type in one statement", async () => {
     const ids = await addBookings(20);
     const globalIds = ids.map((id) => Buffer.from(`Booking:${id}`).toString("base64"));
     const query =
@@ -89,7 +89,7 @@ describe("statements", () => {
     expect(taken).toBe(2);
   });
 
-  test("events with their notifications take two", async () => {
+  test("reads events, their notifications and the events of these in 3 statements", async () => {
     for (let count = 0; count < 20; count += 1) {
       await app.deliverSample("task_tracker", "task.completed");
     }

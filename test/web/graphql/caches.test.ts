@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { ByteCache } from "../../../src/web/graphql/byte-cache.ts";
 
 describe("a cache bounded by bytes", () => {
-  test("forgets the least recently used first", () => {
+  test("drops the least recently used values first", () => {
     const cache = new ByteCache<string, number>(10);
     cache.set("a", 1, 4);
     cache.set("b", 2, 4);
@@ -14,7 +14,7 @@ describe("a cache bounded by bytes", () => {
     expect(["a", "c", "d"].map((key) => cache.get(key))).toEqual([undefined, undefined, 4]);
   });
 
-  test("does not keep what is larger than all of it, and counts a replaced value once", () => {
+  test("does not store a value larger than the cache, and counts a replaced value once", () => {
     const cache = new ByteCache<string, number>(10);
     cache.set("a", 1, 6);
     cache.set("b", 2, 11);

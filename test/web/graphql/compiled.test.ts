@@ -58,7 +58,7 @@ const queries: readonly (readonly [string, Record<string, unknown>?])[] = [
   ],
 ];
 
-/** Selections of a flight: fields in any order and number, some under conditions, some by fragments. */
+/** Selections of a flight: fields in random order and number, some with conditions, some in fragments. */
 const { flight } = fc.letrec<{ flight: string; part: string }>((tie) => ({
   part: fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom("id", "flightId", "airline", "origin", "createdAt") },
@@ -78,7 +78,7 @@ function condition() {
   return fc.oneof(none, { weight: 1, arbitrary: fc.constantFrom(...names) });
 }
 
-/** Directives stand before a field's or a fragment's own selections. */
+/** Inserts the directive before the selection set. */
 function conditional(part: string, when: string): string {
   const brace = part.indexOf(" {");
   return brace < 0 ? `${part} ${when}` : `${part.slice(0, brace)} ${when}${part.slice(brace)}`;
@@ -99,7 +99,7 @@ const documents = fc
         `node(id: "RmxpZ2h0OjE=") { ... on Flight { ${below} } id }`,
       ].at(index % 3),
     );
-    // Spread at least once each: unused fragments are a fault.
+    // Spread each fragment once: an unused fragment is invalid.
     const text = `query ($a: Boolean = true, $b: Boolean = false) { ${operations.join(" ")}
       z: flight(flightId: 2) { ...F ...G price { ...P } id @include(if: $a) @skip(if: $b) } }
       fragment F on Flight { ${fragment} } fragment G on Flight { ${other} } fragment P on Price { currency amount }`;
@@ -110,7 +110,7 @@ const documents = fc
   })
   .filter((text) => limitErrors(parse(text)).length === 0);
 
-// Bodies are compared as texts: the order of fields is part of the answer.
+// Responses are compared as text: the order of fields matters.
 describe("compiled queries", () => {
   let app: TestApp;
   beforeAll(async () => {
@@ -120,19 +120,22 @@ describe("compiled queries", () => {
   });
   afterAll(() => app.stop());
 
-  test.each(queries)("answer %s as the interpreter does", async (query, variables = {}) => {
-    for (const accept of ["application/json", "application/graphql-response+json"]) {
-      const answers: string[] = [];
-      // The first runs are interpreted, the last two compiled.
-      for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
-        const response = await sendAs(app, "user", postQuery(query, variables, { accept }));
-        answers.push(`${response.status} ${await response.text()}`);
+  test.each(queries)(
+    "return the same response to %s as the interpreter",
+    async (query, variables = {}) => {
+      for (const accept of ["application/json", "application/graphql-response+json"]) {
+        const answers: string[] = [];
+        // The first runs are interpreted, the last two compiled.
+        for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
+          const response = await sendAs(app, "user", postQuery(query, variables, { accept }));
+          answers.push(`${response.status} ${await response.text()}`);
+        }
+        expect(new Set(answers).size).toBe(1);
       }
-      expect(new Set(answers).size).toBe(1);
-    }
-  });
+    },
+  );
 
-  test("keep the order of the query where a field is conditional and in a fragment too", async () => {
+  test("keep the order of fields if a field is conditional and in a fragment", async () => {
     const query = `query ($a: Boolean!) {
       flight(flightId: 1) { flightId @include(if: $a) flightNumber ...f } } fragment f on Flight { flightId }`;
     for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
@@ -146,7 +149,7 @@ describe("compiled queries", () => {
     }
   });
 
-  test("answer any query with the bytes of the interpreter", async () => {
+  test("return the same bytes as the interpreter for random queries", async () => {
     const variables = fc.record({ a: fc.boolean(), b: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(documents, variables, async (query, given) => {
@@ -160,7 +163,7 @@ describe("compiled queries", () => {
     );
   }, 120_000);
 
-  test("of one document are told apart by name", async () => {
+  test("are selected by operation name", async () => {
     const query = "query A { flight(flightId: 1) { id } } query B { __typename }";
     for (let run = 0; run < runsBeforeCompiling + 2; run += 1) {
       for (const [operationName, key] of [

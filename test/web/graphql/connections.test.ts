@@ -24,7 +24,7 @@ describe("a connection", () => {
   });
   afterEach(() => app.stop());
 
-  /** Events at given milliseconds; equal times are frequent, so that ids decide. */
+  /** Events at the given milliseconds. Times are often equal, so that the id decides the order. */
   const addEvents = (times: readonly number[]) =>
     Promise.all(
       times.map((ms, index) => {
@@ -36,7 +36,7 @@ describe("a connection", () => {
   const addFlights = async (count: number): Promise<void> => {
     for (let number = 1; number <= count; number += 1) {
       const plan = flightPlan(app, { flightNumber: `SK${number}` });
-      // Many of one time: the number decides, as a number (10 is more than 9).
+      // All at the same time: the id decides, numerically (10 is more than 9).
       const createdAt = new Date(app.clock.now() + Math.floor(number / 7));
       await app.services.storage.atomically(write(upsertFlight, { ...plan, createdAt }));
     }
@@ -46,7 +46,7 @@ describe("a connection", () => {
   const idsOf = (connection: unknown) =>
     listAt(connection, "edges").map((edge) => at(edge, "node", "id"));
 
-  test("walks as REST does, both ways, with the same cursors", async () => {
+  test("pages in both directions with the cursors of REST", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 30 }),
@@ -76,7 +76,7 @@ describe("a connection", () => {
             });
             const more = at(info, isForward ? "hasNextPage" : "hasPreviousPage");
             expect(more).toBe(at(rest, "pagination", "hasMore"));
-            // The other side is exact too.
+            // The flag for the opposite direction is exact too.
             const other = at(info, isForward ? "hasPreviousPage" : "hasNextPage");
             expect(other).toBe(seen.length > 0);
             expect(at(connection, "totalCount")).toBe(times.length);
@@ -94,7 +94,7 @@ describe("a connection", () => {
     );
   });
 
-  test("of flights is ordered by number, and its cursors carry one", async () => {
+  test("of flights is ordered by numeric id, also in its cursors", async () => {
     await addFlights(23);
     const all = await list(flightsQuery, { first: 100 });
     const rows = idsOf(all).map(Number);
@@ -116,7 +116,7 @@ describe("a connection", () => {
     expect(at(events, "errors", 0, "extensions", "code")).toBe("invalid-cursor");
   });
 
-  test("knows what is behind an empty page", async () => {
+  test("reports whether items precede an empty page", async () => {
     await addEvents([1, 2, 3]);
     const [newest, , oldest] = listAt(await list(eventsQuery, {}), "edges").map((edge) =>
       at(edge, "cursor"),
@@ -150,7 +150,7 @@ describe("a connection", () => {
     expect(await flags({ first: 5, after: future })).toEqual([false, false]);
   });
 
-  const refused = async (variables: object, code: string, parameter: string) => {
+  const rejects = async (variables: object, code: string, parameter: string) => {
     const { errors, data } = await ask(app, "operator", eventsQuery, { ...variables });
     expect(data).toBeNull();
     expect(errors).toMatchObject([{ extensions: { code, status: 400, errors: [{ parameter }] } }]);
@@ -164,8 +164,8 @@ describe("a connection", () => {
     ["first and before", { first: 1, before: cursor({}) }, "first"],
     ["last and after", { last: 1, after: cursor({}) }, "after"],
     ["after and before", { after: cursor({}), before: cursor({}) }, "after"],
-  ])("refuses %s as invalid-parameter", async (_, variables, parameter) => {
-    await refused(variables, "invalid-parameter", parameter);
+  ])("rejects %s as invalid-parameter", async (_, variables, parameter) => {
+    await rejects(variables, "invalid-parameter", parameter);
   });
 
   test.each([
@@ -177,20 +177,20 @@ describe("a connection", () => {
       "after",
     ],
     [
-      "a number's cursor",
+      "a cursor with a numeric id",
       { before: cursor({ createdAt: "2026-11-21T09:00:00.000Z", id: 1 }) },
       "before",
     ],
     [
-      "a cursor of a time going back",
+      "a cursor without an id in before",
       { before: cursor({ createdAt: "2026-11-21T09:00:00.000Z" }) },
       "before",
     ],
-  ])("refuses %s as invalid-cursor", async (_, variables, parameter) => {
-    await refused(variables, "invalid-cursor", parameter);
+  ])("rejects %s as invalid-cursor", async (_, variables, parameter) => {
+    await rejects(variables, "invalid-cursor", parameter);
   });
 
-  test("takes null for what is left out, 0 items, more than 100 as 100, and a cursor of a time", async () => {
+  test("accepts null arguments, sizes of 0 and above 100, and a cursor without an id", async () => {
     await addEvents([...Array(105).keys()]);
     const nothing = { first: null, last: null, after: null, before: null };
     expect(idsOf(await list(eventsQuery, nothing))).toHaveLength(20);

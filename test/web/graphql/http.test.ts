@@ -7,7 +7,7 @@ import { at, postQuery } from "../../support/graphql.ts";
 const newType = "application/graphql-response+json";
 const oldType = "application/json";
 
-// What a client may rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
+// What clients rely on: https://graphql.github.io/graphql-over-http/draft/ (the MUSTs, and the
 // SHOULDs that clients really need). Every audit of the npm package graphql-http passes as well.
 describe("GraphQL over HTTP", () => {
   let app: TestApp;
@@ -33,7 +33,7 @@ describe("GraphQL over HTTP", () => {
     [`${oldType};q=0.5, ${newType};q=0.9`, newType],
     [`${newType};q=0, ${oldType}`, oldType],
     ["text/html, application/*;q=0.8", oldType],
-  ])("answers Accept %s with %s in UTF-8", async (accept, type) => {
+  ])("responds to Accept %s with %s in UTF-8", async (accept, type) => {
     const headers = accept === undefined ? undefined : { accept };
     const response = await send(postQuery("{ __typename }", {}, headers));
     expect(response.status).toBe(200);
@@ -43,7 +43,7 @@ describe("GraphQL over HTTP", () => {
     expect(await response.json()).toEqual({ data: { __typename: "Query" } });
   });
 
-  test("refuses other types with 406 before anything is carried out", async () => {
+  test("answers 406 to other types, without executing the request", async () => {
     const { id } = await addFlight(app);
     const query = "mutation ($input: CreateBookingInput!) { createBooking(input: $input) { id } }";
     const body = { query, variables: { input: bookingBody(id) } };
@@ -58,29 +58,35 @@ describe("GraphQL over HTTP", () => {
     expect(stream.status).toBe(406);
   });
 
-  // [body, status by the new media type, status by the old one, code]
-  const refusals: readonly (readonly [string, unknown, number, number, string])[] = [
-    ["no JSON", "{", 400, 400, "invalid-body"],
-    ["nothing", "", 400, 400, "invalid-body"],
+  // [body, status for application/graphql-response+json, status for application/json, code]
+  const rejected: readonly (readonly [string, unknown, number, number, string])[] = [
+    ["invalid JSON", "{", 400, 400, "invalid-body"],
+    ["an empty body", "", 400, 400, "invalid-body"],
     ["null", "null", 400, 400, "bad-request"],
-    ["a text", '"{ __typename }"', 400, 400, "bad-request"],
+    ["a string", '"{ __typename }"', 400, 400, "bad-request"],
     ["a batch", [{ query: "{ __typename }" }], 400, 400, "bad-request"],
     ["no query", {}, 400, 400, "bad-request"],
     ["an empty query", { query: "" }, 400, 400, "bad-request"],
-    ["null for a query", { query: null }, 400, 400, "bad-request"],
-    ["a number for a query", { query: 1 }, 400, 400, "bad-request"],
-    ["an object for a query", { query: {} }, 400, 400, "bad-request"],
-    ["a text for variables", { query: "{ __typename }", variables: "{}" }, 400, 400, "bad-request"],
-    ["a list for variables", { query: "{ __typename }", variables: [] }, 400, 400, "bad-request"],
+    ["null as the query", { query: null }, 400, 400, "bad-request"],
+    ["a number as the query", { query: 1 }, 400, 400, "bad-request"],
+    ["an object as the query", { query: {} }, 400, 400, "bad-request"],
     [
-      "a text for extensions",
+      "a string as variables",
+      { query: "{ __typename }", variables: "{}" },
+      400,
+      400,
+      "bad-request",
+    ],
+    ["a list as variables", { query: "{ __typename }", variables: [] }, 400, 400, "bad-request"],
+    [
+      "a string as extensions",
       { query: "{ __typename }", extensions: "x" },
       400,
       400,
       "bad-request",
     ],
     ["an unknown parameter", { query: "{ __typename }", foo: 1 }, 400, 400, "bad-request"],
-    ["no GraphQL", { query: "{" }, 400, 200, "GRAPHQL_PARSE_FAILED"],
+    ["a syntax error", { query: "{" }, 400, 200, "GRAPHQL_PARSE_FAILED"],
     ["an unknown field", { query: "{ nope }" }, 400, 200, "GRAPHQL_VALIDATION_FAILED"],
     [
       "an unknown operation",
@@ -90,45 +96,48 @@ describe("GraphQL over HTTP", () => {
       "OPERATION_RESOLUTION_FAILURE",
     ],
     [
-      "no choice of an operation",
+      "two operations without operationName",
       { query: "query A { __typename } query B { __typename }" },
       400,
       400,
       "OPERATION_RESOLUTION_FAILURE",
     ],
     [
-      "a variable too few",
+      "a missing variable",
       { query: "query ($id: Int!) { flight(flightId: $id) { id } }" },
       400,
       200,
       "BAD_USER_INPUT",
     ],
     [
-      "a variable of a wrong type",
+      "a variable of the wrong type",
       { query: "query ($id: Int!) { flight(flightId: $id) { id } }", variables: { id: "1" } },
       400,
       200,
       "BAD_USER_INPUT",
     ],
   ];
-  test.each(refusals)("refuses %s by its status [API4-18]", async (_, body, byNew, byOld, code) => {
-    for (const [type, status] of [
-      [newType, byNew],
-      [oldType, byOld],
-    ] as const) {
-      const response = await sendBody(body, type);
-      expect([type, response.status]).toEqual([type, status]);
-      expect(response.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
-      const answer = await json(response);
-      expect(answer).not.toHaveProperty("data");
-      expect(answer["errors"]).toMatchObject([
-        { message: expect.any(String), extensions: { code, status: 400 } },
-      ]);
-      expect(JSON.stringify(answer)).not.toMatch(/originalError|stack|"http"/);
-    }
-  });
+  test.each(rejected)(
+    "rejects %s with the right status [API4-18]",
+    async (_, body, byNew, byOld, code) => {
+      for (const [type, status] of [
+        [newType, byNew],
+        [oldType, byOld],
+      ] as const) {
+        const response = await sendBody(body, type);
+        expect([type, response.status]).toEqual([type, status]);
+        expect(response.headers.get("content-type")).toBe(`${type}; charset=utf-8`);
+        const answer = await json(response);
+        expect(answer).not.toHaveProperty("data");
+        expect(answer["errors"]).toMatchObject([
+          { message: expect.any(String), extensions: { code, status: 400 } },
+        ]);
+        expect(JSON.stringify(answer)).not.toMatch(/originalError|stack|"http"/);
+      }
+    },
+  );
 
-  test("answers a field's error with 200, its data and its place", async () => {
+  test("answers 200 with data, error and path if a field fails", async () => {
     for (const type of [newType, oldType]) {
       const response = await sendBody({ query: "{ __typename me { name } }" }, type);
       expect(response.status).toBe(200);
@@ -139,7 +148,7 @@ describe("GraphQL over HTTP", () => {
     }
   });
 
-  test("takes null and {} for what may be left out, and names in any form of type", async () => {
+  test("accepts null and {} for optional parameters, and any case in Content-Type", async () => {
     const query = "query Q { __typename }";
     const full = { query, variables: null, operationName: null, extensions: null };
     for (const body of [full, { query, variables: {}, operationName: "Q", extensions: {} }]) {
@@ -162,7 +171,7 @@ describe("GraphQL over HTTP", () => {
     ["application/json; charset=iso-8859-1", '{"query":"{ __typename }"}'],
     ["", '{"query":"{ __typename }"}'],
   ])(
-    "refuses a body of type %j with 415, as other sites' forms send it [API8-7]",
+    "answers 415 to a body of type %j, which HTML forms of other sites can send [API8-7]",
     async (type, body) => {
       const response = await sendBody(body, newType, type);
       expect(response.status).toBe(415);
@@ -173,7 +182,7 @@ describe("GraphQL over HTTP", () => {
     },
   );
 
-  test("refuses more than 100 KiB with 413, announced or not, and what is no UTF-8", async () => {
+  test("answers 413 above 100 KiB, with and without Content-Length, and 400 to invalid UTF-8", async () => {
     const body = JSON.stringify({ query: "{ __typename }", variables: { x: "x".repeat(102_400) } });
     const stream = new Blob([body]).stream();
     for (const sent of [body, stream]) {
@@ -188,7 +197,7 @@ describe("GraphQL over HTTP", () => {
     expect(response.status).toBe(400);
   });
 
-  test("refuses lone surrogates, escaped in JSON or in the query", async () => {
+  test("rejects lone surrogates, escaped in JSON or in the query", async () => {
     const query = "query ($id: ID!) { node(id: $id) { id } }";
     for (const [body, code] of [
       [String.raw`{"query":"${query}","variables":{"id":"\ud800"}}`, "invalid-body"],
@@ -206,7 +215,7 @@ describe("GraphQL over HTTP", () => {
     expect(response.status).toBe(400);
   });
 
-  test("GET is for queries only [API8-6]", async () => {
+  test("allows GET only for queries [API8-6]", async () => {
     const ok = await get({
       query: "query ($id: Int!) { flight(flightId: $id) { id } }",
       variables: '{"id":1}',
@@ -231,14 +240,14 @@ describe("GraphQL over HTTP", () => {
     }
   });
 
-  test.each(["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])("%s is 405", async (method) => {
+  test.each(["PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])("answers 405 to %s", async (method) => {
     const response = await send({ method });
     expect(response.status).toBe(405);
     expect(response.headers.get("allow")).toBe("GET, POST");
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("an expired token is 401, no token is none", async () => {
+  test("answers 401 to an expired token, and accepts requests without a token", async () => {
     const headers = { authorization: "Bearer x", accept: newType };
     const response = await send(postQuery("{ __typename }", {}, headers));
     expect(response.status).toBe(401);

@@ -14,7 +14,7 @@ describe("limits", () => {
 
   const repeat = (count: number, text: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => text(index)).join(" ");
-  /** So many levels of fields below an event or a notification. */
+  /** A selection of `levels` levels below an event or a notification. */
   const nested = (levels: number, below: "event" | "notifications" = "event"): string => {
     if (levels === 1) return "title";
     const next = below === "event" ? "notifications" : "event";
@@ -23,8 +23,8 @@ describe("limits", () => {
   const doubled = (levels: number) =>
     `{ ...F0 } ${repeat(levels, (n) => `fragment F${n} on Query { a${n}: __typename ...F${n + 1} ...F${n + 1} }`)} fragment F${levels} on Query { x: __typename y: flight(flightId: 1) { id } }`;
 
-  /** Refused as a query, quickly, by the limit's name; never as a fault of ours. */
-  const refusedBy = async (limit: string, query: string, variables = {}) => {
+  /** Expects a quick rejection that names the limit. */
+  const rejectsBy = async (limit: string, query: string, variables = {}) => {
     const started = performance.now();
     for (const [accept, status] of [
       ["application/json", 200],
@@ -47,62 +47,62 @@ describe("limits", () => {
     expect(errors).toBeUndefined();
   };
 
-  test("depth is 10, however it is spread over fragments [API4-8]", async () => {
+  test("limits depth to 10, counted through fragments [API4-8]", async () => {
     await taken(`{ events(first: 0) { nodes { ${nested(8)} } } }`);
-    await refusedBy("depth", `{ events(first: 0) { nodes { ${nested(9)} } } }`);
-    await refusedBy(
+    await rejectsBy("depth", `{ events(first: 0) { nodes { ${nested(9)} } } }`);
+    await rejectsBy(
       "depth",
       `{ events(first: 0) { nodes { ... on Event { ...A } } } }
        fragment A on Event { notifications { event { ...B } } } fragment B on Event { ${nested(7)} }`,
     );
   });
 
-  test("aliases are 15, fragments written out [API4-9]", async () => {
+  test("limits aliases to 15, counted for each spread of a fragment [API4-9]", async () => {
     await taken(`{ ${repeat(15, (n) => `a${n}: __typename`)} }`);
     await taken(`{ ${repeat(15, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
-    await refusedBy("aliases", `{ ${repeat(16, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
-    await refusedBy("aliases", doubled(20));
+    await rejectsBy("aliases", `{ ${repeat(16, (n) => `a${n}: flight(flightId: ${n}) { id }`)} }`);
+    await rejectsBy("aliases", doubled(20));
   });
 
-  test("tokens are 2,000, and deep nesting of anything is no fault of ours", async () => {
+  test("limits tokens to 2,000, so deep nesting causes no server error", async () => {
     const nearly = await ask(app, null, `{ ${repeat(1_990, () => "__typename")} }`);
     expect(nearly.errors?.[0]?.message).toBe("Validation aborted.");
-    await refusedBy("tokens", `{ ${repeat(2_001, () => "__typename")} }`);
-    await refusedBy("tokens", `{ flight(flightId: ${"[".repeat(50_000)}`);
-    await refusedBy("depth", `{ ${"node { ".repeat(600)} id ${"}".repeat(601)}`);
+    await rejectsBy("tokens", `{ ${repeat(2_001, () => "__typename")} }`);
+    await rejectsBy("tokens", `{ flight(flightId: ${"[".repeat(50_000)}`);
+    await rejectsBy("depth", `{ ${"node { ".repeat(600)} id ${"}".repeat(601)}`);
   });
 
-  test("directives are 20 [API4-10]", async () => {
+  test("limits directives to 20 [API4-10]", async () => {
     await taken(`{ ${repeat(20, () => "__typename @include(if: true)")} }`);
-    await refusedBy("directives", `{ ${repeat(21, () => "__typename @include(if: true)")} }`);
-    await refusedBy("directives", `{ __typename ${"@skip(if: false) ".repeat(200)} }`);
+    await rejectsBy("directives", `{ ${repeat(21, () => "__typename @include(if: true)")} }`);
+    await rejectsBy("directives", `{ __typename ${"@skip(if: false) ".repeat(200)} }`);
   });
 
-  test("complexity counts fields by the size of pages, given directly, by variable or by default [API4-15]", async () => {
+  test("counts complexity by page size: a literal, a variable or the default [API4-15]", async () => {
     const inner =
       "nodes { title notifications { title event { title notifications { title text } } } }";
     await taken(`{ events(first: 20) { ${inner} } }`);
-    await refusedBy(
+    await rejectsBy(
       "complexity",
       `{ a: events(first: 100) { ${inner} } b: events(first: 100) { ${inner} } }`,
     );
     const byVariable = `query ($n: Int) { a: events(first: $n) { ${inner} } b: events(last: $n) { ${inner} } }`;
     await taken(byVariable, { n: 20 });
-    await refusedBy("complexity", byVariable, { n: 100 });
+    await rejectsBy("complexity", byVariable, { n: 100 });
     const byDefault = byVariable.replace("$n: Int", "$n: Int = 100");
-    await refusedBy("complexity", byDefault);
+    await rejectsBy("complexity", byDefault);
     await taken(byDefault, { n: 1 });
     const many = repeat(
       15,
       (n) =>
         `n${n}: nodes(ids: $ids) { id ... on Event { ${repeat(10, () => "title ")} notifications { title text url } } }`,
     );
-    await refusedBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
+    await rejectsBy("complexity", `query ($ids: [ID!]!) { ${many} }`, {
       ids: Array.from({ length: 100 }, () => "x"),
     });
   });
 
-  test("everything a booking page has, 100 at a time, is taken", async () => {
+  test("accepts 100 bookings with all their fields", async () => {
     await taken(`{ bookings(first: 100) { totalCount edges { cursor node { id bookingId reference status seats
       totalPrice currency confirmationSentTo createdAt updatedAt user { id userId name email createdAt }
       passengers { firstName lastName email dateOfBirth passportNumber }
@@ -112,20 +112,20 @@ describe("limits", () => {
       pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`);
   });
 
-  test("the same field with fields below it is taken 50 times [API4-11]", async () => {
+  test("accepts the same field with a selection set 50 times [API4-11]", async () => {
     await taken(`{ ${repeat(50, () => "flights(first: 0) { nodes { id } }")} }`);
-    await refusedBy("repeats", `{ ${repeat(51, () => "flights(first: 0) { nodes { id } }")} }`);
+    await rejectsBy("repeats", `{ ${repeat(51, () => "flights(first: 0) { nodes { id } }")} }`);
   });
 
   test.each([
     ["a fragment that spreads itself", "{ ...A } fragment A on Query { ...A }"],
     [
-      "two that spread each other",
+      "two fragments that spread each other",
       "{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }",
     ],
     ["an unknown fragment", "{ ...A }"],
-    ["a fragment on nothing", "{ ...A } fragment A on Nothing { x }"],
-  ])("%s is a fault of the query [API4-14]", async (_, query) => {
+    ["a fragment on an unknown type", "{ ...A } fragment A on Nothing { x }"],
+  ])("rejects %s as a client error [API4-14]", async (_, query) => {
     const { errors } = await ask(app, null, query);
     expect(errors?.[0]?.extensions).toMatchObject({
       code: "GRAPHQL_VALIDATION_FAILED",
@@ -133,7 +133,7 @@ describe("limits", () => {
     });
   });
 
-  test("introspection passes, and not without end [API4-16]", async () => {
+  test("allows introspection up to a depth [API4-16]", async () => {
     const full = getIntrospectionQuery({
       inputValueDeprecation: true,
       schemaDescription: true,
@@ -146,7 +146,7 @@ describe("limits", () => {
     expect(errors?.[0]?.extensions["code"]).toBe("GRAPHQL_VALIDATION_FAILED");
   });
 
-  test("in production the schema is not told, nor guessed [API8-8]", async () => {
+  test("hides the schema in production, also in suggestions [API8-8]", async () => {
     for (const env of [{ NODE_ENV: "production" }, { GRAPHIQL: "off" }]) {
       await app.stop();
       app = await startApp(env);

@@ -46,7 +46,7 @@ describe("GraphQL", () => {
     if (first === undefined) throw new Error("No error");
     return first;
   };
-  /** What both doors tell of a failure. */
+  /** Expects the same error from REST and GraphQL. */
   const sameFault = async (response: Response, told: GraphqlFault) => {
     const problem = await json(response);
     expect(told.extensions["code"]).toBe(problem["code"]);
@@ -56,7 +56,7 @@ describe("GraphQL", () => {
     expect(told.message).toBe(String(problem["detail"]));
   };
 
-  describe("the same result of", () => {
+  describe("returns the same result as REST for", () => {
     test("a flight", async () => {
       const { id } = await addFlight(app);
       const query = `query ($id: Int!) { result: flight(flightId: $id) { ${flightFields} } }`;
@@ -78,10 +78,10 @@ describe("GraphQL", () => {
       expect(await graphql(null, most)).toEqual({ pageSize: 100 });
     });
 
-    test("a booking, made, read and cancelled", async () => {
+    test("a booking that is created, read and cancelled", async () => {
       const { id: flightId } = await addFlight(app);
       const made = await graphql("user", booked, { input: bookingBody(flightId, 2), key: "one" });
-      // The other door knows the key, and what it was used for.
+      // REST knows the key and the request that it was used for.
       const again = await rest(
         "user",
         "/v1/api/bookings",
@@ -109,7 +109,7 @@ describe("GraphQL", () => {
       const restEnd = await rest("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" });
       expect(end).toEqual(await restEnd.json());
       expect(await graphql("user", query, { id: bookingId })).toEqual(await restBooking());
-      // A late retry is told what it was told first.
+      // A late retry returns the first result.
       expect(
         await graphql("user", booked, { input: bookingBody(flightId, 2), key: "one" }),
       ).toEqual(made);
@@ -154,7 +154,7 @@ describe("GraphQL", () => {
     });
   });
 
-  describe("the same error", () => {
+  describe("returns the same error as REST", () => {
     const booking = (body: unknown, who: Asker = "user", headers = {}) =>
       rest(who, "/v1/api/bookings", post(body, headers));
 
@@ -163,7 +163,7 @@ describe("GraphQL", () => {
       await sameFault(await booking(input, null), await fault(null, booked, { input }));
     });
 
-    test("for a bad token, before anything is carried out", async () => {
+    test("for an invalid token, without executing the request", async () => {
       const headers = { authorization: "Bearer x.y.z" };
       const response = await sendAs(app, null, post({ query: "{ __typename }" }, headers));
       expect(response.status).toBe(401);
@@ -192,7 +192,7 @@ describe("GraphQL", () => {
       await sameFault(await booking(input), await fault("user", booked, { input }));
     });
 
-    test("for a full flight, one that leaves, and a key used before", async () => {
+    test("for a full flight, a departed flight and a reused key", async () => {
       const { id } = await addFlight(app, { seats: 1 });
       const full = bookingBody(id, 2);
       await sameFault(await booking(full), await fault("user", booked, { input: full }));
@@ -212,7 +212,7 @@ describe("GraphQL", () => {
       }
     });
 
-    test("for a cancellation of a missing, a foreign and a departed booking", async () => {
+    test("for cancelling an unknown booking, another user's booking and a departed one", async () => {
       const { id: flightId } = await addFlight(app);
       const made = await graphql("user", booked, { input: bookingBody(flightId) });
       const id = String(at(made, "bookingId"));
@@ -283,7 +283,7 @@ describe("GraphQL", () => {
     });
   });
 
-  test("a query for what is missing or foreign is null", async () => {
+  test("returns null for unknown objects and those of other users", async () => {
     const { id: flightId } = await addFlight(app);
     const made = await graphql("user", booked, { input: bookingBody(flightId) });
     const query = "query ($id: ID!) { result: booking(bookingId: $id) { reference } }";
@@ -292,7 +292,7 @@ describe("GraphQL", () => {
     expect(await graphql(["user", "stranger"], query, { id })).toBeNull();
     expect(await graphql("admin", query, { id })).toEqual({ reference: at(made, "reference") });
     expect(await graphql(null, "{ result: flight(flightId: 99) { id } }")).toBeNull();
-    // Beyond the range of the column's type, of Int, and of what a number holds exactly.
+    // Beyond the range of the column's type, of Int, and of exact integers.
     for (const number of ["2147483648", "3000000000", "999999999999999", "9".repeat(30)]) {
       const ids = [`Flight:${number}`, `Flight:${flightId}`].map((text) =>
         Buffer.from(text).toString("base64"),

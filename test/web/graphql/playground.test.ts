@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => app.stop());
 
 describe("the playground", () => {
-  test("is a small page that loads from this program alone, compressed, with validators", async () => {
+  test("loads only compressed files of this server, with ETags", async () => {
     const page = await app.fetch("/graphql", { headers: html });
     expect(page.status).toBe(200);
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -44,7 +44,7 @@ describe("the playground", () => {
     expect((await app.fetch("/graphql/playground/constructor")).status).toBe(404);
   });
 
-  test("starts with a useful query and a field for the token", async () => {
+  test("starts with an example query and a header for the token", async () => {
     const start = await (await app.fetch("/graphql/playground/start.js")).text();
     expect(start).toContain("flights(first: 5)");
     expect(start).toContain(JSON.stringify(JSON.stringify({ authorization: "Bearer " }, null, 2)));

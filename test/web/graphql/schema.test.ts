@@ -20,15 +20,15 @@ await app.stop();
 const committed = await Bun.file(join(import.meta.dir, "../../../schema.graphql")).text();
 
 describe("schema.graphql", () => {
-  test("breaks no client; where it must: `bun run schema --breaking`", () => {
+  test("has no breaking changes; if intended, run `bun run schema --breaking`", () => {
     expect(changesThatBreak(committed, printedSchema(schema))).toEqual([]);
   });
 
-  test("is what the code says: `bun run schema` writes it [API9-2]", () => {
+  test("matches the code; `bun run schema` writes it [API9-2]", () => {
     expect(committed).toBe(printedSchema(schema));
   });
 
-  test("names breaking changes by what they are", () => {
+  test("describes breaking changes", () => {
     const after = committed.replace(
       /^type SeatsChange \{[^}]+\}/m,
       "type SeatsChange { flightId: ID! }",
@@ -40,13 +40,13 @@ describe("schema.graphql", () => {
   });
 });
 
-describe("the schema", () => {
+describe("the GraphQL schema", () => {
   const types = Object.values(schema.getTypeMap()).filter(
     (type) => !type.name.startsWith("__") && !isSpecifiedScalarType(type),
   );
 
   test("describes every type, field, value and argument", () => {
-    const silent = types.flatMap((type) => {
+    const undescribed = types.flatMap((type) => {
       const places: string[] = type.description ? [] : [type.name];
       if (isEnumType(type)) return places;
       if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return places;
@@ -59,10 +59,10 @@ describe("the schema", () => {
       }
       return places;
     });
-    expect(silent).toEqual([]);
+    expect(undescribed).toEqual([]);
   });
 
-  test("has the names of the contract", () => {
+  test("has the fields of the specification", () => {
     const printed = printSchema(schema).replaceAll(/"""[\s\S]*?"""\n?|^ *"[^\n]*"\n/gm, "");
     const flat = printed.replaceAll(/\s+/g, " ");
     for (const part of [

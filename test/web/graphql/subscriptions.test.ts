@@ -10,7 +10,7 @@ const seats =
   "subscription ($id: Int!) { seatsChanged(flightId: $id) { flightId seatsAvailable } }";
 const notifications = "subscription { notifications { title severity event { provider type } } }";
 
-/** An open stream: what came so far, by name and data of each message. */
+/** An open stream with the messages received so far. */
 interface Stream {
   readonly response: Response;
   readonly messages: { readonly event: string; readonly data: unknown }[];
@@ -24,7 +24,7 @@ let url: string;
 const open: Stream[] = [];
 beforeEach(async () => {
   app = await startApp();
-  // Over a real port: a stream that only lives in this process would prove little.
+  // Over a real socket, to test disconnects and slow readers.
   server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1", idleTimeout: 30 });
   url = new URL("/graphql", server.server?.url).href;
 });
@@ -90,25 +90,25 @@ async function read(response: Response, messages: Stream["messages"]): Promise<v
 
 const book = (flightId: number, passengers = 1) =>
   app.as("user", "/v1/api/bookings", post(bookingBody(flightId, passengers)), "ada");
-/** Lets what waits a moment before it is told, be told. */
-const untilTold = (stream: Stream, count: number) =>
+/** Waits for messages. Advances the clock, because changes in quick succession are sent as one. */
+const untilReceived = (stream: Stream, count: number) =>
   until(() => {
     app.clock.advance(20);
     return stream.messages.length >= count;
   });
 
 describe("a subscription", () => {
-  test("to a flight's seats tells every change of it, and none of others", async () => {
+  test("to seatsChanged sends the changes of one flight only", async () => {
     const [{ id }, other] = [await addFlight(app), await addFlight(app, { flightNumber: "SK2" })];
     const stream = await follow(seats, { id }, { role: "user" });
     expect(stream.response.status).toBe(200);
     expect(stream.response.headers.get("content-type")).toBe("text/event-stream");
     await book(other.id);
     const booked: unknown = await (await book(id, 2)).json();
-    await untilTold(stream, 1);
+    await untilReceived(stream, 1);
     const bookingId = String(at(booked, "bookingId"));
     await app.as("user", `/v1/api/bookings/${bookingId}`, { method: "DELETE" }, "ada");
-    await untilTold(stream, 2);
+    await untilReceived(stream, 2);
     const change = (seatsAvailable: number) => ({
       event: "next",
       data: { data: { seatsChanged: { flightId: id, seatsAvailable } } },
@@ -116,10 +116,10 @@ describe("a subscription", () => {
     expect(stream.messages).toEqual([change(8), change(10)]);
   });
 
-  test("to notifications tells operators what happened, with its event", async () => {
+  test("to notifications sends operators each notification with its event", async () => {
     const stream = await follow(notifications);
     await app.deliverSample("task_tracker", "task.completed");
-    await untilTold(stream, 1);
+    await untilReceived(stream, 1);
     expect(stream.messages).toMatchObject([
       {
         event: "next",
@@ -140,7 +140,7 @@ describe("a subscription", () => {
     ["without the role", notifications, "user", "insufficient-scope"],
     ["to an unknown flight", seats, "user", "flight-not-found"],
     ["to seats without a token", seats, null, "authentication-required"],
-  ] as const)("%s is refused", async (_, query, role, code) => {
+  ] as const)("is rejected: %s", async (_, query, role, code) => {
     const stream = await follow(query, query === seats ? { id: 99 } : {}, { role });
     await until(stream.ended);
     const extensions = at(stream.messages[0]?.data, "errors", 0, "extensions");
@@ -148,7 +148,7 @@ describe("a subscription", () => {
     expect(stream.messages.at(-1)?.event).toBe("complete");
   });
 
-  test("ends when its token is no longer taken, 30 s after its end", async () => {
+  test("ends 30 s after its token expired, when the token is no longer accepted", async () => {
     const { id } = await addFlight(app);
     const streams = [
       await follow(seats, { id }, { ttlSeconds: 60 }),
@@ -163,7 +163,7 @@ describe("a subscription", () => {
       expect(messages).toEqual([{ event: "complete", data: null }]);
   });
 
-  test("ends when the service does", async () => {
+  test("ends when the server stops", async () => {
     const { id } = await addFlight(app);
     const streams = [await follow(seats, { id }), await follow(notifications)];
     await Bun.sleep(20);
@@ -171,7 +171,7 @@ describe("a subscription", () => {
     await until(() => streams.every((stream) => stream.ended()));
   });
 
-  test("that its client leaves costs nothing from then on", async () => {
+  test("costs nothing after its client has disconnected", async () => {
     const { id } = await addFlight(app);
     const { storage } = app.services;
     const before = await followers();
@@ -186,7 +186,7 @@ describe("a subscription", () => {
     Object.assign(storage, {
       all: (...args: Parameters<typeof all>) => ((reads += 1), all(...args)),
     });
-    // Nobody is told of it, so nobody reads how many seats there are.
+    // No client is connected, so the seats are not read.
     app.services.seats.changed(id);
     app.clock.advance(100);
     await Bun.sleep(10);
@@ -198,7 +198,7 @@ describe("a subscription", () => {
     return Number(/^skyhook_feed_subscribers (\d+)/m.exec(text)?.[1] ?? Number.NaN);
   }
 
-  test("survives a slow reader: seats skip what is outdated, notifications lose nothing", async () => {
+  test("serves a slow reader: skips outdated seat numbers, loses no notification", async () => {
     const { id } = await addFlight(app, { seats: 500 });
     const over = new AbortController();
     const slow = app.services.seats.follow(id, over.signal);
@@ -214,7 +214,7 @@ describe("a subscription", () => {
     over.abort();
     expect(await slow.next()).toEqual({ done: true, value: undefined });
 
-    // Each of the 300 bookings made a notification; one who reads late is told all of them.
+    // Each of the 300 bookings caused a notification; the slow reader receives all of them.
     const late = app.services.feed.follow(0, new AbortController().signal);
     for (let count = 0; count < 300; count += 1) expect((await late.next()).done).toBe(false);
     await late.return();

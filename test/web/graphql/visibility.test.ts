@@ -7,7 +7,7 @@ import { ask, type Asker, at, dataOf } from "../../support/graphql.ts";
 const globalId = (type: string, id: unknown) =>
   Buffer.from(`${type}:${String(id)}`).toString("base64");
 
-describe("what strangers see", () => {
+describe("access", () => {
   let app: TestApp;
   let bookingId: string;
   const owner: Asker = ["user", "owner"];
@@ -37,7 +37,7 @@ describe("what strangers see", () => {
     ],
   ];
 
-  test.each(queries)("no booking of others through %s [API1-3]", async (_, query) => {
+  test.each(queries)("denies other users' bookings through %s [API1-3]", async (_, query) => {
     const variables = { id: bookingId, node: globalId("Booking", bookingId) };
     const used = Object.fromEntries(
       Object.entries(variables).filter(([name]) => query.includes(`$${name}`)),
@@ -51,14 +51,14 @@ describe("what strangers see", () => {
     for (const who of [stranger, operator]) {
       const seen = await ask(app, who, query, used);
       expect(JSON.stringify(seen)).not.toMatch(/ada@example|Ada|0001/);
-      // Nor whether it exists.
+      // The same response as for a booking that does not exist.
       if (query.includes("$")) expect(seen).toEqual(await ask(app, who, query, none));
     }
     const { errors } = await ask(app, null, query, used);
     expect(errors).toMatchObject([{ extensions: { code: "authentication-required" } }]);
   });
 
-  test("events are for operators, by list, node and subscription [API5-2]", async () => {
+  test("restricts events to operators in lists, nodes and subscriptions [API5-2]", async () => {
     const event = at(
       await dataOf(app, operator, "{ events { nodes { id eventId } } }"),
       "events",
@@ -81,7 +81,7 @@ describe("what strangers see", () => {
     }
   });
 
-  test("where only admins may read users, others see themselves alone", async () => {
+  test("shows users only themselves if listing users is restricted to admins", async () => {
     await app.stop();
     app = await startApp({ USERS_ACCESS: "admin" });
     const add = async (name: string) =>
@@ -110,7 +110,7 @@ describe("what strangers see", () => {
     ]);
   });
 
-  test("node finds flights for anyone, and refuses what is no id of ours", async () => {
+  test("finds flights by node without a token, and rejects invalid global ids", async () => {
     const node = "query ($id: ID!) { node(id: $id) { __typename id } }";
     expect(await dataOf(app, null, node, { id: globalId("Flight", 1) })).toEqual({
       node: { __typename: "Flight", id: globalId("Flight", 1) },
@@ -135,7 +135,7 @@ describe("what strangers see", () => {
     expect(many.errors).toMatchObject([{ extensions: { code: "invalid-parameter" } }]);
   });
 
-  test("faults of ours are told to nobody", async () => {
+  test("hides the message of a server error", async () => {
     Object.assign(app.services.flights, {
       read: () => Promise.reject(new Error("the password is swordfish")),
     });

@@ -4,7 +4,7 @@ import { runsBeforeCompiling } from "../../../../src/web/graphql/compiled.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
 import { postQuery } from "../../../support/graphql.ts";
 
-describe("the memory of the service", () => {
+describe("memory of the server", () => {
   let app: TestApp;
   beforeEach(async () => {
     app = await startApp();
@@ -24,9 +24,9 @@ describe("the memory of the service", () => {
   const query = (number: number, lists: number) =>
     `{ n${number}: __typename ${`flights(first: 1) { nodes { ${fields} } } `.repeat(lists)} }`;
 
-  /** Sends `count` different queries, each so often, and returns by how much the memory grew. */
+  /** Sends `count` different queries, each `times` times. Returns the memory growth in MiB. */
   const growth = async (count: number, times: number, lists: number) => {
-    // What any queries need once: the process's own pools, and code compiled for the machine.
+    // Warm up: memory pools of the process and machine code.
     for (let number = 0; number < 600 / lists; number += 1)
       await send(query(1_000_000 + number, lists));
     const before = megabytes();
@@ -36,11 +36,11 @@ describe("the memory of the service", () => {
     return megabytes() - before;
   };
 
-  test("has a bound when strangers send many different queries a few times [API4-13]", async () => {
+  test("is bounded for many different queries sent a few times [API4-13]", async () => {
     expect(await growth(800, 4, 3)).toBeLessThan(64);
   });
 
-  test("has a bound when they send many large ones so often that they are compiled", async () => {
+  test("is bounded for many large queries that are compiled", async () => {
     expect(await growth(24, runsBeforeCompiling + 3, 20)).toBeLessThan(128);
   });
 });

@@ -20,7 +20,7 @@ describe.skipIf(chromium === null)("the playground in a browser", () => {
       await browser.open(new URL("/graphql", server.server?.url).href);
       const button = "button.graphiql-execute-button";
       await browser.until(`document.querySelector("${button}") !== null`);
-      // The editor is there when it shows the query.
+      // The editor is ready when it shows the query.
       await browser.shows("body", "flights");
       await browser.click(button);
       await browser.shows(".result-window", "totalCount");
@@ -53,9 +53,9 @@ describe.skipIf(chromium === null)("the playground in a browser", () => {
     try {
       expect(await visit(url, "Flights")).toBe("Example");
       expect(await visit(url, "Flights")).toBe("Example");
-      // The editor stores what it shows after a pause.
+      // The editor stores its content after a pause.
       await browser.until(`${stored}?.includes("Flights")`);
-      // Somebody to whom an earlier version gave an empty tab, and put it in front.
+      // An earlier version stored an empty tab and activated it.
       await browser.read(`void (() => {
           const state = JSON.parse(${stored});
           state.tabs.push({ ...state.tabs[0], id: "empty", title: "<untitled>", query: null, headers: null });
@@ -69,7 +69,7 @@ describe.skipIf(chromium === null)("the playground in a browser", () => {
       const other = `${url}?query=${encodeURIComponent("query Other { node(id: 1) { id } }")}`;
       expect(await visit(other, "Other")).toMatch(/^Example.*,Other/);
       expect(await visit(other, "Other")).toMatch(/^Example[^,]*,Other[^,]*$/);
-      // What cannot be read is no reason to show nothing.
+      // Invalid stored tabs must not prevent the editor from starting.
       await browser.read("void localStorage.setItem('graphiql:tabState', '{')");
       await browser.open("about:blank");
       await browser.open(url);
