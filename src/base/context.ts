@@ -1,12 +1,12 @@
 import { AppError } from "./errors.ts";
 
-/** What a token lets its bearer do. `admin` may do whatever the others may. */
+/** The roles that a token can grant. `admin` includes the others. */
 export const roles = ["user", "operator", "admin"] as const;
 export type Role = (typeof roles)[number];
 
-/** Who asks. */
+/** The authenticated caller. */
 export interface Actor {
-  /** The `sub` of the token: a user's or a client's id. */
+  /** The token's `sub`: the id of a user or a client. */
   readonly id: string;
   readonly roles: readonly Role[];
 }
@@ -17,13 +17,13 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
-/** Opens the session of an access token. Throws `invalid-token`. */
+/** Verifies an access token and returns its session. Throws `invalid-token`. */
 export type Verify = (token: string) => Promise<Session>;
 
-/** What every verb is told about the request it serves. */
+/** The context that services receive with each request. */
 export interface Context {
   readonly actor: Actor;
-  /** When the token that let them in ends; what goes on after that must stop. */
+  /** When the caller's token expires. Streams must end then. */
   readonly expiresAt: Date;
   readonly requestId: string;
 }
@@ -34,11 +34,11 @@ export function isAdmin({ actor }: Pick<Context, "actor">): boolean {
 
 /** Throws `insufficient-scope` unless the actor is an admin. */
 export function requireAdmin(ctx: Pick<Context, "actor">): void {
-  if (!isAdmin(ctx)) throw new AppError("insufficient-scope", "This needs the role admin");
+  if (!isAdmin(ctx)) throw new AppError("insufficient-scope", "This requires the role admin");
 }
 
 /** Throws `insufficient-scope` unless the actor is an operator or an admin. */
 export function requireOperator({ actor }: Context): void {
   if (actor.roles.includes("operator") || actor.roles.includes("admin")) return;
-  throw new AppError("insufficient-scope", "This needs the role operator or admin");
+  throw new AppError("insufficient-scope", "This requires the role operator or admin");
 }

@@ -65,7 +65,7 @@ export function warnOfLostKeys(
     const keys = secrets.personalDataKeysThere(dataDir);
     const { lost } = await sealedKeys(storage, keys);
     for (const { keyId, bookingId } of lost) {
-      log.error(missingKey(`bookings as ${bookingId} are`, keyId, keys));
+      log.error(missingKey(`bookings such as ${bookingId} are`, keyId, keys));
     }
   };
   // A database that cannot be read is told of by all that needs it, and one that is closed is a stop.

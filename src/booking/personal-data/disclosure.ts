@@ -1,11 +1,11 @@
 import type { Booking } from "../booking.ts";
 import { defineTable } from "../../db/table.ts";
 
-/** A record that somebody was shown the personal data of a booking. */
+/** A record that someone read the personal data of a booking. */
 export interface Disclosure {
   readonly id: `dis_${string}`;
   readonly bookingId: Booking["id"];
-  /** Who: the operating system's user, for the command line. */
+  /** Who read it. On the command line, the operating system's user. */
   readonly actor: string;
   readonly reason: string;
   readonly createdAt: Date;

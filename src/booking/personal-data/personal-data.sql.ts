@@ -19,7 +19,7 @@ export const passengersOf = statement<Pick<Passenger, "bookingId">>()((db, { pas
     .orderBy(asc(passengers.position)),
 );
 
-/** The first passengers of a booking of this id or a later one; ids are in the order of their making. */
+/** The first passengers of bookings with this id or a later one. Ids sort by creation time. */
 export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: number }>()(
   (db, { passengers }, p) =>
     db
@@ -30,7 +30,7 @@ export const sealedFrom = statement<Pick<Passenger, "bookingId"> & { limit: numb
       .limit(p.limit),
 );
 
-/** The passengers of the newest bookings, the newest first. */
+/** The passengers of the newest bookings, newest first. */
 export const newestSealed = statement<{ limit: number }>()((db, { passengers }, p) =>
   db
     .select(sealedColumns(passengers))

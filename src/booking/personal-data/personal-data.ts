@@ -3,16 +3,16 @@ import { nodeCrypto } from "../../base/node-crypto.ts";
 import type { Passenger, PersonalData } from "../booking.ts";
 
 /**
- * Seals what identifies a passenger with AES-256-GCM (NIST SP 800-38D). A sealed value is
- * key id (4 bytes), nonce (12), tag (16), cipher text. It is bound to its place: moved to another
- * booking or seat it does not open.
+ * Encrypts a passenger's birth date and passport number with AES-256-GCM (NIST SP 800-38D). The result
+ * ("sealed") is key id (4 bytes), nonce (12), tag (16), ciphertext. Booking id and position are authenticated
+ * too, so that a value copied to another booking or passenger cannot be decrypted.
  */
 export interface PersonalDataSeal extends PersonalDataOpener {
   seal(place: Place, data: PersonalData): Uint8Array;
 }
 
 export interface PersonalDataOpener {
-  /** Throws a `MissingKeyError` when the ring does not have its key, another error when it is damaged. */
+  /** Decrypts. Throws a `MissingKeyError` if the key is not in the ring, another error if the data is damaged. */
   open(passenger: Place & Pick<Passenger, "sealed">): PersonalData;
 }
 
@@ -24,22 +24,22 @@ const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = keyIdBytes + nonceBytes + tagBytes;
 
-/** Something is sealed with a key that is not here. Its message is for operators, and says what to do. */
+/** Data is encrypted with a key that is missing. The message is for operators and says what to do. */
 export class MissingKeyError extends Error {
   override readonly name = "MissingKeyError";
 }
 
-/** What to say of `what`, which is sealed with a key that none of `keys` is. */
+/** The message for operators about data that is encrypted with a key not among `keys`. */
 export function missingKey(what: string, key: string, keys: readonly Uint8Array[]): string {
-  // Where there is none, it is the first again.
+  // Without any key, the missing key becomes the current one again.
   const name = keys.length === 0 ? "personal_data_key" : "personal_data_key_previous";
-  return `${what} sealed with key ${key}, which is not here: put it back as ${name.toUpperCase()} (or as the file ${name} in SECRETS_DIR or DATA_DIR)`;
+  return `${what} encrypted with key ${key}, which is missing: restore it as ${name.toUpperCase()} (or as the file ${name} in SECRETS_DIR or DATA_DIR)`;
 }
 
 /** The first key seals, all of them open. */
 export type KeyRing = readonly [Uint8Array, ...Uint8Array[]];
 
-/** `keys`: 32 bytes each. The first seals; all of them open, so a key can be rotated. */
+/** `keys`: 32 bytes each. The first encrypts, and all decrypt, so that keys can be rotated. */
 export function personalDataSeal(keys: KeyRing): PersonalDataSeal {
   const [current] = keys;
   return {
@@ -54,7 +54,7 @@ export function personalDataSeal(keys: KeyRing): PersonalDataSeal {
   };
 }
 
-/** `keys`: as for `personalDataSeal`, but there may be none. */
+/** `keys`: as for `personalDataSeal`, but may be empty. */
 export function personalDataOpener(keys: readonly Uint8Array[]): PersonalDataOpener {
   const ring = new Map(keys.map((key) => [keyId(key).toString("hex"), key]));
   return {
@@ -78,12 +78,12 @@ export function personalDataOpener(keys: readonly Uint8Array[]): PersonalDataOpe
   };
 }
 
-/** The id of the key that sealed it. */
+/** The id of the key that encrypted the value. */
 export function sealingKey({ sealed }: Pick<Passenger, "sealed">): string {
   return Buffer.from(sealed).subarray(0, keyIdBytes).toString("hex");
 }
 
-/** The ids of keys, as `sealingKey` names them. */
+/** The ids of keys, as `sealingKey` returns them. */
 export function keyIds(keys: readonly Uint8Array[]): ReadonlySet<string> {
   return new Set(keys.map((key) => keyId(key).toString("hex")));
 }
@@ -97,8 +97,8 @@ function keyId(key: Uint8Array): Buffer {
 }
 
 /**
- * Keys for hashes of requests that hold personal data, derived from those of the ring in their order (HKDF,
- * RFC 5869): an unkeyed hash could be searched for the few digits of a passport number.
+ * Keys for hashes of requests that hold personal data, derived from the ring's keys in the same order (HKDF,
+ * RFC 5869). An unkeyed hash would allow a brute-force search for the few digits of a passport number.
  */
 export function requestHashKeys([current, ...previous]: KeyRing): KeyRing {
   return [requestHashKey(current), ...previous.map(requestHashKey)];
@@ -108,7 +108,7 @@ function requestHashKey(key: Uint8Array): Uint8Array {
   return new Uint8Array(nodeCrypto().hkdfSync("sha256", key, "", "skyhook idempotency", 32));
 }
 
-/** A passport number as it may be shown: its last four characters. */
+/** Masks a passport number except for its last four characters. */
 export function maskedPassport(passportNumber: string): string {
   return passportNumber.slice(-4).padStart(passportNumber.length, "*");
 }

@@ -17,9 +17,9 @@ interface Parts {
 }
 
 /**
- * The passengers of a booking with their birth dates and passports in clear. That it was shown, to whom
- * and why, is on disk before anything is. Throws `booking-not-found`, and a `MissingKeyError` when they
- * cannot be opened.
+ * Returns the passengers of a booking with their birth dates and passport numbers in clear text. Stores who
+ * read them and why, before it returns them. Throws `booking-not-found`, and a `MissingKeyError` when they
+ * cannot be decrypted.
  */
 export async function revealPassengers(
   { storage, seal, clock, makeId }: Parts,
@@ -28,7 +28,7 @@ export async function revealPassengers(
   const id: Booking["id"] = `bk_${bookingId.replace(/^bk_/, "")}`;
   const passengers = await storage.all(passengersOf, { bookingId: id });
   if (passengers.length === 0) throw new AppError("booking-not-found", "No booking has this id");
-  // What cannot be opened is not shown, and so not recorded.
+  // Decrypt first: if that fails, nothing is revealed and nothing must be recorded.
   const opened = passengers.map((passenger) => ({ ...passenger, ...seal.open(passenger) }));
   const now = clock.now();
   const disclosure: Disclosure = {

@@ -4,28 +4,31 @@ import type { Booking, Passenger } from "../booking.ts";
 import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 import { keyIds, sealingKey } from "./personal-data.ts";
 
-/** A key that sealed bookings and is not here. */
+/** A missing key, which stored bookings are encrypted with. */
 export interface LostKey {
   readonly keyId: string;
-  /** One of the bookings. */
+  /** One of these bookings. */
   readonly bookingId: Booking["id"];
 }
 
+/** How many of the newest passengers are sampled. */
 const newest = 16;
+/** The number of intervals between the samples from the oldest booking to the newest. */
 const moments = 16;
 
-/** What was looked at. */
+/** The result of the sample. */
 export interface SealedKeys {
-  /** Whether anything is sealed at all. */
+  /** Whether the database has no passengers. */
   readonly isEmpty: boolean;
   readonly lost: readonly LostKey[];
 }
 
 /**
- * The keys that sealed bookings and are none of `keys`. Looks at the newest passengers, and at one each
- * at moments spread evenly from the oldest booking to the newest: some thirty look-ups by key however
- * many there are. So it finds a key that was in use for a sixteenth of that time, or that is in use now;
- * it can miss one of a shorter time, or of one instance among many.
+ * Finds keys that bookings are encrypted with and that are not among `keys`, from a sample: the newest
+ * passengers, and one at each of several times spread evenly from the oldest booking to the newest. That is
+ * about thirty look-ups by primary key, regardless of the number of bookings. It finds a key that is in use
+ * now or was in use for a sixteenth of that time. It can miss a key that was in use for less time, or by one
+ * of many instances.
  */
 export async function sealedKeys(
   storage: Storage,
@@ -49,10 +52,10 @@ export async function sealedKeys(
 
 type Place = Pick<Passenger, "bookingId">;
 
-/** How many of an id's hex digits are the milliseconds of its making (RFC 9562, section 5.7). */
+/** The hex digits of an id that hold its creation time in milliseconds (RFC 9562 section 5.7). */
 const timeDigits = 12;
 
-/** Ids that bookings would have which were made at moments between these two. */
+/** Ids of hypothetical bookings, made at times spread evenly between these two. */
 function between(oldest: Place | undefined, latest: Place | undefined): Booking["id"][] {
   const [from, to] = [oldest, latest].map((place) =>
     Number.parseInt(place?.bookingId.slice(3, 3 + timeDigits) ?? "", 16),

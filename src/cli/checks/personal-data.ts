@@ -52,8 +52,9 @@ export async function checkPersonalData(
   }
   const { isEmpty, lost } = await sealedKeys(storage, keys);
   if (isEmpty) return [good(about, "none is stored yet")];
-  if (lost.length === 0) return [good(about, "the bookings looked at are sealed with keys here")];
+  if (lost.length === 0)
+    return [good(about, "all sampled bookings are encrypted with available keys")];
   return lost.map(({ keyId, bookingId }) =>
-    bad(about, missingKey(`bookings as ${bookingId} are`, keyId, keys)),
+    bad(about, missingKey(`bookings such as ${bookingId} are`, keyId, keys)),
   );
 }

@@ -17,8 +17,8 @@ const key = (byte: number) => Buffer.alloc(32, byte);
 const place = { bookingId: "bk_1", position: 1 } as const;
 const data: PersonalData = { dateOfBirth: "1990-04-12", passportNumber: "CANARY123" };
 
-describe("the seal on personal data", () => {
-  test("opens what it sealed, and never seals the same way twice", () => {
+describe("the encryption of personal data", () => {
+  test("decrypts what it encrypted, and never yields the same ciphertext twice", () => {
     const seal = personalDataSeal([key(1)]);
     const [one, other] = [seal.seal(place, data), seal.seal(place, data)];
     expect(seal.open({ ...place, sealed: one })).toEqual(data);
@@ -26,16 +26,16 @@ describe("the seal on personal data", () => {
     expect(Buffer.from(one).includes("CANARY123")).toBe(false);
   });
 
-  test("opens what an older key of the ring sealed, and seals with the first", () => {
+  test("decrypts with every key of the ring, and encrypts with the first", () => {
     const old = personalDataSeal([key(1)]);
     const rotated = personalDataSeal([key(2), key(1)]);
     expect(rotated.open({ ...place, sealed: old.seal(place, data) })).toEqual(data);
     expect(() => old.open({ ...place, sealed: rotated.seal(place, data) })).toThrow(
-      /^booking bk_1 is sealed with key [0-9a-f]{8}, which is not here: put it back as PERSONAL_DATA_KEY_PREVIOUS /,
+      /^booking bk_1 is encrypted with key [0-9a-f]{8}, which is missing: restore it as PERSONAL_DATA_KEY_PREVIOUS /,
     );
   });
 
-  test("does not open at another booking or seat, nor when a bit has changed [API3-6]", () => {
+  test("does not decrypt for another booking or passenger, or after a changed bit [API3-6]", () => {
     const seal = personalDataSeal([key(1)]);
     const sealed = seal.seal(place, data);
     expect(() => seal.open({ bookingId: "bk_2", position: 1, sealed })).toThrow();
@@ -60,7 +60,7 @@ describe("a passport number and a birth date", () => {
   const folder = mkdtempSync(join(tmpdir(), "skyhook-canary-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("are found in no file, log, event, answer or error body [API3-5]", async () => {
+  test("appear in no file, log, event, response or error [API3-5]", async () => {
     const log = join(folder, "log");
     const logFd = openSync(log, "w");
     const seen: string[] = [];
@@ -78,13 +78,13 @@ describe("a passport number and a birth date", () => {
     const made = await app.as("user", bookings, post(body, { "idempotency-key": "k" }));
     await look(made);
     const { bookingId } = await json(made);
-    const faulty = [
+    const invalid = [
       { ...body, passengers: [secret, secret] },
       { ...body, passengers: [{ ...secret, lastName: "" }] },
       { ...body, flightId: "1" },
       { ...body, paymentMethod: "CANARY" },
     ];
-    for (const other of faulty) await look(await app.as("user", bookings, post(other)));
+    for (const other of invalid) await look(await app.as("user", bookings, post(other)));
     await look(await app.as("user", bookings, post(JSON.stringify(body).slice(0, -1))));
     for (const path of [`${bookings}/${String(bookingId)}`, bookings]) {
       await look(await app.as("admin", path));
@@ -93,10 +93,10 @@ describe("a passport number and a birth date", () => {
     for (const path of ["/v1/events", "/v1/notifications", "/metrics"]) {
       await look(await app.as("operator", path));
     }
-    // The log follows the feed, which the clock wakes.
+    // The log is written from the feed, which polls by the test's clock.
     app.clock.advance(1_000);
     await until(() => readFileSync(log, "utf8").includes("notification: Booking"));
-    // While it is open: the write-ahead log is read too.
+    // While the database is open, its files include the write-ahead log.
     for (const file of readdirSync(folder)) seen.push(readFileSync(join(folder, file), "latin1"));
     await app.stop();
     closeSync(logFd);

@@ -28,28 +28,28 @@ import { authorization, databaseIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const taken = resources();
 const newKey = (byte: number) => Buffer.alloc(32, byte).toString("base64");
 
-/** What the API answers to an admin who reads a booking. */
+/** Reads a booking as an admin. */
 async function read({ url }: RunningServer, id: string): Promise<Response> {
   return fetch(`${url}/v1/api/bookings/${id}`, {
     headers: { authorization: await authorization("admin") },
   });
 }
 
-/** The lines of `doctor` that are about this, without what aligns them. */
+/** The lines of `doctor` about a subject, without alignment. */
 async function findings(about: string, server: { cwd: string; env?: Record<string, string> }) {
   const { out } = await runSkyhook(["doctor"], server);
   const line = new RegExp(`^([✓!✗]) +${about} {2,}(.*)$`, "gm");
   return [...out.matchAll(line)].map(([, mark, detail]) => `${mark} ${detail}`);
 }
 
-describe("the key for personal data", () => {
-  test("may change between a booking and its repetition: that gets the first answer", async () => {
+describe("PERSONAL_DATA_KEY", () => {
+  test("may be rotated between a booking and its retry, which gets the original response", async () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder, { PERSONAL_DATA_KEY: newKey(1) });
     await runSkyhook(["import", flightsIn(folder)], first);
@@ -64,7 +64,7 @@ describe("the key for personal data", () => {
     expect(await again.json()).toEqual(booked);
   });
 
-  test("that was before is found in the data folder too; where it is gone, all say which it was", async () => {
+  test("is read from the data folder after a rotation, and named everywhere when it is missing", async () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder);
     const id = await bookingOn(first);
@@ -85,19 +85,19 @@ describe("the key for personal data", () => {
     ]);
     expect(await findings("personal data", rotated)).toEqual([expect.stringMatching(/^✓/)]);
     await rotated.stop();
-    expect(rotated.log()).not.toContain("sealed with key");
+    expect(rotated.log()).not.toContain("encrypted with key");
 
     rmSync(previous);
     const lost = await taken.start(folder);
     const advice =
-      "sealed with key [0-9a-f]{8}, which is not here: put it back as PERSONAL_DATA_KEY_PREVIOUS \\(or as the file personal_data_key_previous in SECRETS_DIR or DATA_DIR\\)";
+      "encrypted with key [0-9a-f]{8}, which is missing: restore it as PERSONAL_DATA_KEY_PREVIOUS \\(or as the file personal_data_key_previous in SECRETS_DIR or DATA_DIR\\)";
     await until(
-      () => new RegExp(`"level":50,.*"bookings as ${id} are ${advice}"`).test(lost.log()),
+      () => new RegExp(`"level":50,.*"bookings such as ${id} are ${advice}"`).test(lost.log()),
       20_000,
     );
     const answer = await read(lost, id);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
-    expect(await answer.text()).not.toContain("sealed with key");
+    expect(await answer.text()).not.toContain("encrypted with key");
     expect(lost.log()).toMatch(new RegExp(`booking ${id} is ${advice}`));
     const readable = await bookingOn(lost);
     const asked = await fetch(`${lost.url}/graphql`, {
@@ -110,8 +110,8 @@ describe("the key for personal data", () => {
         query: "{ bookings { nodes { bookingId passengers { passportNumber } } } }",
       }),
     });
-    const told: unknown = await asked.json();
-    expect(told).toMatchObject({
+    const found: unknown = await asked.json();
+    expect(found).toMatchObject({
       data: {
         bookings: {
           nodes: [
@@ -135,11 +135,11 @@ describe("the key for personal data", () => {
     using database = new Database(databaseIn(folder), { readonly: true });
     expect(database.query("select 1 from disclosures").all()).toEqual([]);
     expect(await findings("personal data", lost)).toEqual([
-      expect.stringMatching(new RegExp(`^✗ bookings as ${id} are ${advice}$`)),
+      expect.stringMatching(new RegExp(`^✗ bookings such as ${id} are ${advice}$`)),
     ]);
   });
 
-  test("is not made by a restore, which says what to bring back", async () => {
+  test("is not made by a restore, which names the key to restore", async () => {
     const folder = taken.newFolder();
     const first = await taken.start(folder);
     await bookingOn(first);
@@ -152,13 +152,13 @@ describe("the key for personal data", () => {
     const restored = await runSkyhook(["restore", file], place);
     expect(restored.out).toContain("and checked; do not start skyhook yet\n");
     expect(restored.err).toMatch(/bring back the personal_data_key .* \(key [0-9a-f]{8}\)\n$/);
-    // Nor by what is run to find out.
+    // `doctor` and `booking reveal` make no key either.
     expect(await findings("personal data", place)).toEqual([
-      expect.stringMatching(/^✗ .* put it back as PERSONAL_DATA_KEY \(or as the file/),
+      expect.stringMatching(/^✗ .* restore it as PERSONAL_DATA_KEY \(or as the file/),
     ]);
     await runSkyhook(["booking", "reveal", "bk_0", "--reason", "x"], place);
     expect(readdirSync(data)).toEqual(["skyhook.db"]);
-    // A key before is none to seal with, and no reason to make one.
+    // With only a previous key, a restore makes no current key.
     const env = { ...place.env, PERSONAL_DATA_KEY_PREVIOUS: newKey(1) };
     await runSkyhook(["restore", file, "--force"], { cwd: empty, env });
     expect(existsSync(join(data, "personal_data_key"))).toBe(false);
@@ -173,7 +173,7 @@ describe("the key for personal data", () => {
     expect(good.out).toContain("now start skyhook");
   });
 
-  test("that is missing is found among many bookings, by a look at few of them", async () => {
+  test("is found to be missing from a small sample of many bookings", async () => {
     const storage = await openStorage(schema, "sqlite::memory:");
     const keys = [1, 2, 3].map((byte) => Buffer.alloc(32, byte));
     const [old = Buffer.alloc(0), middle = old, current = old] = keys;
@@ -212,7 +212,7 @@ describe("the key for personal data", () => {
   test.each([
     ["short", /^PERSONAL_DATA_KEY must be the base64 of 32 bytes: openssl rand -base64 32/],
     ["", /^PERSONAL_DATA_KEY is empty: set it, or remove it/],
-  ])("of %j is found by doctor, and stops the start", async (PERSONAL_DATA_KEY, says) => {
+  ])("%j fails in doctor and prevents the start", async (PERSONAL_DATA_KEY, says) => {
     const place = { cwd: taken.newFolder(), env: { PERSONAL_DATA_KEY, PORT: "0" } };
     const doctor = await runSkyhook(["doctor"], place);
     expect(doctor.out).toMatch(new RegExp(`^✗ .*${says.source.slice(1)}`, "m"));
@@ -222,7 +222,7 @@ describe("the key for personal data", () => {
     expect(serve.err.replace("skyhook: ", "")).toMatch(says);
   });
 
-  test("is a setting among the others", async () => {
+  test("is listed by `skyhook config` without its value", async () => {
     const env = { PERSONAL_DATA_KEY: newKey(7) };
     const { out } = await runSkyhook(["config"], { cwd: taken.newFolder(), env });
     expect(out).toMatch(/^PERSONAL_DATA_KEY +\(set\) +- /m);
@@ -230,10 +230,10 @@ describe("the key for personal data", () => {
   });
 });
 
-describe("keys that one of several instances made for itself", () => {
+describe("keys that an instance on PostgreSQL generated", () => {
   if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
 
-  test.skipIf(noManyConnections !== null)("are warned of, each, by serve and doctor", async () => {
+  test.skipIf(noManyConnections !== null)("cause warnings from serve and doctor", async () => {
     await using database = await postgresDatabase();
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };
@@ -252,7 +252,10 @@ describe("keys that one of several instances made for itself", () => {
     writeFileSync(join(folder, "secrets/personal_data_key"), newKey(5));
     const given = await taken.start(folder, { ...env, JWT_SECRET: "x".repeat(32) });
     expect(given.log()).not.toMatch(/(?:PERSONAL_DATA_KEY|JWT_SECRET) is not set/);
-    await until(() => given.log().includes(`bookings as ${id} are sealed with key`), 20_000);
+    await until(
+      () => given.log().includes(`bookings such as ${id} are encrypted with key`),
+      20_000,
+    );
     await given.stop();
   });
 });
@@ -271,7 +274,7 @@ describe("webhook secrets", () => {
     return { cwd, env: { WEBHOOK_PROVIDERS: "code_host", ...env } };
   }
 
-  test("in files that the environment overrules are named, after SIGHUP too", async () => {
+  test("in files that the environment overrides cause warnings, after SIGHUP too", async () => {
     const env = { CODE_HOST_WEBHOOK_SECRET: old };
     const place = placeWith({}, env);
     const server = await taken.start(place.cwd, place.env);
@@ -290,7 +293,7 @@ describe("webhook secrets", () => {
     expect(said.join()).not.toMatch(/old secret|new secret of/);
   });
 
-  test("of white space stop the start, and short ones are warned of [API8-11]", async () => {
+  test("of white space prevent the start, and short ones cause a warning [API8-11]", async () => {
     const blank = placeWith({}, { CODE_HOST_WEBHOOK_SECRET: " ", PORT: "0" });
     const refused = await runSkyhook(["serve"], blank);
     expect([refused.code, refused.err]).toEqual([
@@ -302,16 +305,16 @@ describe("webhook secrets", () => {
     expect(server.log()).toContain("the current secret of code_host has fewer than 16 characters");
   });
 
-  test("in quotes are odd", async () => {
+  test("in quotes cause a warning", async () => {
     const quoted = placeWith({ [current]: `"${old}"\n` });
     expect(await findings("code_host", quoted)).toEqual([
       `! secrets/${current} starts and ends with a quote, which counts: take both off`,
     ]);
   });
 
-  test("that cannot be read stop the start, with their name", async () => {
+  test("that cannot be read prevent the start and are named", async () => {
     const place = placeWith({});
-    // Whoever runs this, root too, cannot read a folder as a file.
+    // Nobody can read a folder as a file, not even root.
     mkdirSync(join(place.cwd, "secrets", current));
     const env = { ...place.env, PORT: "0" };
     const refused = await runSkyhook(["serve"], { cwd: place.cwd, env });
@@ -325,9 +328,9 @@ describe("webhook secrets", () => {
   });
 });
 
-test("doctor does not say of a database that it cannot look at that there is none", async () => {
+test("doctor reports a database that it cannot access as an error, not as missing", async () => {
   const cwd = taken.newFolder();
-  // Leads to itself: as with a folder that one may not enter, nobody can tell what is in it.
+  // A link to itself. Like a folder without permission, its content is unknown.
   symlinkSync("data", join(cwd, "data"));
   for (const about of ["data folder", "database", "token key", "personal data key"]) {
     expect(await findings(about, { cwd })).toEqual([expect.stringMatching(/^✗ .*ELOOP/)]);
