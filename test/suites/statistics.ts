@@ -13,13 +13,13 @@ import {
   addDeliveries,
   deleteOldCounts,
   deliveriesBySteps,
-  noteSecretUse,
+  recordSecretUse,
   secretUsesOf,
 } from "../../src/gateway/statistics/statistics.sql.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { eventRow } from "../support/rows.ts";
 
-/** What every dialect must make of what operators ask. `open` gives a new, empty database. */
+/** Conformance tests for the operators' queries in every SQL dialect. `open` returns a new, empty database. */
 export function statisticsTests(open: () => Promise<Storage>): void {
   let storage: Storage;
 
@@ -42,7 +42,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
   describe("statistics", () => {
     afterEach(() => storage.close());
 
-    test("counts of one time, provider and verdict add up; others stand beside them", async () => {
+    test("adds counts of the same time, provider and verdict, and keeps others apart", async () => {
       storage = await open();
       await add({ deliveries: 2 }, { deliveries: 3 }, { verdict: "refused" }, { provider: "b" });
       await add({ deliveries: 4 }, { spanMinutes: 60, deliveries: 100 });
@@ -57,7 +57,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       }
     });
 
-    test("counts fall into steps from the first minute up to but without the last", async () => {
+    test("groups counts into steps from the first minute, excluding the last", async () => {
       storage = await open();
       const minute = 29_000_000;
       for (const after of [-1, 0, 4, 5, 9, 10]) await add({ minute: minute + after });
@@ -68,7 +68,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       ]);
     });
 
-    test("hours in which deliveries verified come newest first", async () => {
+    test("returns the hours with verified deliveries, newest first", async () => {
       storage = await open();
       await add(
         ...[60, 120, 180].map((minute) => ({ spanMinutes: 60 as const, minute })),
@@ -83,7 +83,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       ]);
     });
 
-    test("old counts are deleted, some at a time", async () => {
+    test("deletes old counts in batches", async () => {
       storage = await open();
       for (let minute = 0; minute < 5; minute += 1) await add({ minute });
       await add({ spanMinutes: 60 });
@@ -94,7 +94,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       expect(await storage.all(activeHours, { provider: "a", limit: 9 })).toHaveLength(1);
     });
 
-    test("of a secret's uses the first and the latest are kept, in whatever order they come", async () => {
+    test("keeps the first and the latest use of a secret, in any order of writes", async () => {
       storage = await open();
       const use = (ms: number, secret = "x") => ({
         provider: "a",
@@ -103,17 +103,17 @@ export function statisticsTests(open: () => Promise<Storage>): void {
         lastMatchedAt: new Date(ms),
       });
       for (const ms of [1_000, 3_000, 2_000]) {
-        await storage.atomically(write(noteSecretUse, use(ms)));
+        await storage.atomically(write(recordSecretUse, use(ms)));
       }
-      await storage.atomically(write(noteSecretUse, { ...use(5_000), provider: "b" }));
-      await storage.atomically(write(noteSecretUse, use(4_000, "y")));
+      await storage.atomically(write(recordSecretUse, { ...use(5_000), provider: "b" }));
+      await storage.atomically(write(recordSecretUse, use(4_000, "y")));
       const found = await storage.all(secretUsesOf, { provider: "a" });
       expect(found).toHaveLength(2);
       expect(found).toContainEqual({ ...use(1_000), lastMatchedAt: new Date(3_000) });
       expect(found).toContainEqual(use(4_000, "y"));
     });
 
-    test("events are found by their keys", async () => {
+    test("finds events by their idempotency keys", async () => {
       storage = await open();
       for (const n of [1, 2, 3]) await storage.atomically(write(insertEvent, eventRow(n)));
       const keys = ["task_tracker:2", "task_tracker:3", "task_tracker:4"];
@@ -121,7 +121,7 @@ export function statisticsTests(open: () => Promise<Storage>): void {
       expect(new Set(found.map(({ id }) => id))).toEqual(new Set([eventRow(2).id, eventRow(3).id]));
     });
 
-    test("load is that of what departs in a span, its end left out", async () => {
+    test("returns the load of flights departing in a span, excluding its end", async () => {
       storage = await open();
       const span = { from: new Date(10_000), until: new Date(20_000) };
       const departs = (ms: number, flightNumber: string) =>

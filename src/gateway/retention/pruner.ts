@@ -8,15 +8,15 @@ import {
   deleteNotificationsOf,
   deleteSettledEvent,
   eventsUntil,
-  forgetBody,
-  holdSettledEvent,
+  deleteBody,
+  lockSettledEvent,
 } from "./retention.sql.ts";
 import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
 import { deleteOldCounts } from "../statistics/statistics.sql.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
-/** How long things are kept. */
+/** Retention periods, in days. */
 export interface Retention {
   readonly eventDays: number;
   readonly bodyDays: number;
@@ -24,26 +24,26 @@ export interface Retention {
 
 export interface Pruner {
   start(): void;
-  /** Ends after the batch under way. */
+  /** Stops after the current batch. */
   stop(): Promise<void>;
 }
 
-/** So few at a time that no delivery waits for longer than a few milliseconds. */
+/** Small batches, so that no delivery waits longer than a few milliseconds. */
 const batchSize = 100;
 const intervalMs = 60_000;
 const dayMs = 86_400_000;
-/** A month and its last day again: charts look no further back. */
+/** Charts show at most a month. */
 const countDays = 31;
-/** Between two rounds the clock cannot truly go on by this much more than our timer does. */
-const leapMs = 3_600_000;
-/** How long nothing is deleted after a leap: the time to put a wrong clock right. */
-const afterLeapMs = 3_600_000;
+/** If the clock advances by this much more than the timer between two rounds, it jumped. */
+const jumpMs = 3_600_000;
+/** Pause after a jump, to leave time to correct a wrong clock. */
+const afterJumpMs = 3_600_000;
 
 /**
- * Forgets what has been kept long enough: bodies, then events with all that belongs to them,
- * idempotency keys and delivery counts. An event stays while a notification of it waits or was given up. When the clock leaps
- * ahead, everything looks old at once: then nothing is deleted for an hour. Of refused deliveries only the
- * bodies are forgotten here: each one that comes pushes the oldest out (webhooks/rejections.ts).
+ * Deletes expired data: bodies, events with their notifications and attempts, idempotency keys and
+ * delivery counts. Keeps events with undelivered or dead notifications. After the clock jumps forward,
+ * everything looks expired, so nothing is deleted for an hour. Of rejected deliveries it deletes only the
+ * bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
  */
 export function pruner(
   storage: Storage,
@@ -54,17 +54,17 @@ export function pruner(
   let stopped = true;
   let cancel: Cancel = () => {};
   let round: Promise<void> = Promise.resolve();
-  // Bodies before this place are gone already, or were when this process began to look.
-  let bodiesDone: Place = start;
-  /** When the next round is to begin. */
+  // Bodies before this position are already deleted.
+  let bodiesDone: Position = start;
+  /** Start time of the next round. */
   let nextRoundMs = 0;
 
   async function prune(): Promise<void> {
     const now = clock.now();
-    // Together, so that they share commits: under full load a batch waits as long as a delivery does,
-    // and one after the other they would not keep up with what comes in.
+    // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
+    // in sequence they would be slower than the data comes in.
     const ends = await Promise.allSettled([
-      forgetBodies(now),
+      deleteBodies(now),
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
@@ -72,7 +72,7 @@ export function pruner(
     ]);
     for (const end of ends) {
       if (end.status === "fulfilled") continue;
-      log.error({ err: end.reason }, "what is past its time could not be deleted; trying again");
+      log.error({ err: end.reason }, "failed to delete expired data; retrying");
     }
     if (!stopped) schedule(intervalMs);
   }
@@ -84,19 +84,19 @@ export function pruner(
 
   const bodiesUntil = (now: number) => new Date(now - bodyDays * dayMs);
 
-  async function forgetBodies(now: number): Promise<void> {
+  async function deleteBodies(now: number): Promise<void> {
     const until = bodiesUntil(now);
-    // The clock was put back: the place that we came to was never so far.
+    // The clock was set back, so the position is too far ahead.
     if (until < bodiesDone.createdAt) bodiesDone = start;
     bodiesDone = await walk(bodiesDone, until, (id) =>
-      storage.atomically(write(forgetBody, { id })),
+      storage.atomically(write(deleteBody, { id })),
     );
   }
 
   async function deleteEvents(now: number): Promise<void> {
     await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
       storage.atomically(
-        write(holdSettledEvent, { id: eventId }, "stop"),
+        write(lockSettledEvent, { id: eventId }, "stop"),
         write(deleteSettledEvent, { id: eventId }, "stop"),
         write(deleteAttemptsOf, { eventId }),
         write(deleteNotificationsOf, { eventId }),
@@ -104,21 +104,21 @@ export function pruner(
     );
   }
 
-  /** Does something to each event up to a time, batch by batch; how far it came. */
+  /** Calls `act` for each event up to a time, in batches. Returns the last position. */
   async function walk(
-    from: Place,
+    from: Position,
     until: Date,
     act: (id: Event["id"]) => Promise<unknown>,
-  ): Promise<Place> {
-    let place = from;
+  ): Promise<Position> {
+    let position = from;
     while (!stopped) {
-      const { createdAt: afterTime, id: afterId } = place;
+      const { createdAt: afterTime, id: afterId } = position;
       const found = await storage.all(eventsUntil, { afterTime, afterId, until, limit: batchSize });
       await Promise.all(found.map(({ id }) => act(id)));
-      place = found.at(-1) ?? place;
+      position = found.at(-1) ?? position;
       if (found.length < batchSize) break;
     }
-    return place;
+    return position;
   }
 
   async function deleteCounts(now: number): Promise<void> {
@@ -128,7 +128,7 @@ export function pruner(
     }
   }
 
-  /** Does it batch by batch until nothing is left to do. */
+  /** Runs batches until one is not full. */
   async function inBatches(batch: (limit: number) => Write<never>): Promise<void> {
     while (!stopped) {
       const [done] = await storage.atomically(batch(batchSize));
@@ -137,11 +137,9 @@ export function pruner(
   }
 
   function begin(): void {
-    if (clock.now() - nextRoundMs > leapMs) {
-      log.warn(
-        "the clock leapt ahead: nothing is deleted for an hour; if it is wrong, put it right",
-      );
-      schedule(afterLeapMs);
+    if (clock.now() - nextRoundMs > jumpMs) {
+      log.warn("clock jumped forward; retention paused for 1 h; check NTP");
+      schedule(afterJumpMs);
       return;
     }
     round = prune();
@@ -160,9 +158,9 @@ export function pruner(
   };
 }
 
-/** A place in the order of events. */
-interface Place {
+/** A position in the order of events. */
+interface Position {
   readonly createdAt: Date;
   readonly id: string;
 }
-const start: Place = { createdAt: new Date(0), id: "" };
+const start: Position = { createdAt: new Date(0), id: "" };

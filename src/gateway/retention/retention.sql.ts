@@ -16,7 +16,7 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** The oldest events after a place, up to a time: what a round of pruning looks at next. */
+/** The oldest events after a position, up to a time. */
 export const eventsUntil = statement<{
   afterTime: Date;
   afterId: string;
@@ -36,8 +36,8 @@ export const eventsUntil = statement<{
     .limit(p.limit),
 );
 
-/** Forgets the bytes of an event; the event stays. */
-export const forgetBody = statement<Pick<Event, "id">>()((db, { events }, p) =>
+/** Deletes the body of an event. The event stays. */
+export const deleteBody = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db
     .update(events)
     .set({ body: sql`null` })
@@ -45,17 +45,17 @@ export const forgetBody = statement<Pick<Event, "id">>()((db, { events }, p) =>
 );
 
 /**
- * Waits for whoever changes an event that is to be deleted, and has others wait. PostgreSQL's statements
- * see what was committed when they began: one that waited for a replay does not see its notification.
+ * Locks the row of an event before it is deleted. A PostgreSQL statement sees only data committed before it
+ * began: without the lock, a delete that waited for a replay would miss the replay's notification.
  */
-export const holdSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
+export const lockSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
   db
     .update(tables.events)
     .set({ duplicates: sql`${tables.events.duplicates}` })
     .where(isSettled(tables, p.id)),
 );
 
-/** Deletes an event; touches no row while a notification of it waits or was given up. */
+/** Deletes an event. Changes no row while a notification of it is undelivered or dead. */
 export const deleteSettledEvent = statement<Pick<Event, "id">>()((db, tables, p) =>
   db.delete(tables.events).where(isSettled(tables, p.id)),
 );
@@ -80,7 +80,7 @@ export const deleteNotificationsOf = statement<{ eventId: string }>()((db, { not
   db.delete(notifications).where(eq(notifications.eventId, p.eventId)),
 );
 
-/** Deletes keys whose day is over, at most `limit` of them. */
+/** Deletes at most `limit` expired keys. */
 export const deleteExpiredKeys = statement<{ now: Date; limit: number }>()(
   (db, { idempotency }, p) =>
     db

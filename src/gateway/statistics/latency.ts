@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 
 import { minuteMs, minuteOf } from "../delivery-count.ts";
 
-/** How long acknowledgements took of late, in milliseconds; null where there was none. */
+/** How long recent acknowledgements took. Null if there were none. */
 export interface Acknowledgements {
   readonly windowSeconds: number;
   readonly count: number;
@@ -17,13 +17,13 @@ export interface Latency {
 }
 
 const windowMinutes = 5;
-/** Each bucket reaches a tenth further than the one before, so that a figure is within 5 % of the truth. */
+/** Each bucket is 10 % wider than the one before, so that quantiles are accurate to 5 %. */
 const growth = 1.1;
 const leastMs = 0.01;
-/** The last one ends beyond a minute, which no request outlives. */
+/** The last bucket ends beyond a minute, the longest duration of a request. */
 const bucketCount = 170;
 
-/** A histogram a minute, of this process alone: bounded memory, and an increment an observation. */
+/** Keeps one histogram per minute, for this process. Uses bounded memory and one increment per observation. */
 export function latency(clock: Clock): Latency {
   const minutes = new Map<number, Uint32Array>();
 
@@ -66,7 +66,7 @@ function bucketOf(ms: number): number {
   return Math.min(bucket, bucketCount - 1);
 }
 
-/** The middle of the bucket that holds the `rank`-th smallest; null where there is none. */
+/** The middle of the bucket with the `rank`-th smallest value, or null if `rank` is 0. */
 function quantileOf(sums: readonly number[], rank: number): number | null {
   if (rank === 0) return null;
   let seen = 0;

@@ -6,7 +6,7 @@ import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { providerStatusesSchema } from "./provider-status.schema.ts";
 import type { Providers } from "./provider-status.ts";
 
-/** How each provider is doing, for operators. */
+/** The status of each provider, for operators. */
 export const providerStatusRest = (providers: Providers, authenticated: Authenticated) =>
   new Elysia({ name: "provider-status" }).get(
     "/v1/providers",
@@ -17,9 +17,9 @@ export const providerStatusRest = (providers: Providers, authenticated: Authenti
         operationId: "listProviders",
         tags: ["Operators"],
         security: bearer,
-        summary: "See how each provider is doing",
+        summary: "Get the status of each provider",
         description:
-          "Whether it has fallen silent, and which of its secrets is in use. Needs the role operator or admin.",
+          "Whether it is silent, and which of its secrets is in use. Needs the role operator or admin.",
       },
     },
   );

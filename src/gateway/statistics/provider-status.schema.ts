@@ -8,23 +8,23 @@ import type { Rotation, SecretStatus } from "./rotation.ts";
 const secretFields = {
   present: Type.Boolean({ description: "Whether it is set." }),
   lastMatchedAt: nullable(instant(), {
-    description: "When a delivery last verified with it; null when none did.",
+    description: "When a delivery last verified with it; null if none did.",
   }),
 };
 
 const rotationSchema = schemaOf<Rotation>()(
   "SecretRotation",
-  "How far the change from one secret to the next has come.",
+  "The progress of a secret rotation.",
   {
-    current: schemaOf<SecretStatus>()("CurrentSecret", "The secret in use.", secretFields),
+    current: schemaOf<SecretStatus>()("CurrentSecret", "The current secret.", secretFields),
     previous: schemaOf<Rotation["previous"]>()(
       "PreviousSecret",
-      "The secret of before, accepted while a rotation is under way.",
+      "The previous secret, accepted during a rotation.",
       {
         ...secretFields,
         safeToRemove: Type.Boolean({
           description:
-            "The current secret has matched since, and this one has matched nothing for 24 hours.",
+            "Whether the current secret has matched since and this one has not matched for 24 hours.",
         }),
       },
     ),
@@ -33,20 +33,21 @@ const rotationSchema = schemaOf<Rotation>()(
 
 const providerStatusSchema = schemaOf<ProviderStatus>()(
   "ProviderStatus",
-  "How a registered provider is doing.",
+  "The status of a registered provider.",
   {
-    provider: text("Its name in addresses and events.", "code_host"),
-    displayName: text("What people call it.", "Code host (GitHub)"),
-    hasSecret: Type.Boolean({ description: "Without one it answers 503." }),
-    lastEventAt: nullable(instant(), { description: "When its last event came." }),
+    provider: text("The provider's name in paths and events.", "code_host"),
+    displayName: text("The name for display.", "Code host (GitHub)"),
+    hasSecret: Type.Boolean({ description: "Without a secret its webhooks get 503." }),
+    lastEventAt: nullable(instant(), { description: "Time of receipt of its last event." }),
     usualIntervalSeconds: nullable(
-      count("How often deliveries usually come; null where too few came to say.", 1200),
+      count("The usual interval between deliveries; null if there were too few.", 1200),
     ),
     silentForSeconds: nullable(
-      count("Since the last delivery that verified; null when there never was one.", 93_600),
+      count("Time since the last verified delivery; null if there never was one.", 93_600),
     ),
     isSilent: Type.Boolean({
-      description: "For ten usual intervals, and longer than any pause of the last 14 days.",
+      description:
+        "Whether it has been silent for ten usual intervals and longer than any pause of the last 14 days.",
     }),
     secrets: rotationSchema,
   },

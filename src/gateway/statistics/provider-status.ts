@@ -7,13 +7,13 @@ import type { Storage } from "../../db/storage.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import { rotation, type Rotation } from "./rotation.ts";
-import { hoursLookedAt, silence, type Silence } from "./silence.ts";
+import { maxActiveHours, silence, type Silence } from "./silence.ts";
 
-/** How a registered provider is doing. */
+/** The status of a registered provider. */
 export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {
   readonly provider: Provider["id"];
   readonly hasSecret: boolean;
-  /** Null when there is none, or it is no longer kept. */
+  /** Null if there is none, or retention deleted it. */
   readonly lastEventAt: Date | null;
   readonly secrets: Rotation;
 }
@@ -37,7 +37,7 @@ export function providerStatuses(storage: Storage, registry: Registry, clock: Cl
   };
 }
 
-/** How one provider is doing; read by indexes alone. */
+/** The status of one provider. All queries use indexes. */
 export async function providerStatus(
   storage: Storage,
   registered: Registered,
@@ -47,7 +47,7 @@ export async function providerStatus(
   const [[last], uses, hours] = await Promise.all([
     storage.all(lastEventOf, { provider: id }),
     storage.all(secretUsesOf, { provider: id }),
-    storage.all(activeHours, { provider: id, limit: hoursLookedAt }),
+    storage.all(activeHours, { provider: id, limit: maxActiveHours }),
   ]);
   const verifiedAt = [last?.createdAt, ...uses.map(({ lastMatchedAt }) => lastMatchedAt)];
   const times = verifiedAt.filter((time) => time !== undefined).map((time) => time.getTime());

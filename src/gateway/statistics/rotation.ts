@@ -1,35 +1,35 @@
 import type { Registered } from "../providers/registry.ts";
 import type { SecretUse } from "../secret-use.ts";
 
-/** How far the change from one secret to the next has come. */
+/** The progress of a secret rotation. */
 export interface Rotation {
   readonly current: SecretStatus;
   readonly previous: SecretStatus & {
-    /** Nobody signs with it any more. */
+    /** Whether the provider no longer signs with it. */
     readonly safeToRemove: boolean;
   };
 }
 
 export interface SecretStatus {
   readonly present: boolean;
-  /** When a delivery last verified with it; null when none did. */
+  /** When a delivery last verified with it, or null if none did. */
   readonly lastMatchedAt: Date | null;
 }
 
-/** Providers try again for a day or so, and sign anew each time. */
+/** Providers retry for about a day and sign each attempt again. */
 const quietMs = 24 * 3_600_000;
 
 /**
- * Where a provider's rotation stands. The previous secret is safe to remove when the current one has
- * matched since, and the previous one has matched nothing for 24 hours; where it never matched, since
- * the current one first did.
+ * The state of a provider's secret rotation. The previous secret is safe to remove if the current one has
+ * matched since and the previous one has not matched for 24 hours. If the previous one never matched, the
+ * 24 hours begin with the first match of the current one.
  */
 export function rotation(
   { secrets, fingerprints }: Pick<Registered, "secrets" | "fingerprints">,
   uses: readonly SecretUse[],
   nowMs: number,
 ): Rotation {
-  const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);
+  const useOf = (fingerprint: string) => uses.find(({ secret }) => secret === fingerprint);
   const [current, previous] = [useOf(fingerprints.current), useOf(fingerprints.previous)];
   const isPresent = Boolean(secrets?.previous);
   const quietSince = previous?.lastMatchedAt ?? current?.firstMatchedAt;

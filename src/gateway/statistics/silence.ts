@@ -1,29 +1,30 @@
 import type { ActiveHour } from "./statistics.sql.ts";
 
-/** Whether a provider has fallen silent. */
+/** Whether a provider is silent. */
 export interface Silence {
-  /** How often deliveries usually come; null where too few came to say. */
+  /** The usual interval between deliveries, or null if there were too few. */
   readonly usualIntervalSeconds: number | null;
-  /** Since the last delivery that verified; null when there never was one. */
+  /** Time since the last verified delivery, or null if there never was one. */
   readonly silentForSeconds: number | null;
-  /** Longer than this provider is ever silent. */
+  /** Silent for longer than this provider's usual pauses. */
   readonly isSilent: boolean;
 }
 
 const hourSeconds = 3_600;
 const hourMinutes = 60;
-/** A fortnight holds two weekends. */
+/** Two weeks contain two weekends. */
 const windowHours = 14 * 24;
-/** Hours to read for `silence`: more never count. */
-export const hoursLookedAt = windowHours;
-/** Fewer deliveries say nothing about a habit. */
-const leastDeliveries = 10;
+/** The number of active hours that `silence` needs at most. */
+export const maxActiveHours = windowHours;
+/** With fewer deliveries the usual interval is unknown. */
+const minDeliveries = 10;
 const patienceIntervals = 10;
 
 /**
- * The rule, for the 14 days before the last delivery. Usual interval: the median step from one hour with
- * deliveries to the next, divided by the median of how many came in such an hour. Silent: nothing for ten
- * usual intervals, and for longer than the longest pause of these days. `hours`: newest first.
+ * Determines whether a provider is silent, from the 14 days before its last delivery. The usual interval is
+ * the median distance between hours with deliveries, divided by the median number of deliveries in such an
+ * hour. A provider is silent after ten usual intervals, and longer than the longest pause in these days.
+ * `hours`: newest first.
  */
 export function silence(
   hours: readonly ActiveHour[],
@@ -35,7 +36,7 @@ export function silence(
   const newest = hours[0]?.minute ?? 0;
   const window = hours.filter(({ minute }) => newest - minute < windowHours * hourMinutes);
   const deliveries = window.reduce((sum, hour) => sum + hour.deliveries, 0);
-  if (deliveries < leastDeliveries || silentForSeconds === null) {
+  if (deliveries < minDeliveries || silentForSeconds === null) {
     return { usualIntervalSeconds: null, silentForSeconds, isSilent: false };
   }
   const stepsInHours = window
@@ -44,13 +45,13 @@ export function silence(
   const usualStep = median(stepsInHours) ?? 1;
   const usualCount = median(window.map((hour) => hour.deliveries)) ?? 1;
   const usualIntervalSeconds = Math.max(1, Math.round((usualStep * hourSeconds) / usualCount));
-  // From the start of one hour to the end of the next active one: a pause may be that long.
+  // A pause can last from the start of one active hour to the end of the next.
   const longestPauseSeconds = (Math.max(1, ...stepsInHours) + 1) * hourSeconds;
   const patienceSeconds = Math.max(patienceIntervals * usualIntervalSeconds, longestPauseSeconds);
   return { usualIntervalSeconds, silentForSeconds, isSilent: silentForSeconds > patienceSeconds };
 }
 
-/** The middle one, or the mean of the two; undefined of nothing. */
+/** The median, or undefined for an empty list. */
 function median(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length / 2;

@@ -13,7 +13,7 @@ import {
 } from "./statistics.schema.ts";
 import { maxHoursByMinutes, maxPoints, type Span, type Statistics } from "./statistics.ts";
 
-/** How it goes, for operators. */
+/** Delivery and health statistics, for operators. */
 export const statisticsRest = (
   statistics: Statistics,
   authenticated: Authenticated,
@@ -34,7 +34,7 @@ export const statisticsRest = (
           operationId: "getDeliveryStatistics",
           tags: ["Operators"],
           security: bearer,
-          summary: "Count deliveries by provider and verdict, over time",
+          summary: "Count deliveries over time by provider and verdict",
           description: "Kept for 31 days. Needs the role operator or admin.",
         },
       },
@@ -45,7 +45,7 @@ export const statisticsRest = (
         operationId: "getHealthStatistics",
         tags: ["Operators"],
         security: bearer,
-        summary: "See how the program is doing",
+        summary: "Get the health of the program",
         description: "Needs the role operator or admin.",
       },
     });
@@ -53,11 +53,11 @@ export const statisticsRest = (
 const hourMs = 3_600_000;
 const maxStepSeconds = 86_400;
 
-/** The span asked for, in whole steps. Throws `invalid-parameter`. */
+/** The requested span, in whole steps. Throws `invalid-parameter`. */
 function readSpan(query: URLSearchParams, nowMs: number): Span {
   const stepSeconds = wholeNumber(query, "step", 60) ?? 60;
   if (stepSeconds % 60 !== 0 || stepSeconds > maxStepSeconds) {
-    throw invalidParameter("step", `Seconds, a multiple of 60 up to ${maxStepSeconds}`);
+    throw invalidParameter("step", `Must be a multiple of 60 up to ${maxStepSeconds} seconds`);
   }
   const to = timeOf(query, "to") ?? nowMs;
   const from = timeOf(query, "from") ?? to - hourMs;
@@ -66,10 +66,10 @@ function readSpan(query: URLSearchParams, nowMs: number): Span {
   const fromMs = Math.floor(from / stepMs) * stepMs;
   const toMs = Math.ceil(to / stepMs) * stepMs;
   if ((toMs - fromMs) / stepMs > maxPoints) {
-    throw invalidParameter("step", `Makes more than ${maxPoints} points: take a longer one`);
+    throw invalidParameter("step", `Results in more than ${maxPoints} points. Use a longer step.`);
   }
   if (stepSeconds % 3_600 !== 0 && toMs - fromMs > maxHoursByMinutes * hourMs) {
-    const detail = `For more than ${maxHoursByMinutes} hours take whole hours, as 3600`;
+    const detail = `Must be a multiple of 3600 for more than ${maxHoursByMinutes} hours`;
     throw invalidParameter("step", detail);
   }
   return { fromMs, toMs, stepSeconds };
@@ -78,18 +78,18 @@ function readSpan(query: URLSearchParams, nowMs: number): Span {
 /** The end of the year 9999. */
 const latestMs = Date.UTC(10_000, 0);
 
-/** A time in a query, in milliseconds since the epoch; undefined when it is missing. */
+/** A time in a query, in milliseconds since the epoch, or undefined if it is missing. */
 function timeOf(query: URLSearchParams, name: string): number | undefined {
   const value = single(query, name);
   if (value === undefined) return undefined;
-  const expected = "A time since 1970 with its offset, as 2026-11-21T09:00:00Z";
+  const expected = "Must be a time since 1970 with an offset, such as 2026-11-21T09:00:00Z";
   let ms: number;
   try {
     ms = Temporal.Instant.from(value).epochMilliseconds;
   } catch {
     throw invalidParameter(name, expected);
   }
-  // Far off, the steps around it would begin or end beyond what a date can say.
+  // Beyond these limits, steps could begin or end outside the range of Date.
   if (ms < hourMs || ms > latestMs) throw invalidParameter(name, expected);
   return ms;
 }

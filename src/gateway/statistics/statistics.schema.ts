@@ -25,20 +25,20 @@ const seriesSchema = schemaOf<DeliverySeries>()(
   "DeliverySeries",
   "Deliveries of one provider and verdict.",
   {
-    provider: text("`unknown` for addresses that nobody is registered at.", "code_host"),
-    verdict: word(verdicts, { description: "What became of them." }),
-    counts: listOf(Type.Integer({ minimum: 0 }), { description: "One for each step." }),
+    provider: text("`unknown` for paths without a registered provider.", "code_host"),
+    verdict: word(verdicts, { description: "The result of the deliveries." }),
+    counts: listOf(Type.Integer({ minimum: 0 }), { description: "One count per step." }),
   },
 );
 
 export const deliveryStatisticsSchema = schemaOf<DeliveryStatistics>()(
   "DeliveryStatistics",
-  "Deliveries by provider and verdict, over time.",
+  "Deliveries over time, by provider and verdict.",
   {
-    from: instant({ description: "The first step begins here." }),
-    to: instant({ description: "The last step ends here." }),
-    stepSeconds: count("Seconds a step.", 60),
-    series: listOf(seriesSchema, { description: "Those that have any delivery." }),
+    from: instant({ description: "Start of the first step." }),
+    to: instant({ description: "End of the last step." }),
+    stepSeconds: count("Seconds per step.", 60),
+    series: listOf(seriesSchema, { description: "The series with at least one delivery." }),
   },
 );
 
@@ -46,15 +46,15 @@ const time = "2026-11-21T08:00:00Z";
 
 export const deliveryStatisticsQuery = documented(
   Type.Object({
-    from: Type.Optional(text("A time with its offset; an hour before `to` when left out.", time)),
-    to: Type.Optional(text("A time with its offset; now when left out.", time)),
+    from: Type.Optional(text("A time with an offset. Default: an hour before `to`.", time)),
+    to: Type.Optional(text("A time with an offset. Default: now.", time)),
     step: Type.Optional(
       Type.Integer({
         minimum: 60,
         maximum: 86_400,
         multipleOf: 60,
         default: 60,
-        description: `Seconds a step. There can be ${maxPoints} of them.`,
+        description: `Seconds per step, for at most ${maxPoints} steps.`,
       }),
     ),
   }),
@@ -65,26 +65,28 @@ const milliseconds = (description: string) =>
 
 const acknowledgementsSchema = schemaOf<Acknowledgements>()(
   "Acknowledgements",
-  "How long this process took to acknowledge deliveries, commit included.",
+  "How long this process took to acknowledge deliveries, including the commit.",
   {
-    windowSeconds: count("How far back it looks.", 300),
+    windowSeconds: count("The period that the numbers cover.", 300),
     count: count("Acknowledgements in that time.", 812),
-    p50Ms: milliseconds("Half of them took no longer, to within 5 %."),
+    p50Ms: milliseconds("50 % took no longer. Accurate to 5 %."),
     p95Ms: milliseconds("95 % took no longer."),
     p99Ms: milliseconds("99 % took no longer."),
   },
 );
 
 const outboxSchema = schemaOf<OutboxDepth>()("OutboxDepth", "Notifications not yet delivered.", {
-  pending: count("Never tried yet.", 0),
-  retrying: count("Tried, and due again.", 2),
-  dead: count("Given up.", 1),
-  oldestSeconds: nullable(count("Age of the oldest that waits; null when none does.", 340)),
+  pending: count("Not attempted yet.", 0),
+  retrying: count("Failed, with a retry scheduled.", 2),
+  dead: count("Failed, without further retries.", 1),
+  oldestSeconds: nullable(
+    count("Age of the oldest pending or retrying notification; null if there is none.", 340),
+  ),
 });
 
 export const healthStatisticsSchema = schemaOf<HealthStatistics>()(
   "HealthStatistics",
-  "How the program is doing.",
+  "The health of the program.",
   {
     version: text("The program's version.", "0.1.0"),
     uptimeSeconds: count("Whole seconds since the program started.", 3600),

@@ -13,7 +13,7 @@ import { allColumns, statementsOver } from "../../db/statement.ts";
 const tables = { deliveryCounts: deliveryCountsTable, secretUses: secretUsesTable };
 const statement = statementsOver(tables);
 
-/** Adds to what was counted of that time, by this instance or another. */
+/** Adds deliveries to the count of their span, which several instances share. */
 export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t }) =>
   db
     .insert(t)
@@ -24,7 +24,7 @@ export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t
     }),
 );
 
-/** Minutes since the epoch, from `from` up to but without `to`, added up `stepMinutes` at a time. */
+/** A range in minutes since the epoch, `to` excluded, in steps of `stepMinutes`. */
 interface Steps {
   readonly spanMinutes: SpanMinutes;
   readonly from: number;
@@ -32,7 +32,7 @@ interface Steps {
   readonly stepMinutes: number;
 }
 
-/** Deliveries by step from 0 up; steps without any are left out. */
+/** Deliveries by step, numbered from 0. Omits steps without deliveries. */
 export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, p) =>
   db
     .select({
@@ -49,18 +49,18 @@ export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, 
         lt(t.minute, sql`${p.to}`),
       ),
     )
-    // By place: written out again, its parameters would be others.
+    // By position: repeating the expression would bind other parameters.
     .groupBy(sql`1`, t.provider, t.verdict),
 );
 
-/** An hour in which deliveries of a provider verified. */
+/** An hour with verified deliveries of a provider. */
 export interface ActiveHour {
-  /** Its first minute, in minutes since the epoch. */
+  /** Start of the hour, in minutes since the epoch. */
   readonly minute: number;
   readonly deliveries: number;
 }
 
-/** The newest such hours of a provider, newest first. */
+/** The last active hours of a provider, newest first. */
 export const activeHours = statement<{ provider: string; limit: number }>()(
   (db, { deliveryCounts: t }, p) =>
     db
@@ -81,7 +81,7 @@ export const activeHours = statement<{ provider: string; limit: number }>()(
       .limit(p.limit),
 );
 
-/** Deletes counts of before a minute, at most `limit` of them. */
+/** Deletes at most `limit` counts before a minute. */
 export const deleteOldCounts = statement<{
   spanMinutes: SpanMinutes;
   before: number;
@@ -95,8 +95,8 @@ export const deleteOldCounts = statement<{
     );
 });
 
-/** Notes that a secret matched. Of what several instances note, the latest stays. */
-export const noteSecretUse = statement<SecretUse>()((db, { secretUses: t }) =>
+/** Records that a secret matched. The latest time of several instances wins. */
+export const recordSecretUse = statement<SecretUse>()((db, { secretUses: t }) =>
   db
     .insert(t)
     .values(allColumns(t))

@@ -7,7 +7,7 @@ import type { Storage } from "../../db/storage.ts";
 import { type DeliveryCount, minuteOf } from "../delivery-count.ts";
 import type { Acknowledgements, Latency } from "./latency.ts";
 
-/** Deliveries by provider and verdict, over time. */
+/** Deliveries over time, by provider and verdict. */
 export interface DeliveryStatistics {
   readonly from: Date;
   readonly to: Date;
@@ -16,11 +16,11 @@ export interface DeliveryStatistics {
 }
 
 export interface DeliverySeries extends Pick<DeliveryCount, "provider" | "verdict"> {
-  /** One for each step. */
+  /** One count per step. */
   readonly counts: readonly number[];
 }
 
-/** How the program is doing. */
+/** The health of the program. */
 export interface HealthStatistics {
   readonly version: string;
   readonly uptimeSeconds: number;
@@ -33,11 +33,11 @@ export interface OutboxDepth {
   readonly pending: number;
   readonly retrying: number;
   readonly dead: number;
-  /** Age of the oldest notification that waits; null when none does. */
+  /** Age of the oldest pending or retrying notification, or null if there is none. */
   readonly oldestSeconds: number | null;
 }
 
-/** A span of whole steps since the epoch. */
+/** A time span in milliseconds since the epoch, aligned to whole steps. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
@@ -45,16 +45,16 @@ export interface Span {
   readonly stepSeconds: number;
 }
 
-/** All of it is for operators only. */
+/** For operators only. */
 export interface Statistics {
   deliveries(ctx: Context, span: Span): Promise<DeliveryStatistics>;
   health(ctx: Context): Promise<HealthStatistics>;
 }
 
-/** Steps of less than an hour are added up from minutes, of which there are many. */
+/** The longest span for steps below an hour, which sum one row per minute. */
 export const maxHoursByMinutes = 48;
 
-/** More points than a screen has pixels are not worth their bytes. */
+/** More points than the width of a screen in pixels are not useful. */
 export const maxPoints = 1_500;
 
 interface Parts {

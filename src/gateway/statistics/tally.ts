@@ -1,31 +1,31 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type Write, write } from "../../db/statement.ts";
-import { addDeliveries, noteSecretUse } from "./statistics.sql.ts";
+import { addDeliveries, recordSecretUse } from "./statistics.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { SecretUse } from "../secret-use.ts";
 
 import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "../delivery-count.ts";
 
 /**
- * Counts in memory what deliveries came to, and adds it to the database every few seconds: a delivery
- * costs an increment, and several instances add up. What was counted since then dies with the process.
+ * Counts deliveries by verdict in memory and adds the counts to the database every few seconds. A delivery
+ * costs one increment, and several instances add up. A crash loses the counts since the last write.
  */
 export interface Tally {
   received(provider: MinuteCount["provider"], verdict: Verdict): void;
-  /** A secret matched, by its mark. */
+  /** Records that the secret with this fingerprint matched. */
   matched(provider: SecretUse["provider"], secret: SecretUse["secret"]): void;
-  /** Writes what is left. */
+  /** Writes the remaining counts. */
   stop(): Promise<void>;
 }
 
-/** What is counted, before it is written for each span. */
+/** The count of one minute, before it is written for each span. */
 export type MinuteCount = Omit<DeliveryCount, "spanMinutes">;
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const flushIntervalMs = 2_000;
-/** Kept while the database cannot be written: days of minutes. More is dropped, and said so. */
+/** Maximum counts kept in memory while the database cannot be written: several days. More are dropped. */
 const maxCounts = 50_000;
 
 export function tally(storage: Storage, clock: Clock, log: Log): Tally {
@@ -41,14 +41,14 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     else known.deliveries += count.deliveries;
   }
 
-  function note(use: SecretUse): void {
+  function recordUse(use: SecretUse): void {
     const key = `${use.provider} ${use.secret}`;
     const firstMatchedAt = uses.get(key)?.firstMatchedAt ?? use.firstMatchedAt;
     uses.set(key, { ...use, firstMatchedAt });
   }
 
-  /** A timer runs only while there is something to write. */
-  function arm(): void {
+  /** Schedules a write. No timer runs while there is nothing to write. */
+  function schedule(): void {
     cancel ??= clock.after(flushIntervalMs, () => {
       cancel = null;
       flushing = flush();
@@ -61,38 +61,38 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
     uses = new Map();
     try {
       await storage.atomically(
-        ...countSteps([...writtenCounts.values()]),
-        ...inOrder(writtenUses).map((use) => write(noteSecretUse, use)),
+        ...countWrites([...writtenCounts.values()]),
+        ...inOrder(writtenUses).map((use) => write(recordSecretUse, use)),
       );
     } catch (error) {
-      log.warn({ err: error }, "delivery counts could not be written; trying again");
+      log.warn({ err: error }, "failed to write delivery counts; retrying");
       keep(writtenCounts, writtenUses);
     }
   }
 
-  /** Puts back what could not be written, under what was counted since. */
+  /** Restores the counts that could not be written, and adds those counted since. */
   function keep(oldCounts: typeof counts, oldUses: typeof uses): void {
     const since = { counts, uses };
     counts = oldCounts;
     uses = oldUses;
     for (const count of since.counts.values()) add(count);
-    for (const use of since.uses.values()) note(use);
+    for (const use of since.uses.values()) recordUse(use);
     if (counts.size > maxCounts) {
-      log.error({ counts: counts.size }, "delivery counts were dropped: the database takes none");
+      log.error({ counts: counts.size }, "delivery counts dropped; the database cannot be written");
       counts = new Map();
     }
-    arm();
+    schedule();
   }
 
   return {
     received(provider, verdict) {
       add({ minute: minuteOf(clock.now()), provider, verdict, deliveries: 1 });
-      arm();
+      schedule();
     },
     matched(provider, secret) {
       const now = new Date(clock.now());
-      note({ provider, secret, firstMatchedAt: now, lastMatchedAt: now });
-      arm();
+      recordUse({ provider, secret, firstMatchedAt: now, lastMatchedAt: now });
+      schedule();
     },
     async stop() {
       await flushing;
@@ -104,10 +104,10 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
 }
 
 /**
- * The steps that add counts to their minutes and their hours. Each row comes once and all come in one order,
- * so that instances that write at the same time wait for one another and never in a circle.
+ * The writes that add counts to their minutes and hours. Writes each row once and in a fixed order, so that
+ * concurrent instances cannot deadlock.
  */
-export function countSteps(counts: readonly MinuteCount[]): readonly Write<never>[] {
+export function countWrites(counts: readonly MinuteCount[]): readonly Write<never>[] {
   const rows = new Map<string, DeliveryCount>();
   for (const spanMinutes of spansMinutes) {
     for (const { minute, provider, verdict, deliveries } of counts) {

@@ -23,7 +23,7 @@ afterEach(() => app.stop());
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** An event of so many days ago, with a notification of a status. */
+/** Stores an event of some days ago, with a notification of this status. */
 async function store(number: number, daysAgo: number, status: "delivered" | "dead" | "pending") {
   const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
   const event = eventRow(number, { createdAt });
@@ -46,7 +46,7 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
 const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
 
 describe("retention", () => {
-  test("forgets bodies, then events with all that is theirs, but none that is undelivered", async () => {
+  test("deletes bodies, then events with their notifications, but keeps events with undelivered ones", async () => {
     app = await startApp();
     const [fresh, older, delivered, dead, pending] = [
       await store(1, 1, "delivered"),
@@ -66,19 +66,19 @@ describe("retention", () => {
     expect(await listed(app, "/v1/notifications")).toHaveLength(4);
   });
 
-  test("forgets bodies of refused deliveries as old, and says so; what else is known of them stays", async () => {
+  test("deletes the bodies of old rejections but keeps the rejections", async () => {
     app = await startApp();
-    const refuse = async (body: string) => {
+    const reject = async (body: string) => {
       const headers = { "x-codehost-signature-256": `sha256=${"0".repeat(64)}` };
       await app.fetch("/webhooks/code_host", { method: "POST", body, headers });
       const [newest] = await listed(app, "/v1/rejections");
       return `/v1/rejections/${String(newest?.["id"])}`;
     };
     const read = async (path: string) => json(await app.as("operator", path));
-    const old = await refuse("old");
-    // Up to the limit a leap is no leap.
+    const old = await reject("old");
+    // Hourly advances do not count as jumps.
     for (let day = 0; day < 31 * 24; day += 1) app.clock.advance(dayMs / 24);
-    const fresh = await refuse("fresh");
+    const fresh = await reject("fresh");
     await until(async () => {
       app.clock.advance(minuteMs);
       return (await read(old))["body"] === null;
@@ -89,12 +89,12 @@ describe("retention", () => {
       reason: "wrong-signature",
       explanation: {
         cause: "body-not-kept",
-        detail: expect.stringContaining("is forgotten by now"),
+        detail: expect.stringContaining("its retention period is over"),
       },
     });
   });
 
-  test("works through many in small batches, and goes on the next minute", async () => {
+  test("deletes many events in batches and runs again after a minute", async () => {
     app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
     for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");
     app.clock.advance(minuteMs);
@@ -106,7 +106,7 @@ describe("retention", () => {
     });
   });
 
-  test("deletes idempotency keys after their day", async () => {
+  test("deletes idempotency keys after a day", async () => {
     app = await startApp();
     const { id } = await addFlight(app);
     const request = post(bookingBody(id), { "idempotency-key": "k" });
@@ -119,7 +119,7 @@ describe("retention", () => {
 });
 
 test.skipIf(noManyConnections !== null)(
-  "an event that is replayed in the moment of its deletion stays, with what is told anew",
+  "an event that is replayed during its deletion stays, with its new notification",
   async () => {
     await using database = await postgresDatabase();
     app = await startApp({ DATABASE_URL: database.url });

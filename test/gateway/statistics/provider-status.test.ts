@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import { countSteps } from "../../../src/gateway/statistics/tally.ts";
-import { type ActiveHour, noteSecretUse } from "../../../src/gateway/statistics/statistics.sql.ts";
+import { countWrites } from "../../../src/gateway/statistics/tally.ts";
+import {
+  type ActiveHour,
+  recordSecretUse,
+} from "../../../src/gateway/statistics/statistics.sql.ts";
 import { rotation } from "../../../src/gateway/statistics/rotation.ts";
 import { secretFingerprint } from "../../../src/gateway/secret-use.ts";
 import { silence } from "../../../src/gateway/statistics/silence.ts";
@@ -19,7 +22,7 @@ const dayMs = 24 * hourMs;
 const now = Date.UTC(2026, 10, 21, 9);
 
 describe("silence", () => {
-  /** Hours by how long ago they were, newest first, each with `deliveries`. */
+  /** Active hours, newest first, from their ages in hours. */
   const hours = (ages: readonly number[], deliveries: number): ActiveHour[] =>
     ages
       .toSorted((one, other) => one - other)
@@ -29,7 +32,7 @@ describe("silence", () => {
   const silentFor = (hoursAgo: number, active: readonly ActiveHour[]) =>
     silence(active, now - hoursAgo * hourMs, now);
 
-  test("nothing for 26 h, usually every 20 min: silent", () => {
+  test("reports a provider as silent after 26 h if it usually sends every 20 min", () => {
     expect(silentFor(26, hours(range(26, 26 + 14 * 24), 3))).toEqual({
       usualIntervalSeconds: 20 * 60,
       silentForSeconds: 26 * 3_600,
@@ -37,20 +40,20 @@ describe("silence", () => {
     });
   });
 
-  test("ten usual intervals are waited for, exactly", () => {
+  test("waits for exactly ten usual intervals", () => {
     const every20Minutes = hours(range(1, 200), 3);
     const at = (seconds: number) => silence(every20Minutes, now - seconds * 1_000, now).isSilent;
     expect([at(200 * 60), at(200 * 60 + 1)]).toEqual([false, true]);
   });
 
-  test("a pause as long as one before, as over a weekend, is no alarm", () => {
-    // Working hours, each hour of eight of sixteen; then 62 hours of nothing, and so now.
+  test("does not report a pause as long as an earlier one, such as a weekend", () => {
+    // Two days of working hours after a pause of 62 hours, and another pause of 62 hours.
     const active = hours([...range(62, 70), ...range(78, 86), ...range(147, 155)], 5);
     expect(silentFor(62, active)).toMatchObject({ usualIntervalSeconds: 720, isSilent: false });
     expect(silentFor(64, active)).toMatchObject({ isSilent: true });
   });
 
-  test("what comes once a day is silent after ten days", () => {
+  test("reports a daily provider as silent after ten days", () => {
     const daily = hours(range(24, 14 * 24, 24), 1);
     expect(silentFor(24 * 9, daily)).toMatchObject({
       usualIntervalSeconds: 86_400,
@@ -59,18 +62,18 @@ describe("silence", () => {
     expect(silentFor(24 * 10 + 1, daily)).toMatchObject({ isSilent: true });
   });
 
-  test("a burst in the night does not change what is usual", () => {
+  test("does not change the usual interval after a burst", () => {
     const calm = hours(range(2, 300), 3);
     const burst = calm.map((hour, index) => (index === 7 ? { ...hour, deliveries: 90_000 } : hour));
     expect(silentFor(1, burst).usualIntervalSeconds).toBe(20 * 60);
   });
 
-  test("only the 14 days before the last delivery count", () => {
+  test("considers only the 14 days before the last delivery", () => {
     const active = hours([...range(1, 100), ...range(400, 800)], 3);
     expect(silentFor(5, active)).toMatchObject({ isSilent: true });
   });
 
-  test("fewer than ten deliveries are no habit", () => {
+  test("reports no usual interval for fewer than ten deliveries", () => {
     expect(silentFor(9_000, hours([9_000], 9))).toMatchObject({
       usualIntervalSeconds: null,
       isSilent: false,
@@ -82,7 +85,7 @@ describe("silence", () => {
     });
   });
 
-  test("a provider that never sent is not silent", () => {
+  test("does not report a provider that never sent as silent", () => {
     expect(silence([], null, now)).toEqual({
       usualIntervalSeconds: null,
       silentForSeconds: null,
@@ -94,7 +97,7 @@ describe("silence", () => {
 describe("rotation", () => {
   const secrets = { current: "new", previous: "old" };
   const fingerprints = { current: "aaaa", previous: "bbbb" };
-  /** When a secret first and last matched, in hours ago. */
+  /** A secret that first and last matched so many hours ago. */
   const use = (secret: string, first: number, last: number) => ({
     provider: "code_host",
     secret,
@@ -122,14 +125,22 @@ describe("rotation", () => {
       false,
       [use("aaaa", 99, 50), use("bbbb", 99, 26)],
     ],
-    ["the previous one never matched, the current one since 23 h", false, [use("aaaa", 23, 1)]],
-    ["the previous one never matched, the current one since 24 h", true, [use("aaaa", 24, 1)]],
-    ["what matched was an older secret", false, [use("cccc", 99, 26)]],
-  ] as const)("%s: safe to remove is %p", (_, expected, uses) => {
+    [
+      "the previous one never matched, the current one first did 23 h ago",
+      false,
+      [use("aaaa", 23, 1)],
+    ],
+    [
+      "the previous one never matched, the current one first did 24 h ago",
+      true,
+      [use("aaaa", 24, 1)],
+    ],
+    ["only an older secret matched", false, [use("cccc", 99, 26)]],
+  ] as const)("if %s, safeToRemove is %p", (_, expected, uses) => {
     expect(safe(...uses)).toBe(expected);
   });
 
-  test("of a provider with one secret has nothing to remove", () => {
+  test("has nothing to remove for a provider with one secret", () => {
     const alone = {
       secrets: { ...secrets, previous: null },
       fingerprints: { ...fingerprints, previous: "" },
@@ -140,7 +151,7 @@ describe("rotation", () => {
     });
   });
 
-  test("fingerprints tell secrets apart, and are the same each time", () => {
+  test("distinguishes secrets by stable fingerprints", () => {
     expect(secretFingerprint("one")).toMatch(/^[0-9a-f]{4}$/);
     expect(secretFingerprint("one")).toBe(secretFingerprint("one"));
     expect(secretFingerprint("one")).not.toBe(secretFingerprint("other"));
@@ -187,7 +198,7 @@ describe("GET /v1/providers", () => {
     ]);
   });
 
-  test("tells which secret matched last and when, and when the previous one can go", async () => {
+  test("returns when each secret last matched, and when the previous one is safe to remove", async () => {
     app = await startApp({ CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the one before" });
     const start = new Date(app.clock.now()).toISOString();
     await app.deliver("code_host", '{"n":1}', { secret: "the one before" });
@@ -203,7 +214,7 @@ describe("GET /v1/providers", () => {
     app.clock.advance(26 * hourMs);
     const later = new Date(app.clock.now()).toISOString();
     await app.deliver("code_host", '{"n":2}');
-    // The same again is a duplicate, but it verified.
+    // A duplicate, which verifies too.
     await app.deliver("code_host", '{"n":2}');
     app.clock.advance(flushMs);
     const done = matched(later, { lastMatchedAt: start, safeToRemove: true });
@@ -211,7 +222,7 @@ describe("GET /v1/providers", () => {
     expect(await status("code_host")).toMatchObject({ lastEventAt: later, silentForSeconds: 2 });
   });
 
-  test("a delivery that does not verify matches nothing, and breaks no silence", async () => {
+  test("does not count a rejected delivery as a match or as activity", async () => {
     app = await startApp();
     await app.deliver("code_host", "{}", { secret: "wrong" });
     app.clock.advance(flushMs);
@@ -221,14 +232,14 @@ describe("GET /v1/providers", () => {
     });
   });
 
-  test("finds a provider that has fallen silent", async () => {
+  test("reports a silent provider", async () => {
     app = await startApp();
     await app.deliver("code_host", "{}");
     const minute = Math.floor(app.clock.now() / 60_000);
     for (let hour = 0; hour < 3; hour += 1) {
       const count = { provider: "code_host", verdict: "accepted", deliveries: 12 } as const;
       await app.services.storage.atomically(
-        ...countSteps([{ ...count, minute: minute - hour * 60 }]),
+        ...countWrites([{ ...count, minute: minute - hour * 60 }]),
       );
     }
     app.clock.advance(hourMs);
@@ -242,7 +253,7 @@ describe("GET /v1/providers", () => {
 });
 
 describe("skyhook doctor", () => {
-  test("tells when the previous secret was last used, and that it can go", async () => {
+  test("prints when the previous secret last matched, and that it is safe to remove", async () => {
     const cwd = temporaryFolder();
     const [current, previous] = ["a secret of sixteen or more", "the one of before, as long"];
     const storage = await openStorage(schema, `sqlite:${cwd}/data/skyhook.db`);
@@ -252,7 +263,9 @@ describe("skyhook doctor", () => {
     ] as const) {
       const at = new Date(Date.now() - hours * hourMs);
       const use = { provider: "code_host", firstMatchedAt: at, lastMatchedAt: at };
-      await storage.atomically(write(noteSecretUse, { ...use, secret: secretFingerprint(secret) }));
+      await storage.atomically(
+        write(recordSecretUse, { ...use, secret: secretFingerprint(secret) }),
+      );
     }
     await storage.close();
     const env = {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { spansMinutes } from "../../../src/gateway/delivery-count.ts";
 import { latency } from "../../../src/gateway/statistics/latency.ts";
-import { countSteps, type MinuteCount, tally } from "../../../src/gateway/statistics/tally.ts";
+import { countWrites, type MinuteCount, tally } from "../../../src/gateway/statistics/tally.ts";
 import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { activeHours, deliveriesBySteps } from "../../../src/gateway/statistics/statistics.sql.ts";
@@ -36,7 +36,7 @@ const rows = async (storage: Storage) =>
     )
   ).flat();
 
-/** Counts as if they had come `agoMs` ago. */
+/** Stores counts of deliveries that were received `agoMs` ago. */
 async function counted(agoMs: number, fields: Partial<MinuteCount> = {}) {
   const minute = Math.floor((app.clock.now() - agoMs) / minuteMs);
   const count = {
@@ -46,10 +46,10 @@ async function counted(agoMs: number, fields: Partial<MinuteCount> = {}) {
     deliveries: 1,
     ...fields,
   } as const;
-  await app.services.storage.atomically(...countSteps([count]));
+  await app.services.storage.atomically(...countWrites([count]));
 }
 
-/** The total of each series, by provider and verdict. */
+/** The total of each series by provider and verdict. */
 async function totals(path = "/v1/statistics/deliveries") {
   const series = itemsOf((await get(path))["series"]);
   return Object.fromEntries(
@@ -61,7 +61,7 @@ async function totals(path = "/v1/statistics/deliveries") {
 }
 
 describe("deliveries over time", () => {
-  test("are counted by provider and verdict, some seconds after they came", async () => {
+  test("are counted by provider and verdict within seconds", async () => {
     app = await startApp();
     await app.deliverSample("code_host", "workflow_run.completed");
     await app.deliver("task_tracker", "{}");
@@ -81,7 +81,7 @@ describe("deliveries over time", () => {
     await until(async () => Bun.deepEquals(await totals(), expected));
   });
 
-  test("stand at their place, in whole steps, for the hour up to now", async () => {
+  test("default to the last hour, in whole steps", async () => {
     app = await startApp();
     await counted(0, { deliveries: 7 });
     await counted(minuteMs, { deliveries: 2 });
@@ -99,7 +99,7 @@ describe("deliveries over time", () => {
     });
   });
 
-  test("are added up in longer steps", async () => {
+  test("are summed in longer steps", async () => {
     app = await startApp();
     for (const minutes of [1, 30, 59, 61, 119]) await counted(minutes * minuteMs);
     const query = "from=2026-11-21T07:30:00%2B01:00&to=2026-11-21T08:59:00Z&step=3600";
@@ -124,7 +124,7 @@ describe("deliveries over time", () => {
     ["step=60&step=60", "step"],
     ["to=-271821-04-20T00:00:30Z", "to"],
     ["to=%2B275760-09-13T00:00:00Z", "to"],
-  ])("?%s is 400", async (query, parameter) => {
+  ])("return 400 for ?%s", async (query, parameter) => {
     app = await startApp();
     const response = await app.as("operator", `/v1/statistics/deliveries?${query}`);
     expect(response.status).toBe(400);
@@ -134,7 +134,7 @@ describe("deliveries over time", () => {
     });
   });
 
-  test("are forgotten after 31 days", async () => {
+  test("are deleted after 31 days", async () => {
     app = await startApp();
     await counted(30 * dayMs);
     for (let minute = 0; minute < 250; minute += 1) await counted(32 * dayMs + minute * minuteMs);
@@ -144,7 +144,7 @@ describe("deliveries over time", () => {
 });
 
 describe("the tally", () => {
-  test("of several instances adds up, and none is lost at a stop", async () => {
+  test("sums the counts of several instances and writes all of them on stop", async () => {
     const folder = temporaryFolder();
     const url = `sqlite:${join(folder, "skyhook.db")}`;
     const [one, other] = [await openStorage(schema, url), await openStorage(schema, url)];
@@ -157,13 +157,13 @@ describe("the tally", () => {
     removeFolder(folder);
   });
 
-  test("writes each row once, and all in one order", () => {
+  test("writes each row once, in a fixed order", () => {
     const counts = [
       { minute: 121, provider: "b", verdict: "accepted", deliveries: 1 },
       { minute: 120, provider: "b", verdict: "accepted", deliveries: 2 },
       { minute: 121, provider: "a", verdict: "accepted", deliveries: 4 },
     ] as const;
-    const rows = (of: readonly MinuteCount[]) => countSteps(of).map(({ values }) => values);
+    const rows = (of: readonly MinuteCount[]) => countWrites(of).map(({ values }) => values);
     expect(rows(counts)).toEqual(rows(counts.toReversed()));
     expect(rows(counts)).toMatchObject([
       { spanMinutes: 1, minute: 120, provider: "b", deliveries: 2 },
@@ -174,13 +174,13 @@ describe("the tally", () => {
     ]);
   });
 
-  test("keeps what the database did not take, and adds it later", async () => {
+  test("keeps counts that the database could not write and adds them later", async () => {
     const storage = await openStorage(schema, "sqlite::memory:");
     const clock = manualClock();
     let failures = 1;
     const flaky: Storage = {
       ...storage,
-      // Guarantee: the same function but for its first call, which rejects.
+      // Guarantee: the same function, except that its first call rejects.
       atomically: ((...steps: []) =>
         failures-- > 0
           ? Promise.reject(new Error("full"))
@@ -197,7 +197,7 @@ describe("the tally", () => {
     await storage.close();
   });
 
-  test("is kept by hour for the verified, whatever became of them", async () => {
+  test("counts verified deliveries of any verdict per hour", async () => {
     app = await startApp();
     for (const verdict of ["accepted", "duplicate", "ignored", "unreadable"] as const) {
       await counted(minuteMs, { verdict });
@@ -212,7 +212,7 @@ describe("the tally", () => {
 });
 
 describe("health", () => {
-  test("tells the outbox, the acknowledgements, version and database", async () => {
+  test("returns the outbox, acknowledgements, version and database", async () => {
     app = await startApp();
     const at = (seconds: number) => new Date(app.clock.now() - seconds * 1_000);
     const stored = [
@@ -235,7 +235,7 @@ describe("health", () => {
     expect(Number(health["uptimeSeconds"])).toBeGreaterThanOrEqual(0);
   });
 
-  test("of a program that has done nothing has no figures", async () => {
+  test("returns null quantiles before the first delivery", async () => {
     app = await startApp();
     expect(await get("/v1/statistics/health")).toMatchObject({
       acknowledgements: { count: 0, p50Ms: null, p95Ms: null, p99Ms: null },
@@ -245,7 +245,7 @@ describe("health", () => {
 });
 
 describe("latency", () => {
-  test("is within 5 % of the truth, for quick and slow alike", () => {
+  test("is accurate to 5 % for short and long times", () => {
     for (const scale of [0.1, 1, 100]) {
       const watched = latency(manualClock());
       for (let n = 1; n <= 1_000; n += 1) watched.observe(n * scale);
@@ -257,14 +257,14 @@ describe("latency", () => {
     }
   });
 
-  test("takes the longest and the shortest there can be", () => {
+  test("handles the shortest and longest times", () => {
     const watched = latency(manualClock());
     for (const ms of [0, 1e9]) watched.observe(ms);
     expect(watched.read()).toMatchObject({ count: 2 });
     expect(Number(watched.read().p99Ms)).toBeGreaterThan(60_000);
   });
 
-  test("forgets after five minutes", () => {
+  test("drops observations after five minutes", () => {
     const clock = manualClock();
     const watched = latency(clock);
     watched.observe(1);
