@@ -11,7 +11,7 @@ export interface Actor {
   readonly roles: readonly Role[];
 }
 
-/** A good token's bearer, and how long the token is taken: 30 s longer than it says, since clocks differ. */
+/** The bearer of a valid token. `expiresAt` is 30 s after the token's `exp`, to allow for clock skew. */
 export interface Session {
   readonly actor: Actor;
   readonly expiresAt: Date;

@@ -39,7 +39,7 @@ export const newestSealed = statement<{ limit: number }>()((db, { passengers }, 
     .limit(p.limit),
 );
 
-/** Some passengers of each key that sealed any: those of its first booking. Reads the whole table. */
+/** For each encryption key, the passengers of its first booking. Reads the whole table. */
 export const sealedByEachKey = statement()((db, { passengers }) => {
   const { bookingId, sealed } = passengers;
   const keyId = sql`substr(${sealed}, 1, ${sql.raw(String(keyIdBytes))})`;
