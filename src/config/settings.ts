@@ -45,7 +45,7 @@ const setting = <Value, Default extends string | null>(
   secret,
 });
 
-/** Every setting there is. `skyhook config` and the README print this table. */
+/** Every setting there is. `skyhook config` and docs/operations.md print this table. */
 export const settings = {
   host: setting("HOST", "0.0.0.0", "Address to listen on", text),
   port: setting("PORT", "3111", "Port to listen on; 0 takes a free one", integer(0, 65_535)),

@@ -31,7 +31,7 @@ const notificationId = "ntf_019a9f0c5d7c7f0e9a4b1c2d3e4f5a6b";
 const deliveryId = "0b9f3c52-8c1e-4d7a-9f26-51a1c0de7e11";
 
 export const generatedParts = (): readonly GeneratedPart[] => [
-  { file: "README.md", name: "settings", text: settingsTable() },
+  { file: "docs/operations.md", name: "settings", text: settingsTable() },
   { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
   { file: "docs/api.md", name: "errors", text: errorTable() },
   { file: "docs/events.md", name: "example", text: wholeExample() },

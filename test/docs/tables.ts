@@ -3,7 +3,7 @@ import { secretPlaces } from "../../src/config/secrets.ts";
 import type { Provider } from "../../src/gateway/providers/provider.ts";
 import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 
-/** The README's table of settings. */
+/** The table of settings in docs/operations.md. */
 export function settingsTable(): string {
   const rows = Object.values(settings).map(
     ({ key, default: value, doc }) =>

@@ -1,4 +1,4 @@
-// Writes the parts of docs/, of the README and of deploy/ that come from code.
+// Writes the parts of docs/ and deploy/ that come from code.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -103,7 +103,12 @@ describe("docs/adding-a-provider.md", () => {
   test("gives the command that tells of it everywhere else", async () => {
     const child = shell(commandsOf("docs/adding-a-provider.md", "run: docs"), 0);
     expect(await child.exited).toBe(0);
-    const told = ["README.md", "deploy/skyhook.service", "docs/events.md", "docs/webhooks.md"];
+    const told = [
+      "docs/operations.md",
+      "deploy/skyhook.service",
+      "docs/events.md",
+      "docs/webhooks.md",
+    ];
     for (const file of told)
       expect(readFileSync(join(copy, file), "utf8")).toContain("status_page");
   });
