@@ -13,7 +13,7 @@ import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
 import { schema, tables } from "../../src/schema/schema.ts";
 import { openStorage } from "../../src/db/open.ts";
-import { storageSuite } from "../suites/storage.ts";
+import { storageSuite } from "./storage-suite.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow } from "../support/rows.ts";
 

@@ -14,7 +14,7 @@ import {
   verifier,
 } from "../../../src/gateway/signatures/signature.ts";
 
-import { signatureSuite } from "../../suites/signature.ts";
+import { signatureSuite } from "./suite.ts";
 import { runs } from "../../support/runs.ts";
 
 for (const { id, signature } of catalogue) signatureSuite(id, signature);

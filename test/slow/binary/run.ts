@@ -25,7 +25,7 @@ const files = [
   "test/slow/faults/disk.test.ts",
   "test/slow/faults/log.test.ts",
   "test/security/attacks.test.ts",
-  "test/security/files.test.ts",
+  "test/slow/security/files.test.ts",
 ];
 
 /** The user with no rights, by number: not every machine has the name. */

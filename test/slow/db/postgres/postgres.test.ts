@@ -23,7 +23,7 @@ import { write } from "../../../../src/db/statement.ts";
 import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
-import { storageSuite } from "../../../suites/storage.ts";
+import { storageSuite } from "../../../db/storage-suite.ts";
 import {
   noManyConnections,
   postgresDatabase,

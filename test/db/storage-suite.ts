@@ -38,7 +38,7 @@ import { failure } from "../support/failure.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
 import { runs } from "../support/runs.ts";
 
-import { statisticsTests } from "./statistics.ts";
+import { statisticsTests } from "../gateway/statistics/statistics-suite.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({

@@ -7,7 +7,7 @@ import {
   type SignatureRejection,
   type SignatureScheme,
   verifier,
-} from "../../../src/gateway/signatures/signature.ts";
+} from "../../../../src/gateway/signatures/signature.ts";
 
 /** The result of a request: the secret that it verified with, or why it did not. */
 export type Outcome = SecretRole | SignatureRejection;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { sign, verifier } from "../../../src/gateway/signatures/signature.ts";
+import { sign, verifier } from "../../../../src/gateway/signatures/signature.ts";
 
 import {
   flipped,
@@ -14,7 +14,7 @@ import {
   today,
   yesterday,
 } from "./signer.ts";
-import { runs } from "../../support/runs.ts";
+import { runs } from "../../../support/runs.ts";
 
 export function verifierTests({ scheme, header, headerName, timestamped }: Signer): void {
   test("cannot be created with an empty current secret", () => {

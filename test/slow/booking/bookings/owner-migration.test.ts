@@ -2,17 +2,17 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-import type { Booking } from "../../../src/booking/booking.ts";
-import { bookingEventKey } from "../../../src/booking/bookings/booking-event.ts";
-import { insertBooking } from "../../../src/booking/bookings/bookings.sql.ts";
-import { write } from "../../../src/db/statement.ts";
-import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
-import { eventsByKeys, insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import type { Booking } from "../../../../src/booking/booking.ts";
+import { bookingEventKey } from "../../../../src/booking/bookings/booking-event.ts";
+import { insertBooking } from "../../../../src/booking/bookings/bookings.sql.ts";
+import { write } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { eventsByKeys, insertEvent } from "../../../../src/gateway/events/events.sql.ts";
 
-import { postgresDatabase, testPoolSize } from "../../support/databases.ts";
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
-import { eventRow } from "../../support/rows.ts";
+import { postgresDatabase, testPoolSize } from "../../../support/databases.ts";
+import { removeFolder, temporaryFolder } from "../../../support/program.ts";
+import { eventRow } from "../../../support/rows.ts";
 
 const limits = {
   poolSize: testPoolSize,

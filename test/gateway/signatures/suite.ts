@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test";
 
-import type { SignatureScheme } from "../../src/gateway/signatures/signature.ts";
+import type { SignatureScheme } from "../../../src/gateway/signatures/signature.ts";
 
-import { bodyRows, changedBodyRows, compactRows, rawOnlyRows } from "./signature/bodies.ts";
+import { bodyRows, changedBodyRows, compactRows, rawOnlyRows } from "./suite/bodies.ts";
 import {
   base64Rows,
   changedSignatureRows,
   hexRows,
   otherKindRows,
   prefixRows,
-} from "./signature/encodings.ts";
-import { headerRows, secretRows, severalRows, timestampRows } from "./signature/headers.ts";
-import { properties, verifierTests } from "./signature/properties.ts";
-import { outcomeOf, type Row, type Signer, signer } from "./signature/signer.ts";
+} from "./suite/encodings.ts";
+import { headerRows, secretRows, severalRows, timestampRows } from "./suite/headers.ts";
+import { properties, verifierTests } from "./suite/properties.ts";
+import { outcomeOf, type Row, type Signer, signer } from "./suite/signer.ts";
 
 /**
  * Conformance tests for a signature scheme. Every provider in the catalogue runs them without tests of its

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import type { DeliveryCount } from "../../src/gateway/delivery-count.ts";
-import { eventsByKeys, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import type { DeliveryCount } from "../../../src/gateway/delivery-count.ts";
+import { eventsByKeys, insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import {
   departuresBetween,
   loadBetween,
   upsertFlight,
-} from "../../src/booking/flights/flights.sql.ts";
-import { write } from "../../src/db/statement.ts";
+} from "../../../src/booking/flights/flights.sql.ts";
+import { write } from "../../../src/db/statement.ts";
 import {
   activeHours,
   addDeliveries,
@@ -15,9 +15,9 @@ import {
   deliveriesBySteps,
   recordSecretUse,
   secretUsesOf,
-} from "../../src/gateway/statistics/statistics.sql.ts";
-import type { Storage } from "../../src/db/storage.ts";
-import { eventRow } from "../support/rows.ts";
+} from "../../../src/gateway/statistics/statistics.sql.ts";
+import type { Storage } from "../../../src/db/storage.ts";
+import { eventRow } from "../../support/rows.ts";
 
 /** Conformance tests for the operators' queries in every SQL dialect. `open` returns a new, empty database. */
 export function statisticsTests(open: () => Promise<Storage>): void {

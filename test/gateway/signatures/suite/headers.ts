@@ -1,4 +1,4 @@
-import type { Secrets } from "../../../src/gateway/signatures/signature.ts";
+import type { Secrets } from "../../../../src/gateway/signatures/signature.ts";
 
 import {
   type Attempt,

@@ -8,7 +8,7 @@ import {
   type RunningServer,
   startServer,
   temporaryFolder,
-} from "../support/program.ts";
+} from "../../support/program.ts";
 
 const cwd = temporaryFolder();
 let server: RunningServer | undefined;
