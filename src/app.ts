@@ -13,6 +13,8 @@ import { cors } from "./web/rest/cors.ts";
 import { authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
 import { errorLog } from "./web/rest/error-log.ts";
+import { docsRest } from "./web/rest/docs/docs.rest.ts";
+import { homePage } from "./web/rest/home.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
 import { observed } from "./web/rest/observed.ts";
@@ -55,6 +57,7 @@ export function createApp(services: Services) {
     })
     .use(
       healthRest({
+        home: homePage(config.graphiql === "on"),
         providers: config.providers,
         metrics,
         unready: () => services.unready(),
@@ -94,6 +97,7 @@ export function createApp(services: Services) {
       }),
     )
     .use(consoleRest())
+    .use(docsRest())
     .use(
       apiPageRest(async (): Promise<unknown> => {
         const { openApiDocument } = await import("./web/rest/openapi.ts");

@@ -13,6 +13,11 @@ const page = { headers: { accept: "text/html" } };
 test("the API documents, the playground and their scripts come with the program", async () => {
   const { url } = await taken.start(taken.newFolder());
   const pages = { "/swagger": "/swagger/scalar.js", "/graphql": "/graphql/playground/graphiql.js" };
+  for (const path of ["/", "/docs", "/docs/operations", "/docs/operations.md", "/llms.txt"]) {
+    const answer = await fetch(url + path, page);
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect((await answer.text()).length).toBeGreaterThan(500);
+  }
   for (const [path, script] of Object.entries(pages)) {
     const answer = await fetch(url + path, page);
     expect(answer.headers.get("content-type")).toStartWith("text/html");

@@ -50,6 +50,8 @@ const contentTypes = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   json: "application/json",
+  md: "text/markdown; charset=utf-8",
+  text: "text/plain; charset=utf-8",
 };
 
 /**
@@ -68,11 +70,11 @@ export function asset(
     const isCompressed = acceptsGzip(request.headers.get("accept-encoding"));
     const etag = `"${hash}${isCompressed ? "-gzip" : ""}"`;
     const headers = {
-      ...extraHeaders,
       "content-type": contentTypes[type],
       "cache-control": "no-cache",
       // This replaces the `Vary: Origin` that `cors` sets, so it includes Origin.
       vary: "Accept-Encoding, Origin",
+      ...extraHeaders,
       etag,
       ...(isCompressed && { "content-encoding": "gzip" }),
     };

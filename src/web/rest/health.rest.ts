@@ -6,9 +6,13 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 import { count, listOf, schemaOf, text, word } from "./schema.ts";
 import { apiVersion, version } from "../../base/version.ts";
 
+import { prefersHtml } from "./accept.ts";
+import type { Asset } from "./asset.ts";
 import { problemReferences } from "./problem.schema.ts";
 
 interface Parts {
+  /** Shown to browsers in place of the service description. */
+  readonly home: Asset;
   readonly providers: readonly string[];
   readonly metrics: Metrics;
   /** Why the service cannot take traffic now; null when it can. */
@@ -16,7 +20,7 @@ interface Parts {
 }
 
 /** The service description, health checks and metrics. Public, without confidential data. */
-export const healthRest = ({ providers, metrics, unready }: Parts) =>
+export const healthRest = ({ home, providers, metrics, unready }: Parts) =>
   new Elysia({ name: "health" })
     .get(
       "/",
@@ -29,11 +33,16 @@ export const healthRest = ({ providers, metrics, unready }: Parts) =>
         webhooks: { endpoint: "/webhooks/:provider", providers },
       }),
       {
+        beforeHandle({ request, set }) {
+          // Beside the `Origin` that `cors` may have set.
+          set.headers["vary"] = [set.headers["vary"] ?? [], "Accept"].flat().join(", ");
+          return prefersHtml(request.headers.get("accept")) ? home(request) : undefined;
+        },
         detail: {
           operationId: "getService",
           tags: ["Service"],
           summary: "Describe the service and list its webhook providers",
-          responses: documentedResponses("ServiceStatus", "The service description."),
+          responses: serviceResponses(),
         },
       },
     )
@@ -103,6 +112,16 @@ const ok: Health = { status: "ok" };
  * Documented only, not validated: compiling a schema on its first response would slow the first requests
  * after a start.
  */
+/** A browser receives a page instead. */
+function serviceResponses() {
+  const { 200: json, ...problems } = documentedResponses(
+    "ServiceStatus",
+    "The service description.",
+  );
+  const content = { ...json.content, "text/html": { schema: { type: "string" as const } } };
+  return { 200: { ...json, content }, ...problems };
+}
+
 function documentedResponses(schema: string, description: string) {
   const content = { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } };
   return { 200: { description, content }, ...problemReferences() };

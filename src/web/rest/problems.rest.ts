@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 
 import { AppError, type ErrorCode } from "../../base/errors.ts";
 
+import { prefersHtml } from "./accept.ts";
 import { htmlPage, pageHeaders } from "./asset.ts";
 import { isErrorCode, problems } from "./errors.ts";
 import { problemReferences } from "./problem.schema.ts";
@@ -13,8 +14,7 @@ export const problemsRest = () =>
     ({ params, request }) => {
       if (!isErrorCode(params.code))
         throw new AppError("not-found", "Unknown error code. /openapi.json lists all codes.");
-      // Browsers list text/html explicitly. Clients that accept any type receive plain text.
-      const isHtml = (request.headers.get("accept") ?? "").includes("text/html");
+      const isHtml = prefersHtml(request.headers.get("accept"));
       const headers = {
         "content-type": `text/${isHtml ? "html" : "plain"}; charset=utf-8`,
         // This replaces the `Vary: Origin` that `cors` sets, so it includes Origin.

@@ -91,6 +91,7 @@ async function compileTwice(program: string): Promise<void> {
   try {
     const parts = [
       "src",
+      "docs",
       "scripts",
       "node_modules",
       "package.json",

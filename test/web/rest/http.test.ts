@@ -29,6 +29,53 @@ describe("GET /", () => {
   });
 });
 
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+describe("GET / for browsers", () => {
+  test.each([browser, "text/html", "TEXT/HTML;q=0.9, application/json;q=0.8"])(
+    "is a page with links for Accept: %s",
+    async (accept) => {
+      const answer = await app.fetch("/", { headers: { accept } });
+      expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(answer.headers.get("vary")).toBe("Accept, Accept-Encoding, Origin");
+      expect(answer.headers.get("content-security-policy")).toContain("script-src 'self'");
+      const text = await answer.text();
+      const links = Array.from(text.matchAll(/href="([^"]+)"/g), ([, link = ""]) => link);
+      expect(links).toContainValues(["console", "swagger", "graphql", "docs"]);
+      for (const link of links.filter((each) => each !== "data:,")) {
+        const { status } = await app.fetch(`/${link}`, { headers: { accept: browser } });
+        expect([link, status]).toEqual([link, 200]);
+      }
+    },
+  );
+
+  test.each([
+    null,
+    "*/*",
+    "application/json",
+    "text/*",
+    "text/plain, */*",
+    "text/html;q=0",
+    "application/json, text/html;q=0.9",
+    "application/vnd.text/html",
+  ])("stays JSON for Accept: %s", async (accept) => {
+    const request = new Request("http://localhost/", {
+      headers: accept === null ? {} : { accept },
+    });
+    const answer = await app.app.handle(request);
+    expect(answer.headers.get("content-type")).toStartWith("application/json");
+    expect(answer.headers.get("vary")).toBe("Accept");
+    expect((await json(answer))["service"]).toBe("skyhook");
+  });
+
+  test("links to no playground where it is off", async () => {
+    const plain = await startApp({ GRAPHIQL: "off" });
+    const text = await (await plain.fetch("/", { headers: { accept: browser } })).text();
+    await plain.stop();
+    expect(text).not.toContain("graphql");
+  });
+});
+
 describe("health", () => {
   test("/livez and /readyz are 200 while serving; /readyz is 503 while draining", async () => {
     expect((await app.fetch("/livez")).status).toBe(200);

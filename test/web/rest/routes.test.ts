@@ -22,6 +22,11 @@ const publicRoutes = [
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
+  "GET /docs",
+  "GET /docs/:page",
+  "GET /docs/:page/:inner",
+  "GET /docs/page.css",
+  "GET /llms.txt",
   // A page without data. It reads everything from the API with the operator's token.
   "GET /console",
   "GET /console/page.js",

@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const folder = join(import.meta.dir, "../../../docs");
+const files = [...new Bun.Glob("**/*.md").scanSync(folder)].toSorted();
+const sourceOf = (file: string) => readFileSync(join(folder, file), "utf8");
+const urlOf = (file: string) =>
+  file === "README.md" ? "/docs" : `/docs/${file.replace(/\.md$/, "")}`;
+
+/** The path and anchor of each link in a served document, resolved as a browser would. */
+async function linksOf(url: string, pattern: RegExp) {
+  const text = await (await app.fetch(url)).text();
+  const links = Array.from(text.matchAll(pattern), ([, link = ""]) => link);
+  return links
+    .map((link) => URL.parse(link, `http://localhost${url}`))
+    .filter((link) => link?.host === "localhost")
+    .map((link) => ({ path: link?.pathname ?? "", anchor: link?.hash.slice(1) ?? "" }));
+}
+
+describe.each(files)("docs/%s", (file) => {
+  test("is served as a page and as Markdown", async () => {
+    const page = await app.fetch(urlOf(file));
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const text = await page.text();
+    expect(text).toContain("<main><h1 id=");
+    expect(text).not.toMatch(/<script|<style|\sstyle=|\son\w+=|<!--/);
+    const markdown = await app.fetch(`/docs/${file}`);
+    expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(await markdown.text()).toBe(sourceOf(file));
+  });
+
+  test("links only to what is served, and to existing sections", async () => {
+    const links = await linksOf(urlOf(file), /(?:href|src)="([^"]+)"/g);
+    const broken = await Promise.all(
+      links.map(async ({ path, anchor }) => {
+        const answer = await app.fetch(path, { headers: { accept: "text/html" } });
+        const text = await answer.text();
+        const isThere = answer.status === 200 && (anchor === "" || text.includes(`id="${anchor}"`));
+        return isThere ? [] : [`${path}#${anchor}`];
+      }),
+    );
+    expect(broken.flat()).toEqual([]);
+    expect(links.length).toBeGreaterThan(5);
+  });
+});
+
+describe("the documentation", () => {
+  test("has a policy without scripts, and validators", async () => {
+    const { headers } = await app.fetch("/docs");
+    expect(headers.get("content-security-policy")).toContain("style-src 'self';");
+    const etag = headers.get("etag") ?? "";
+    const again = await app.fetch("/docs", { headers: { "if-none-match": etag } });
+    expect(again.status).toBe(304);
+  });
+
+  test("serves its pictures", async () => {
+    const answer = await app.fetch("/docs/console/event-light.webp");
+    expect(answer.headers.get("content-type")).toBe("image/webp");
+    const bytes = readFileSync(join(folder, "console/event-light.webp"));
+    expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
+  });
+
+  test.each(["/docs/nothing", "/docs/nothing.md", "/docs/decisions/nothing", "/docs/__proto__"])(
+    "answers %s with 404",
+    async (path) => {
+      const answer = await app.fetch(path);
+      expect(answer.status).toBe(404);
+      expect((await json(answer))["code"]).toBe("not-found");
+    },
+  );
+
+  test("/llms.txt names every page, with its title", async () => {
+    const text = await (await app.fetch("/llms.txt")).text();
+    expect(text).toStartWith("# Skyhook\n\n> ");
+    const links = await linksOf("/llms.txt", /\]\(([^)]+)\)/g);
+    const paths = links.map(({ path }) => path);
+    expect(paths).toContainAllValues([...files.map((file) => `/docs/${file}`), "/openapi.json"]);
+    const title = /^# (.+)$/m.exec(sourceOf("operations.md"))?.[1];
+    expect(text).toContain(`- [${title}](docs/operations.md)`);
+  });
+});
