@@ -8,7 +8,7 @@ import { decodeCursor } from "../../src/base/cursor.ts";
 import { paginate } from "../../src/db/paginate.ts";
 import { eventById } from "../../src/gateway/event.sql.ts";
 import {
-  arrivalOf,
+  receiptById,
   countDuplicate,
   eventPages,
   firstOfDelivery,
@@ -68,12 +68,12 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
       await storage.atomically(write(insertEvent, row));
       const [event] = await storage.all(eventById, { id: row.id });
-      const [arrival] = await storage.all(arrivalOf, { id: row.id });
+      const [arrival] = await storage.all(receiptById, { id: row.id });
       const { bodyHash: _, ...expected } = row;
       expect({ ...event, ...arrival }).toEqual(expected);
       const own = eventRow(2, { headers: null, address: null, signedWith: null, body: null });
       await storage.atomically(write(insertEvent, own));
-      const [nothing] = await storage.all(arrivalOf, { id: own.id });
+      const [nothing] = await storage.all(receiptById, { id: own.id });
       expect(nothing).toMatchObject({ headers: null, address: null, signedWith: null, body: null });
     });
 
@@ -225,7 +225,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         write(countDuplicate, { id: row.id }),
         write(renormaliseEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
       );
-      expect((await storage.all(arrivalOf, { id: row.id }))[0]?.duplicates).toBe(1);
+      expect((await storage.all(receiptById, { id: row.id }))[0]?.duplicates).toBe(1);
       expect(await storage.all(eventById, { id: row.id })).toMatchObject([
         { status: "accepted", title: "New", data: { a: 1 } },
       ]);

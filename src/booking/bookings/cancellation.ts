@@ -57,7 +57,7 @@ export async function cancelNow(
     ),
     write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
     write(insertEvent, event),
-    ...outbox.stepsFor(event, [bookingMessage(event)]),
+    ...outbox.writesFor(event, [bookingMessage(event)]),
   );
   return cancelled.changes > 0;
 }

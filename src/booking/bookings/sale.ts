@@ -80,7 +80,7 @@ export async function sell(
           write(insertPassenger, passenger),
         ),
         write(insertEvent, event),
-        ...outbox.stepsFor(event, [bookingMessage(event)]),
+        ...outbox.writesFor(event, [bookingMessage(event)]),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
       const seatsAvailable = flight.seatsAvailable - seats;

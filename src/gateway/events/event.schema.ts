@@ -22,25 +22,25 @@ const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Nu
 
 const eventFields = {
   id: prefixedId<Event["id"]>("evt_", { description: "Sorts by time of receipt." }),
-  provider: text("Who sent it.", "code_host"),
-  type: text("What happened, in the product's own words.", "pull_request.opened"),
+  provider: text("The provider that sent it.", "code_host"),
+  type: text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
   status: word(eventStatuses, {
     description:
-      "`accepted`: operators were told. `ignored`: not a type anyone asked for. `unreadable`: not JSON.",
+      "`accepted`: operators were notified. `ignored`: not a listed type. `unreadable`: not JSON.",
   }),
-  idempotencyKey: text("Provider and delivery id, or hash of the body.", "code_host:72d3162e"),
-  occurredAt: instant({ description: "By the provider's word, else the time of receipt." }),
-  createdAt: instant({ description: "When it was received." }),
-  subject: nullable(text("Stable id of the thing it is about.", "pull_request/42")),
-  title: text("One line to read.", "Pull request #42 opened"),
-  url: nullable(text("Where to look at it.")),
-  actor: nullable(text("Who did it, as a name or handle.", "octocat")),
+  idempotencyKey: text("Provider and delivery id, or the hash of the body.", "code_host:72d3162e"),
+  occurredAt: instant({ description: "The provider's time, otherwise the time of receipt." }),
+  createdAt: instant({ description: "Time of receipt." }),
+  subject: nullable(text("Stable id of the resource.", "pull_request/42")),
+  title: text("A one-line summary.", "Pull request #42 opened"),
+  url: nullable(text("Link to the resource.")),
+  actor: nullable(text("Name or handle of who caused it.", "octocat")),
   data: Type.Record(Type.String(), scalar, {
     description: "Named fields copied from the payload.",
   }),
 };
 
-const eventSchema = schemaOf<ListedEvent>()("Event", "What every provider's payload becomes.", {
+const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
   ...eventFields,
   severity: Type.Optional(
     nullable(word(severities), {
@@ -54,36 +54,36 @@ export const eventPageSchema = pageOf(eventSchema);
 
 const receiptSchema = schemaOf<NonNullable<EventTimeline["receipt"]>>()(
   "Receipt",
-  "How an event came in.",
+  "How an event was received.",
   {
-    receivedAt: instant({ description: "When it came." }),
+    receivedAt: instant({ description: "Time of receipt." }),
     headers: Type.Record(Type.String(), Type.String(), {
       description:
-        "Request headers by lower-case name: those that the provider reads, and those that are known to hold no secret.",
+        "Request headers by lower-case name: those that the provider reads and those known to hold no secret.",
     }),
     address: text("The client's address.", "192.0.2.1"),
     signedWith: word(["current", "previous"], {
-      description: "Which of the provider's secrets signed it.",
+      description: "The secret that the signature matched.",
     }),
-    bodyBytes: count("Bytes of the body.", 1024),
-    duplicates: count("How often the same delivery came again.", 0),
+    bodyBytes: count("Size of the body in bytes.", 1024),
+    duplicates: count("Number of duplicates received.", 0),
   },
 );
 
 const notificationWithAttemptsSchema = schemaOf<NotificationWithAttempts>()(
   "NotificationWithAttempts",
-  "A notification and every try to deliver it.",
+  "A notification with its delivery attempts.",
   { ...notificationFields, attempts: listOf(attemptSchema, { description: "Oldest first." }) },
 );
 
 export const eventTimelineSchema = schemaOf<EventTimeline>()(
   "EventTimeline",
-  "An event with all that happened to it.",
+  "An event with its receipt, body and notifications.",
   {
     ...eventFields,
-    receipt: nullable(receiptSchema, { description: "Null for events of Skyhook's own." }),
-    body: nullable(text("The exact bytes received; null when no longer kept.", "{}")),
-    bodyEncoding: word(["utf-8", "base64"], { description: "How `body` is to be read." }),
+    receipt: nullable(receiptSchema, { description: "Null for events that Skyhook creates." }),
+    body: nullable(text("The exact bytes received; null if no longer stored.", "{}")),
+    bodyEncoding: word(["utf-8", "base64"], { description: "Encoding of `body`." }),
     notifications: listOf(notificationWithAttemptsSchema),
   },
 );
@@ -95,14 +95,14 @@ export const eventListQuery = documented(
     ...pageParameters,
     include: Type.Optional(
       text(
-        "`total` counts the list, `severity` says how grave each was; or both.",
+        "`total` adds the number of events, `severity` the severity of each; or both.",
         "severity",
         "total,severity",
       ),
     ),
-    provider: Type.Optional(text("Only this provider's.")),
-    type: Type.Optional(text("Only of this type.")),
-    status: Type.Optional(word(eventStatuses, { description: "Only of this status." })),
+    provider: Type.Optional(text("Only events of this provider.")),
+    type: Type.Optional(text("Only events of this type.")),
+    status: Type.Optional(word(eventStatuses, { description: "Only events with this status." })),
   }),
 );
 
@@ -110,7 +110,7 @@ export const replayQuery = documented(
   Type.Object({
     onlyUndelivered: Type.Optional(
       word(["true", "false"], {
-        description: "true: nothing is told anew where nothing has failed.",
+        description: "true: sends only failed notifications again, and no new ones.",
       }),
     ),
   }),

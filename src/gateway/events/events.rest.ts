@@ -17,7 +17,7 @@ import {
 import { eventStatuses } from "../event.ts";
 import type { Events } from "./events.ts";
 
-/** What came in, for operators. */
+/** The received events and their replay, for operators. */
 export const eventsRest = (events: Events, authenticated: Authenticated) =>
   new Elysia({ name: "events", prefix: "/v1/events" })
     .get(
@@ -49,7 +49,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           tags: ["Operators"],
           security: bearer,
           summary: "List events",
-          description: "What came in, newest first. Needs the role operator or admin.",
+          description: "Newest first. Needs the role operator or admin.",
         },
       },
     )
@@ -63,7 +63,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           operationId: "getEvent",
           tags: ["Operators"],
           security: bearer,
-          summary: "Read an event and all that happened to it",
+          summary: "Read an event with its receipt and notifications",
           description: "Needs the role operator or admin.",
         },
       },
@@ -72,11 +72,13 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
       "/:id/replay",
       async (exchange) => {
         const ctx = await authenticated(exchange);
-        const wish = choice(urlOf(exchange.request).searchParams, "onlyUndelivered", [
+        const onlyUndelivered = choice(urlOf(exchange.request).searchParams, "onlyUndelivered", [
           "true",
           "false",
         ]);
-        return events.replay(ctx, exchange.params.id, { onlyUndelivered: wish === "true" });
+        return events.replay(ctx, exchange.params.id, {
+          onlyUndelivered: onlyUndelivered === "true",
+        });
       },
       {
         parse: "none",
@@ -87,9 +89,9 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           operationId: "replayEvent",
           tags: ["Operators"],
           security: bearer,
-          summary: "Read an event anew and notify again",
+          summary: "Replay an event",
           description:
-            "What has failed goes out again at once under its own id; where nothing has, all is told anew, unless `onlyUndelivered` is true. Needs the role operator or admin.",
+            "Normalises the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true. Needs the role operator or admin.",
         },
       },
     );

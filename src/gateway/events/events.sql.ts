@@ -9,14 +9,14 @@ import { allColumns, statementsOver } from "../../db/statement.ts";
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
-/** Stores an event; touches no row when its key, or its bytes, are there already. */
+/** Stores an event. Changes no row if its idempotency key or body hash exists. */
 export const insertEvent = statement<StoredEvent>()((db, { events }) =>
   db.insert(events).values(allColumns(events)).onConflictDoNothing(),
 );
 
 /**
- * The event that a delivery is a duplicate of: by its bytes where they are reserved, else by its key. An
- * unsigned id on other bytes proves nothing.
+ * The event that a delivery duplicates: with the same body hash if the event has one, otherwise with the
+ * same idempotency key. An equal unsigned id with another body is not a duplicate.
  */
 export const firstOfDelivery = statement<
   Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">
@@ -53,14 +53,14 @@ export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, 
   db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
 );
 
-/** Those of these idempotency keys, in any order. */
+/** The events with these idempotency keys, in any order. */
 export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
   (db, t, p, dialect) =>
     db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
 );
 
-/** How an event came in, with the exact bytes. */
-export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
+/** The receipt of an event, with the exact bytes. */
+export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db
     .select({
       address: events.address,
@@ -75,7 +75,7 @@ export const arrivalOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .limit(1),
 );
 
-/** Writes what a later reading of the same bytes made of them; identity and receipt stay. */
+/** Replaces the normalised fields of an event. Identity and receipt stay. */
 export const renormaliseEvent = statement<
   Omit<Event, "provider" | "idempotencyKey" | "createdAt">
 >()((db, { events }, p) =>
@@ -94,7 +94,7 @@ export const renormaliseEvent = statement<
     .where(eq(events.id, p.id)),
 );
 
-/** When each provider's last event came; for `skyhook doctor`. */
+/** The last event of a provider. */
 export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events }, p) =>
   db
     .select({ createdAt: events.createdAt, type: events.type })

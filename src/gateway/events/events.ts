@@ -11,7 +11,7 @@ import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import { eventById } from "../event.sql.ts";
-import { arrivalOf, eventPages, eventsByIds, renormaliseEvent } from "./events.sql.ts";
+import { eventPages, eventsByIds, receiptById, renormaliseEvent } from "./events.sql.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,
@@ -25,9 +25,9 @@ import { providerById } from "../providers/catalogue.ts";
 
 import type { Event, EventStatus, Receipt, StoredEvent } from "../event.ts";
 
-/** An event with all that happened to it. */
+/** An event with its receipt, body and notifications. */
 export interface EventTimeline extends Event, BodyText {
-  /** Null for events of our own. */
+  /** Null for events that Skyhook creates. */
   readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
   readonly notifications: readonly NotificationWithAttempts[];
 }
@@ -49,11 +49,11 @@ export interface EventFilters {
 }
 
 export interface ReplayOptions {
-  /** For those who go through a list: what is delivered by the time it is its turn is not told anew. */
+  /** Sends no new notifications, only failed ones. For replaying a list whose entries may be delivered meanwhile. */
   readonly onlyUndelivered?: boolean;
 }
 
-/** All of it is for operators only. */
+/** For operators only. */
 export interface Events {
   /** Newest first. */
   list(
@@ -64,12 +64,12 @@ export interface Events {
   ): Promise<Page<ListedEvent>>;
   /** Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
-  /** Those of `ids` that there are, in any order. */
+  /** The existing events of `ids`, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
   /**
-   * Reads the stored bytes anew by this version's rules and notifies again: what has failed goes out under
-   * its own id, so that nobody is told twice; where nothing has, it is all told anew, unless
-   * `onlyUndelivered` says not to. Throws `not-found`.
+   * Normalises the stored body again with this version's rules and notifies again. Failed notifications are
+   * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
+   * notifications, unless `onlyUndelivered` is set. Throws `not-found`.
    */
   replay(ctx: Context, id: string, options?: ReplayOptions): Promise<EventTimeline>;
 }
@@ -85,15 +85,15 @@ export function events(
     return event;
   }
 
-  async function arrival(id: Event["id"]): Promise<Arrival> {
-    const [found] = await storage.all(arrivalOf, { id });
-    return found ?? nowhere;
+  async function storedReceipt(id: Event["id"]): Promise<StoredReceipt> {
+    const [found] = await storage.all(receiptById, { id });
+    return found ?? noReceipt;
   }
 
   async function timeline(id: string): Promise<EventTimeline> {
     const event = await find(id);
-    const [came, sent, attempts] = await Promise.all([
-      arrival(event.id),
+    const [stored, sent, attempts] = await Promise.all([
+      storedReceipt(event.id),
       storage.all(notificationsOfEvent, { eventId: event.id }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
     ]);
@@ -101,18 +101,21 @@ export function events(
       ...notification,
       attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
     }));
-    return { ...event, receipt: receiptOf(event, came), ...bodyText(came.body), notifications };
+    return { ...event, receipt: receiptOf(event, stored), ...bodyText(stored.body), notifications };
   }
 
   async function withSeverity({ data, ...rest }: Page<Event>): Promise<Page<ListedEvent>> {
     const eventIds = data.map(({ id }) => id);
-    const told = Map.groupBy(
+    const notifications = Map.groupBy(
       await storage.all(notificationsOfEvents, { eventIds }),
       ({ eventId }) => eventId,
     );
     return {
       ...rest,
-      data: data.map((it) => ({ ...it, severity: highestSeverity(told.get(it.id) ?? []) })),
+      data: data.map((event) => ({
+        ...event,
+        severity: highestSeverity(notifications.get(event.id) ?? []),
+      })),
     };
   }
 
@@ -133,26 +136,27 @@ export function events(
     async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);
       const stored = await find(id);
-      const event = readAnew(stored, await arrival(stored.id));
+      const event = renormalised(stored, await storedReceipt(stored.id));
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      // Of an event that was not accepted when it came, nothing was sent yet.
+      // An event that was not accepted on receipt has no notifications to send again.
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
-      const telling = isRepeat
-        ? [outbox.againFor(event)]
-        : outbox.stepsFor(event, messagesFor(event));
-      // It may be past its time, and deleted since it was found.
-      await storage.atomically(write(renormaliseEvent, event, notFound()), ...telling);
+      const notifying = isRepeat
+        ? [outbox.rescheduleFor(event)]
+        : outbox.writesFor(event, messagesFor(event));
+      // Retention may have deleted the event since it was found.
+      await storage.atomically(write(renormaliseEvent, event, notFound()), ...notifying);
       outbox.committed();
       return timeline(id);
     },
   };
 }
 
-type Arrival = Pick<
+/** The receipt of an event with its body. All null for events that Skyhook creates. */
+type StoredReceipt = Pick<
   StoredEvent,
   "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "body"
 >;
-const nowhere: Arrival = {
+const noReceipt: StoredReceipt = {
   address: null,
   headers: null,
   signedWith: null,
@@ -161,21 +165,21 @@ const nowhere: Arrival = {
   body: null,
 };
 
-/** So has one that was armed again. One whose first try is still to end has not. */
+/** Whether an attempt failed, also before a reschedule. False during the first attempt. */
 function hasFailed({ status, lastError }: Notification): boolean {
   return status !== "delivered" && lastError !== null;
 }
 
 function notFound(): AppError {
-  return new AppError("not-found", "There is no event of this id");
+  return new AppError("not-found", "No event with this id exists, or it was deleted by retention.");
 }
 
 function isEventId(id: string): id is Event["id"] {
   return /^evt_[0-9a-f]{1,64}$/.test(id);
 }
 
-/** The event as this version of its provider reads the stored bytes; unchanged where they are gone. */
-function readAnew(event: Event, { body, headers }: Arrival): Event {
+/** The event as this version normalises the stored body. Unchanged if the body was deleted. */
+function renormalised(event: Event, { body, headers }: StoredReceipt): Event {
   const provider = providerById(event.provider);
   if (provider === undefined || body === null) return event;
   const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
@@ -184,8 +188,8 @@ function readAnew(event: Event, { body, headers }: Arrival): Event {
   return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
 }
 
-function receiptOf({ createdAt }: Event, arrival: Arrival): EventTimeline["receipt"] {
-  const { address, headers, signedWith, bodyBytes, duplicates } = arrival;
+function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {
+  const { address, headers, signedWith, bodyBytes, duplicates } = stored;
   if (address === null || headers === null || signedWith === null) return null;
   return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
 }

@@ -5,19 +5,19 @@ import { type Write, write } from "../../db/statement.ts";
 
 import type { Message, Notification } from "../notification.ts";
 
-/** Puts notifications where the channels find them: in the transaction of what they tell of. */
+/** Stores notifications for the channels, in the transaction of their event. */
 export interface Outbox {
-  /** The steps that write one notification a message, to be run together with the event's own. */
-  stepsFor(event: Pick<Event, "id">, messages: readonly Message[]): Write<never>[];
-  /** The step that sends again, at once and under their own ids, those of an event that were not delivered. */
-  againFor(event: Pick<Event, "id">): Write<unknown>;
-  /** Tells the channels that such steps have been committed. */
+  /** The writes that store one notification per message, for the transaction of the event. */
+  writesFor(event: Pick<Event, "id">, messages: readonly Message[]): Write<never>[];
+  /** The write that sends an event's failed notifications again, at once and under their own ids. */
+  rescheduleFor(event: Pick<Event, "id">): Write<unknown>;
+  /** Wakes the channels after such a write was committed. */
   committed(): void;
 }
 
-/** Where committed notifications go. */
+/** The destinations of committed notifications. */
 export interface Channels {
-  /** Whether an operator gateway takes notifications; without one the feed is their destination. */
+  /** Whether an operator gateway is configured. Without one, the feed is the destination. */
   readonly hasGateway: boolean;
   wake(): void;
 }
@@ -31,7 +31,7 @@ export function outbox(channels: Channels, makeId: MakeId, now: () => number): O
       id: makeId("ntf", madeAt),
       eventId,
       createdAt,
-      // On the feed it stands as soon as it is committed: without a gateway it is then delivered.
+      // Without a gateway, a notification is delivered once committed, because it is in the feed.
       status: channels.hasGateway ? "pending" : "delivered",
       attemptCount: 0,
       dueAt: channels.hasGateway ? createdAt : null,
@@ -40,11 +40,11 @@ export function outbox(channels: Channels, makeId: MakeId, now: () => number): O
     };
   }
   return {
-    stepsFor: ({ id }, messages) =>
+    writesFor: ({ id }, messages) =>
       messages.map((message) =>
         write(insertNotification, { ...notification(id, message), leasedUntil: null }),
       ),
-    againFor: ({ id }) => write(rescheduleUndelivered, { eventId: id, now: new Date(now()) }),
+    rescheduleFor: ({ id }) => write(rescheduleUndelivered, { eventId: id, now: new Date(now()) }),
     committed: () => channels.wake(),
   };
 }

@@ -235,12 +235,12 @@ async function storeNew(
   provider: Provider,
   event: StoredEvent,
 ): Promise<Acknowledgement | null> {
-  const notes = outbox.stepsFor(event, messagesOf(provider, event));
-  const [inserted] = await storage.atomically(write(insertEvent, event, "stop"), ...notes);
+  const notifications = outbox.writesFor(event, messagesOf(provider, event));
+  const [inserted] = await storage.atomically(write(insertEvent, event, "stop"), ...notifications);
   if (inserted.changes === 0) return null;
   const { id, type, status, idempotencyKey } = event;
   log.info({ provider: provider.id, type, id, idempotencyKey }, `webhook ${status}`);
-  if (notes.length > 0) outbox.committed();
+  if (notifications.length > 0) outbox.committed();
   return acknowledge(status, { id, idempotencyKey, type, status });
 }
 

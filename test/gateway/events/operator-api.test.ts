@@ -29,8 +29,8 @@ const store = async (...numbers: number[]) => {
   }
 };
 
-describe("who may ask", () => {
-  const doors = [
+describe("access to the operator API", () => {
+  const routes = [
     ["GET", "/v1/events"],
     ["GET", "/v1/events/evt_1"],
     ["POST", "/v1/events/evt_1/replay"],
@@ -45,20 +45,20 @@ describe("who may ask", () => {
     ["GET", "/v1/flights/load/2026-11-21"],
   ] as const;
 
-  test.each(doors)("%s %s: a token is needed", async (method, path) => {
+  test.each(routes)("%s %s requires a token", async (method, path) => {
     const response = await app.fetch(path, { method });
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe("Bearer");
     expect(await json(response)).toMatchObject({ code: "authentication-required" });
   });
 
-  test.each(doors)("%s %s: the role user is not enough [API5-1]", async (method, path) => {
+  test.each(routes)("%s %s rejects the role user [API5-1]", async (method, path) => {
     const response = await app.as("user", path, { method });
     expect(response.status).toBe(403);
     expect(await json(response)).toMatchObject({ code: "insufficient-scope" });
   });
 
-  test.each(doors)("%s %s: an admin may do what operators may", async (method, path) => {
+  test.each(routes)("%s %s allows admins as well as operators", async (method, path) => {
     const response = await app.as("admin", path, { method });
     expect([200, 404]).toContain(response.status);
     await response.body?.cancel();
@@ -74,13 +74,13 @@ describe("who may ask", () => {
     },
   );
 
-  test("answers to a token are for no cache", async () => {
+  test("marks responses to a token as not cacheable", async () => {
     expect((await get("/v1/events")).headers.get("cache-control")).toBe("no-store");
   });
 });
 
 describe("lists", () => {
-  test("are empty envelopes when there is nothing", async () => {
+  test("return an empty envelope if there is no data", async () => {
     for (const list of ["events", "events?include=severity", "notifications", "rejections"]) {
       const response = await get(`/v1/${list}`);
       expect(response.headers.get("link")).toBeNull();
@@ -91,7 +91,7 @@ describe("lists", () => {
     }
   });
 
-  test("show 20 items, and at most 100", async () => {
+  test("return 20 items by default and at most 100", async () => {
     await store(...Array.from({ length: 105 }, (_, n) => n));
     expect(await items(await get("/v1/events"))).toHaveLength(20);
     expect(await items(await get("/v1/events?limit=7"))).toHaveLength(7);
@@ -99,7 +99,7 @@ describe("lists", () => {
     expect(await items(await get("/v1/events?limit=99999999999999999999999"))).toHaveLength(100);
   });
 
-  test("are walked to their end and back by the Link header alone", async () => {
+  test("can be paged to the end and back with the Link header", async () => {
     await store(...Array.from({ length: 23 }, (_, n) => n));
     const seen: unknown[] = [];
     let path: string | undefined = "/v1/events?limit=5&provider=task_tracker";
@@ -116,7 +116,7 @@ describe("lists", () => {
     expect(back).toEqual(seen);
   });
 
-  test("backward without a cursor are the last page", async () => {
+  test("return the last page for backward without a cursor", async () => {
     await store(1, 2, 3);
     expect(await json(await get("/v1/events?limit=2&direction=backward"))).toMatchObject({
       data: [{ id: eventRow(2).id }, { id: eventRow(1).id }],
@@ -124,14 +124,14 @@ describe("lists", () => {
     });
   });
 
-  test("by page number carry cursors that go on from there", async () => {
+  test("return cursors with numbered pages", async () => {
     await store(...Array.from({ length: 9 }, (_, n) => n));
     const { nextCursor } = await pagination(await get("/v1/events?page=2&limit=3"));
     const next = await items(await get(`/v1/events?limit=3&cursor=${nextCursor}`));
     expect(next.map(({ id }) => id)).toEqual([2, 1, 0].map((n) => eventRow(n).id));
   });
 
-  test("count themselves only when asked", async () => {
+  test("include the total only if requested", async () => {
     await store(1, 2, 3);
     expect(await pagination(await get("/v1/events?limit=1"))).not.toHaveProperty("total");
     expect(await pagination(await get("/v1/events?limit=1&include=total"))).toMatchObject({
@@ -145,7 +145,7 @@ describe("lists", () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
     const [, published] = await items(await get("/v1/events"));
-    // A replay tells the same again, which makes it no graver.
+    // A replay sends the same notifications again, which does not change the severity.
     await app.as("operator", `/v1/events/${String(published?.["id"])}/replay`, { method: "POST" });
     for (const query of ["include=severity", "include=severity,total", "include=total,severity"]) {
       const listed = await items(await get(`/v1/events?${query}`));
@@ -165,7 +165,7 @@ describe("lists", () => {
     ["/v1/events", "include=xseverity"],
     ["/v1/events", "include="],
     ["/v1/notifications", "include=severity"],
-  ])("%s?%s is 400: it includes nothing of that name", async (path, query) => {
+  ])("%s?%s returns 400 for an unknown include", async (path, query) => {
     const response = await get(`${path}?${query}`);
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ errors: [{ parameter: "include" }] });
@@ -198,13 +198,13 @@ describe("lists", () => {
     ["status=lost", "invalid-parameter", "status"],
     ["provider=", "invalid-parameter", "provider"],
     [`type=${"x".repeat(201)}`, "invalid-parameter", "type"],
-  ])("?%s is 400 %s", async (query, code, parameter) => {
+  ])("return 400 for ?%s: %s", async (query, code, parameter) => {
     const response = await get(`/v1/events?${query}`);
     expect(response.status).toBe(400);
     expect(await json(response)).toMatchObject({ code, errors: [{ parameter }] });
   });
 
-  test("refuse a cursor of another list", async () => {
+  test("reject a cursor from another list", async () => {
     await store(1);
     const { nextCursor } = await pagination(await get("/v1/events"));
     const response = await get(`/v1/notifications?cursor=${nextCursor}`);
@@ -213,7 +213,7 @@ describe("lists", () => {
 });
 
 describe("an event", () => {
-  test("tells its whole timeline, without secrets and signatures [API10-10]", async () => {
+  test("includes its timeline, without secrets and signatures [API10-10]", async () => {
     const { headers, body } = sample("code_host", "workflow_run.completed", app.clock);
     const text = JSON.stringify(body);
     const secretive = { authorization: "Bearer hush", cookie: "a=hush", "x-api-key": "hush" };
@@ -237,7 +237,7 @@ describe("an event", () => {
   });
 
   test.each(["evt_0", "nonsense", "evt_%00", "evt_'--", `evt_${"0".repeat(500)}`])(
-    "of the unknown id %s is 404",
+    "with the unknown id %s returns 404",
     async (id) => {
       for (const path of [`/v1/events/${id}`, `/v1/events/${id}/replay`]) {
         const method = path.endsWith("replay") ? "POST" : "GET";
@@ -248,11 +248,11 @@ describe("an event", () => {
     },
   );
 
-  test("is replayed: read anew from the stored bytes, and notified again", async () => {
+  test("is normalised from the stored body and notified again by a replay", async () => {
     const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
     const before = await json(await get(`/v1/events/${String(id)}`));
     const [stored] = await items(await get("/v1/events"));
-    // As if an older version of the program had read it badly.
+    // As if an older version had normalised it wrongly.
     await app.services.storage.atomically(
       write(renormaliseEvent, {
         ...eventRow(1),
@@ -271,7 +271,7 @@ describe("an event", () => {
   });
 });
 
-/** The target of a link relation of an answer (RFC 8288). */
+/** The target of a link relation in a response (RFC 8288). */
 function linked(response: Response, rel: string): string | undefined {
   const link = response.headers.get("link") ?? "";
   return new RegExp(`<([^>]+)>; rel="${rel}"`).exec(link)?.[1];

@@ -308,7 +308,7 @@ test("`skyhook replay` uses a token from the identity provider", async () => {
   const now = Math.floor(Date.now() / 1_000);
   const good = await token("k1", "ES256", { iat: now, exp: now + 600 });
   expect((await replay({ OPERATOR_TOKEN: good })).err).toBe(
-    "skyhook: The server answers 404 not-found: There is no event of this id\n",
+    "skyhook: The server answers 404 not-found: No event with this id exists, or it was deleted by retention.\n",
   );
   for (const none of [{}, { OPERATOR_TOKEN: `${good}\nx` }]) {
     const { err, code } = await replay(none);

@@ -98,7 +98,9 @@ describe("skyhook replay", () => {
       skyhook(["replay", "evt_0", "--url", "http://127.0.0.1:1"], { cwd: running().cwd }),
     ]);
     expect(missing.err).toBe(
-      oneLine("The server answers 404 not-found: There is no event of this id"),
+      oneLine(
+        "The server answers 404 not-found: No event with this id exists, or it was deleted by retention.",
+      ),
     );
     expect(keyless.err).toContain("no signing key in ./data");
     expect(strange.err).toContain("another signing key");
