@@ -2,23 +2,23 @@ import { tokens } from "../src/identity/auth/token.ts";
 import { systemClock } from "../src/base/clock.ts";
 import type { Role } from "../src/base/context.ts";
 
-import { packed, type Requests } from "./requests.ts";
+import { packRequests, type Requests } from "./requests.ts";
 
-/** Signs the access tokens of both servers. */
+/** The token settings of all servers under test. */
 export const tokenSettings = {
   key: "bench-key-of-thirty-two-bytes-or-more",
   issuer: "skyhook",
   audience: "skyhook",
 } as const;
 
-/** Pages to read: paths, in turn. */
+/** Paths of the pages to read, used in rotation. */
 export interface PagesPlan {
   readonly paths: readonly string[];
 }
 
 export async function pageRequests({ paths }: PagesPlan): Promise<Requests> {
   const authorization = await administrator();
-  return packed(paths.length, (index) => ({
+  return packRequests(paths.length, (index) => ({
     method: "GET",
     path: paths[index] ?? "/",
     headers: { Authorization: authorization },
@@ -26,14 +26,14 @@ export async function pageRequests({ paths }: PagesPlan): Promise<Requests> {
   }));
 }
 
-/** One GraphQL query, posted again and again. */
+/** A GraphQL query that is sent repeatedly. */
 export interface QueryPlan {
   readonly query: string;
 }
 
 export async function queryRequests({ query }: QueryPlan): Promise<Requests> {
   const authorization = await administrator();
-  return packed(1, () => ({
+  return packRequests(1, () => ({
     method: "POST",
     path: "/graphql",
     headers: { Authorization: authorization },
@@ -41,13 +41,13 @@ export async function queryRequests({ query }: QueryPlan): Promise<Requests> {
   }));
 }
 
-/** Bookings of one seat: of `users` users in turn, each with a token, on `flights` flights in turn. */
+/** Bookings of one seat each, in rotation over `users` users with a token each and over `flights` flights. */
 export interface BookingsPlan {
   readonly users: number;
   readonly flights: number;
 }
 
-/** Makes `count` bookings; no two have the same key or passenger. */
+/** Makes `count` booking requests with unique keys and passengers. */
 export async function bookingRequests(
   { users, flights }: BookingsPlan,
   count: number,
@@ -56,7 +56,7 @@ export async function bookingRequests(
   for (let user = 0; user < users; user += 1) {
     bearers.push(`Bearer ${await mint(crypto.randomUUID(), "user")}`);
   }
-  return packed(count, (index) => ({
+  return packRequests(count, (index) => ({
     method: "POST",
     path: "/v1/api/bookings",
     headers: {
@@ -82,7 +82,7 @@ export async function bookingRequests(
 
 const tokenSeconds = 24 * 3_600;
 
-/** The `Authorization` of someone who may read everything. */
+/** The `Authorization` header of an admin. */
 export async function administrator(): Promise<string> {
   return `Bearer ${await mint("bench-admin", "admin")}`;
 }

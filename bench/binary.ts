@@ -9,10 +9,10 @@ import { atExit } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
 import type { Suite } from "./suite.ts";
 
-/** P11: how soon the compiled program answers, with a new database, beside a compiled hello-world. */
+/** P11: the time from the start of the compiled program, with a new database, to its first response. */
 export const binary: Suite = {
   name: "binary",
-  about: "compiled program: start to first answer ÷ a compiled hello-world (P11)",
+  about: "compiled program: start to first response ÷ a compiled hello-world (P11)",
   run: ({ rounds }) =>
     withFolder("binary", async (folder) => {
       console.log("Compiling both…");
@@ -20,14 +20,14 @@ export const binary: Suite = {
       await compile(here("../src/main.ts"), skyhook);
       await compile(here("servers/hello.ts"), hello);
       const times: { skyhook: number; hello: number }[] = [];
-      // The first start of a program reads it from disk: it is not counted.
+      // The first start reads the program from disk and is not counted.
       for (let round = 0; round <= rounds * 4; round += 1) {
         const own = join(folder, `data-${round}`);
-        const taken = {
-          hello: await startToAnswer([hello], own),
-          skyhook: await startToAnswer([skyhook, "serve"], own),
+        const sample = {
+          hello: await startToResponse([hello], own),
+          skyhook: await startToResponse([skyhook, "serve"], own),
         };
-        if (round > 0) times.push(taken);
+        if (round > 0) times.push(sample);
       }
       return section(times, { skyhook: Bun.file(skyhook).size, hello: Bun.file(hello).size });
     }),
@@ -35,10 +35,10 @@ export const binary: Suite = {
 
 const here = (path: string): string => join(import.meta.dir, path);
 
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
-/** Milliseconds from the start of a process to the first answer it gives. */
-async function startToAnswer(command: readonly string[], folder: string): Promise<number> {
+/** Milliseconds from the start of a process to its first response. */
+async function startToResponse(command: readonly string[], folder: string): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 10_000);
   const startedMs = performance.now();
   const child = Bun.spawn([...command], {
@@ -46,11 +46,11 @@ async function startToAnswer(command: readonly string[], folder: string): Promis
     stdout: "ignore",
     stderr: "inherit",
   });
-  const forget = atExit(() => child.kill("SIGKILL"));
+  const unregister = atExit(() => child.kill("SIGKILL"));
   try {
-    while (!(await answers(port))) {
-      if (child.exitCode !== null || performance.now() - startedMs > patienceMs) {
-        throw new Error(`It does not answer: ${command.join(" ")}`);
+    while (!(await responds(port))) {
+      if (child.exitCode !== null || performance.now() - startedMs > timeoutMs) {
+        throw new Error(`No response from: ${command.join(" ")}`);
       }
       await Bun.sleep(0.5);
     }
@@ -58,12 +58,12 @@ async function startToAnswer(command: readonly string[], folder: string): Promis
   } finally {
     child.kill("SIGKILL");
     await child.exited;
-    forget();
+    unregister();
   }
 }
 
-/** Asks once, over a connection of its own; false when nobody listens yet. */
-function answers(port: number): Promise<boolean> {
+/** Sends a request over a new connection. False if the server does not listen yet. */
+function responds(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {
       socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
@@ -88,8 +88,8 @@ function section(
     cells.decimals(bytes[of] / 1e6, 1),
   ];
   return [
-    `${times.length} starts of each, in turn, every one in an empty folder: skyhook makes its database and its keys,`,
-    "and answers `GET /`. Both are compiled with the options of `bun run build`. Not pinned to a core.",
+    `${times.length} alternating starts of each program in an empty folder. skyhook creates its database and keys and responds`,
+    "to `GET /`. Both programs are compiled with the options of `bun run build`. Not pinned to a core.",
     "",
     environment([]),
     "",
@@ -100,7 +100,7 @@ function section(
     "",
     goalTable([
       {
-        goal: "P11 skyhook ÷ hello-world, start to first answer",
+        goal: "P11 skyhook ÷ hello-world, start to first response",
         ratios: times.map((time) => time.skyhook / time.hello),
         target: 4,
         better: "lower",

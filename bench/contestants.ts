@@ -8,20 +8,20 @@ import { runLoad, type Server, startServer } from "./processes.ts";
 import { cells } from "./report.ts";
 import type { Options } from "./suite.ts";
 
-/** What every contestant gets: deliveries of one listed event. */
+/** All contestants receive deliveries of one listed event. */
 export const delivery: DeliveryPlan = {
   provider: "code_host",
   event: "workflow_run.completed",
   secret: "bench-secret-of-code-host",
 };
 
-/** A server that takes the deliveries. `folder`: empty, its own, gone afterwards. */
+/** A server under test. `folder` is empty, exclusive and temporary. */
 export interface Contestant {
   readonly name: string;
-  /** Requests to make ready for each second: more than it can answer, so that they do not run out. */
+  /** Requests to prepare per second of the run. More than the server can handle, so that they do not run out. */
   readonly requestsPerSecond: number;
   start(folder: string): Promise<Server>;
-  /** The database it leaves in its folder; null when it stores nothing. */
+  /** The database file in its folder; null if it stores nothing. */
   readonly database: string | null;
 }
 
@@ -40,8 +40,8 @@ export const skyhook: Contestant = {
     startServer(["bun", here("../src/main.ts"), "serve"], skyhookEnvironment(folder)),
   database: "skyhook.db",
 };
-export const barePromise: Contestant = {
-  name: "the least that keeps the promise",
+export const minimal: Contestant = {
+  name: "minimal server, same guarantee",
   requestsPerSecond: 40_000,
   start: (folder) =>
     startServer(["bun", here("servers/promise.ts")], {
@@ -60,7 +60,7 @@ export const fastifySqlite: Contestant = {
     }),
   database: "peer.db",
 };
-/** Debian's `webhook`: verifies, and then a rule that never holds keeps it from running a command. */
+/** Debian's `webhook`. It verifies deliveries; a rule that never matches prevents it from running a command. */
 export const goWebhook: Contestant = {
   name: "webhook (Go), stores nothing",
   requestsPerSecond: 40_000,
@@ -108,7 +108,7 @@ export function skyhookEnvironment(folder: string): Record<string, string> {
   };
 }
 
-/** Starts a contestant, puts it under load, stops it and checks that it stored what it acknowledged. */
+/** Starts a contestant, runs the load, stops it and checks that it stored all acknowledged deliveries. */
 export function measure(contestant: Contestant, options: Options): Promise<LoadResult> {
   return withFolder("ingest", async (folder) => {
     const server = await contestant.start(folder);
@@ -137,19 +137,21 @@ function load(
     seconds,
     warmUpSeconds,
     requests: requestsPerSecond * (warmUpSeconds + seconds),
-    // Who stores nothing cannot tell a request it has had before.
+    // Servers without a database do not detect duplicates, so requests can be repeated.
     repeats: database === null,
   });
 }
 
-/** What was acknowledged must be there: one event and one notification each. */
+/** Each acknowledged delivery must have one event and one notification in the database. */
 function checkStored(file: string, { acknowledged }: LoadResult): void {
   const database = new Database(file, { readonly: true });
   for (const name of ["events", "notifications"]) {
     const query = database.query<{ stored: number }, []>(`select count(*) as stored from ${name}`);
     const stored = query.get()?.stored;
     if (stored !== acknowledged) {
-      throw new Error(`${acknowledged} deliveries were acknowledged, but ${stored} ${name} stored`);
+      throw new Error(
+        `${acknowledged} deliveries were acknowledged, but the database has ${stored} ${name}`,
+      );
     }
   }
   database.close();

@@ -1,16 +1,16 @@
 import { catalogue } from "../src/gateway/providers/catalogue.ts";
 import { sign } from "../src/gateway/signatures/signature.ts";
 
-import { packed, type Requests } from "./requests.ts";
+import { packRequests, type Requests } from "./requests.ts";
 
-/** What is posted: one listed event of one provider, signed with `secret`. */
+/** Deliveries of one listed event of a provider, signed with `secret`. */
 export interface DeliveryPlan {
   readonly provider: string;
   readonly event: string;
   readonly secret: string;
 }
 
-/** Makes `count` deliveries; no two have the same id, body or signature. */
+/** Makes `count` deliveries with unique ids, bodies and signatures. */
 export function signedDeliveries(
   { provider: id, event, secret }: DeliveryPlan,
   count: number,
@@ -18,9 +18,9 @@ export function signedDeliveries(
   const provider = catalogue.find((candidate) => candidate.id === id);
   const makeSample = provider?.samples[event];
   if (provider === undefined || makeSample === undefined) {
-    throw new Error(`There is no sample of ${id} ${event}`);
+    throw new Error(`No sample for ${id} ${event}`);
   }
-  return packed(count, () => {
+  return packRequests(count, () => {
     const { headers, body } = makeSample({ id: crypto.randomUUID(), now: new Date() });
     const json = JSON.stringify(body);
     const signature = sign(provider.signature, secret, Buffer.from(json), Date.now());

@@ -3,21 +3,21 @@ import { join } from "node:path";
 
 import { atExit } from "./processes.ts";
 
-/** Runs `work` with an empty folder of its own, which is gone afterwards. */
+/** Runs `work` with a temporary empty folder. */
 export async function withFolder<Result>(
   suite: string,
   work: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  // Beside this file, not in the system's folder for temporary files: that may be in memory.
+  // Uses a folder beside this file, because the system's temporary folder may be in memory.
   const data = join(import.meta.dir, "data");
   mkdirSync(data, { recursive: true });
   const folder = mkdtempSync(join(data, `${suite}-`));
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  const forget = atExit(remove);
+  const unregister = atExit(remove);
   try {
     return await work(folder);
   } finally {
     remove();
-    forget();
+    unregister();
   }
 }

@@ -2,15 +2,15 @@ import { join } from "node:path";
 
 import { administrator, tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult, Sent } from "./load.ts";
+import type { LoadResult, LoadKind } from "./load.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";
-import { flawOf, inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
+import { caveatOf, inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** P8 and P9: a page of 20 by GraphQL, against REST and against mercurius. */
+/** P8 and P9: a page of 20 items by GraphQL, compared with REST and with mercurius. */
 export const graphql: Suite = {
   name: "graphql",
   about: "GraphQL page ÷ REST page (P8) and ÷ mercurius with jit (P9)",
@@ -30,12 +30,12 @@ export const graphql: Suite = {
 };
 
 const pageSize = 20;
-/** Events, and bookings: the first page of each is read. */
+/** The number of events and of bookings. The benchmark reads the first page of each. */
 const rows = 10_000;
-/** What the bookings are spread over. */
+/** The bookings are distributed over these flights. */
 const flights = 1_000;
 
-/** Every field that an item of the REST page has, under the same name. */
+/** All fields of an item in REST, under the same names. */
 const items = {
   events: `id: eventId provider type status idempotencyKey occurredAt createdAt subject title url actor data`,
   bookings: `id: bookingId bookingId status totalPrice currency confirmationSentTo createdAt reference seats updatedAt
@@ -59,13 +59,13 @@ const paths = { events: "/v1/events", bookings: "/v1/api/bookings" } as const;
 interface Contestant {
   readonly name: string;
   readonly server: "skyhook" | "mercurius";
-  readonly send: Sent;
+  readonly send: LoadKind;
 }
 
-const rest = (list: keyof typeof items): Sent => ({ kind: "pages", paths: [paths[list]] });
-const query = (text: string): Sent => ({ kind: "query", query: text });
+const rest = (list: keyof typeof items): LoadKind => ({ kind: "pages", paths: [paths[list]] });
+const query = (text: string): LoadKind => ({ kind: "query", query: text });
 
-/** In turn, so that those which are divided by each other follow each other. */
+/** Contestants that are compared run one after the other. */
 const contestants = {
   eventsRest: { name: "events: REST", server: "skyhook", send: rest("events") },
   events: { name: "events: GraphQL", server: "skyhook", send: query(nodesQuery("events")) },
@@ -81,7 +81,7 @@ const contestants = {
 
 type Name = keyof typeof contestants;
 
-/** Both servers stand on the same file; the one that is not asked waits, and takes no time. */
+/** Both servers use the same database file. The idle server uses no CPU time. */
 async function measureAll(folder: string, file: string, options: Options): Promise<Round<Name>[]> {
   const skyhook = await startSkyhook(folder);
   try {
@@ -91,7 +91,7 @@ async function measureAll(folder: string, file: string, options: Options): Promi
       await checkSame(servers);
       return await inTurns(options.rounds, async () => {
         const round = await measureRound(servers, options);
-        // What was timed must have been full pages to the end.
+        // The servers must still return full pages.
         await checkSame(servers);
         return round;
       });
@@ -140,7 +140,7 @@ const startSkyhook = (folder: string): Promise<Server> =>
     SECRETS_DIR: folder,
     LOG_LEVEL: "error",
     JWT_SECRET: tokenSettings.key,
-    // The rows are older than what is kept by default: they would be deleted after a minute.
+    // The rows are older than the default retention, which would delete them after a minute.
     EVENT_RETENTION_DAYS: "3650",
   });
 
@@ -152,27 +152,27 @@ const startMercurius = (file: string): Promise<Server> =>
     JWT_AUDIENCE: tokenSettings.audience,
   });
 
-/** What all answers are compared by. */
-interface Shown {
+/** A page, as compared between servers. */
+interface ComparedPage {
   readonly items: readonly unknown[];
   readonly hasMore: boolean;
   readonly nextCursor: string;
   readonly prevCursor: string;
 }
 
-/** Fails unless all doors show the same full page, and none shows it without a token. */
+/** Throws unless all servers return the same full page, and none returns it without a token. */
 async function checkSame({ skyhook, mercurius }: Servers): Promise<void> {
   for (const list of ["events", "bookings"] as const) {
     const expected = await restPage(skyhook, list);
     if (expected.items.length !== pageSize) throw new Error(`A page of ${list} is not full`);
-    const doors = list === "events" ? [skyhook, mercurius] : [skyhook];
-    for (const door of doors) {
-      // Twice more than it takes until the query is compiled.
+    const servers = list === "events" ? [skyhook, mercurius] : [skyhook];
+    for (const server of servers) {
+      // More requests than it takes until the query is compiled.
       for (let time = 1; time <= 6; time += 1) {
-        const page = await graphqlPage(door, list, time % 2 === 0);
+        const page = await graphqlPage(server, list, time % 2 === 0);
         if (Bun.deepEquals(page, expected)) continue;
         const found = JSON.stringify({ page, expected }, null, 1);
-        throw new Error(`Pages of ${list} differ between the doors: ${found}`);
+        throw new Error(`Pages of ${list} differ between the servers: ${found}`);
       }
     }
   }
@@ -180,19 +180,19 @@ async function checkSame({ skyhook, mercurius }: Servers): Promise<void> {
     const answer = await post(port, nodesQuery("events"), {});
     const body = await answer.text();
     if (answer.status === 401 || body.includes("authentication-required")) continue;
-    throw new Error(`Events are shown without a token: ${answer.status} ${body}`);
+    throw new Error(`Events are returned without a token: ${answer.status} ${body}`);
   }
 }
 
-async function restPage({ port }: Server, list: keyof typeof items): Promise<Shown> {
+async function restPage({ port }: Server, list: keyof typeof items): Promise<ComparedPage> {
   const answer = await fetch(`http://127.0.0.1:${port}${paths[list]}`, {
     headers: { authorization: await administrator() },
   });
   const page: {
     data: Record<string, unknown>[];
-    pagination: Omit<Shown, "items">;
+    pagination: Omit<ComparedPage, "items">;
   } = JSON.parse(await answer.text());
-  // GraphQL has no userId, but the user with all that it has.
+  // GraphQL has a user object instead of userId.
   const shown = page.data.map((item) => {
     const { userId: _, ...others } = item;
     return others;
@@ -205,13 +205,13 @@ async function graphqlPage(
   { port }: Server,
   list: keyof typeof items,
   byEdges: boolean,
-): Promise<Shown> {
+): Promise<ComparedPage> {
   const text = byEdges ? edgesQuery(list) : nodesQuery(list);
   const answer = await post(port, text, { authorization: await administrator() });
   const body = await answer.text();
   const { data }: { data?: Record<string, Connection> } = JSON.parse(body);
   const connection = data?.[list];
-  if (!connection) throw new Error(`GraphQL answered ${answer.status} ${body}`);
+  if (!connection) throw new Error(`GraphQL responded with ${answer.status} ${body}`);
   const { hasNextPage: hasMore, endCursor, startCursor } = connection.pageInfo;
   const shown = connection.nodes ?? connection.edges?.map(({ node }) => node) ?? [];
   return { items: shown, hasMore, nextCursor: endCursor, prevCursor: startCursor };
@@ -239,14 +239,14 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
   const ratios = ratiosOf(rounds);
   const of = (name: Name) => rounds.map((round) => round[name]);
   const row = (name: Name): string[] => loadRow(contestants[name].name, of(name));
-  /** Judged by requests a second, told by processor time too. */
+  /** The goal applies to requests/s. CPU time is reported for comparison. */
   const pair = (id: string, names: string, one: Name, other: Name, target?: number) => {
     const perSecond = ratios("requestsPerSecond", one, other);
     return [
       {
         goal: `${id} ${names}, requests/s`,
         ratios: perSecond,
-        flaw: flawOf(perSecond, of(one), of(other)),
+        caveat: caveatOf(perSecond, of(one), of(other)),
         ...(target === undefined ? {} : { target }),
         better: "higher" as const,
       },
@@ -259,10 +259,10 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
   };
   return [
     `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
-    `in turn; medians. Each request is for the first ${pageSize} of ${rows.toLocaleString("en")} rows, with an admin's token that the server checks.`,
-    "GraphQL selects every field that the REST item has (but a booking's `userId`: there it is a whole user) and",
-    "both cursors of the page. Before the timing all doors are asked, and must show the same. mercurius serves our",
-    "schema from the same database file; logs are off but for errors.",
+    `alternate; medians. Each request reads the first ${pageSize} of ${rows.toLocaleString("en")} rows with an admin's token, which the server verifies.`,
+    "GraphQL selects every field of the REST item (except a booking's `userId`, which GraphQL replaces by a user) and",
+    "both cursors of the page. Before and after each round all servers must return the same page. mercurius uses the",
+    "same GraphQL schema and database file; servers log errors only.",
     "",
     environment([
       pinning,

@@ -10,24 +10,24 @@ import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
 import { cpuMicrosOf, histogram } from "./measure.ts";
 import type { Requests } from "./requests.ts";
 
-// The load generator: a process of its own, so that it can have a core of its own. Its one argument is
-// a LoadPlan in JSON, its one line of output a LoadResult.
+// The load generator. It is a separate process, so that it can run on a separate core. Its argument is a
+// LoadPlan in JSON. It prints a LoadResult in JSON.
 
 export interface LoadPlan {
-  readonly send: Sent;
+  readonly send: LoadKind;
   readonly port: number;
-  /** Of other instances, among which the connections are spread too. */
+  /** Ports of other instances. The connections are distributed over all of them. */
   readonly otherPorts?: readonly number[];
   readonly serverPid: number;
   readonly connections: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
-  /** Requests made ready; when they have run out, the timing ends, or they are sent once more. */
+  /** The number of requests to prepare. After the last one, the timing ends, or with `repeats` they are sent again. */
   readonly requests: number;
   readonly repeats: boolean;
 }
 
-export type Sent =
+export type LoadKind =
   | ({ readonly kind: "deliveries" } & DeliveryPlan)
   | ({ readonly kind: "bookings" } & BookingsPlan)
   | ({ readonly kind: "pages" } & PagesPlan)
@@ -35,14 +35,14 @@ export type Sent =
 
 export interface LoadResult {
   readonly bodyBytes: number;
-  /** Answered with 2xx, warm-up included. Any other answer ends the run with an error. */
+  /** 2xx responses, including the warm-up. Any other response aborts the run. */
   readonly acknowledged: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The server's processor time for one request. */
+  /** The CPU time of the server per request. */
   readonly cpuMicros: number;
-  /** Share of the time for which the server kept its core busy, and the generator its own. */
+  /** CPU utilization of the cores of the server and of the load generator, from 0 to 1. */
   readonly serverBusy: number;
   readonly generatorBusy: number;
 }
@@ -53,7 +53,7 @@ if (import.meta.main) {
   process.exit(0);
 }
 
-function make(send: Sent, count: number): Requests | Promise<Requests> {
+function make(send: LoadKind, count: number): Requests | Promise<Requests> {
   switch (send.kind) {
     case "deliveries":
       return signedDeliveries(send, count);
@@ -66,7 +66,7 @@ function make(send: Sent, count: number): Requests | Promise<Requests> {
   }
 }
 
-/** Warms the server up, measures it for `seconds`, and waits for the answers still under way. */
+/** Warms up the server, measures it for `seconds` and waits for pending responses. */
 async function generate(plan: LoadPlan): Promise<LoadResult> {
   const { warmUpSeconds, seconds, connections } = plan;
   const made = await make(plan.send, plan.requests);
@@ -74,18 +74,18 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
   let next = 0;
   let acknowledged = 0;
   let phase: "warm-up" | "timed" | "over" = "warm-up";
-  const runOut = Promise.withResolvers<void>();
+  const exhausted = Promise.withResolvers<void>();
 
-  /** The bytes of the next request; null when it is time to stop. */
+  /** The bytes of the next request; null after the end of the run. */
   function takeRequest(): Uint8Array | null {
     if (next === made.count && plan.repeats) next = 0;
-    if (next === made.count) runOut.resolve();
+    if (next === made.count) exhausted.resolve();
     if (phase === "over" || next === made.count) return null;
     return made.request(next++);
   }
 
   function answered(status: number, latencyMs: number): void {
-    if (status < 200 || status > 299) throw new Error(`The server answered ${status}`);
+    if (status < 200 || status > 299) throw new Error(`The server responded with ${status}`);
     acknowledged += 1;
     if (phase === "timed") latencies.record(latencyMs);
   }
@@ -96,11 +96,11 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
       converse(ports[index % ports.length] ?? plan.port, takeRequest, answered),
     ),
   );
-  // An error ends the run at once.
+  // An error aborts the run at once.
   await Promise.race([over, Bun.sleep(warmUpSeconds * 1_000)]);
   phase = "timed";
   const start = sampleOf(plan.serverPid, acknowledged);
-  await Promise.race([over, runOut.promise, Bun.sleep(seconds * 1_000)]);
+  await Promise.race([over, exhausted.promise, Bun.sleep(seconds * 1_000)]);
   phase = "over";
   const end = sampleOf(plan.serverPid, acknowledged);
   await over;
@@ -130,8 +130,8 @@ function sampleOf(serverPid: number, acknowledged: number) {
 }
 
 /**
- * Keeps one connection busy, one request at a time, until there is no next one. `waitMs`: how long to
- * wait before the next one.
+ * Sends requests over one connection, one at a time, until `takeRequest` returns null. `waitMs` returns the
+ * delay before the next request.
  */
 export async function converse(
   port: number,
@@ -146,8 +146,8 @@ export async function converse(
     const request = takeRequest();
     if (request === null) return finished.resolve();
     sentMs = performance.now();
-    // One request fits in a socket's buffer: the one before it has been answered.
-    if (socket.write(request) < request.length) throw new Error("A request was not sent whole");
+    // The socket buffer is empty after the previous response, and has room for a request.
+    if (socket.write(request) < request.length) throw new Error("A request was sent incompletely");
   }
 
   let received = "";
@@ -174,12 +174,12 @@ export async function converse(
   socket.end();
 }
 
-/** The status of an answer once it is there as a whole, else null. */
+/** The status of a complete response; null if more data must follow. */
 function completeStatus(answer: string): number | null {
   const headEnd = answer.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;
   const bodyLength = /\r\ncontent-length: *(\d+)/i.exec(answer)?.[1];
-  if (bodyLength === undefined) throw new Error(`An answer has no length: ${answer}`);
+  if (bodyLength === undefined) throw new Error(`A response has no Content-Length: ${answer}`);
   if (answer.length < headEnd + 4 + Number(bodyLength)) return null;
   return Number(answer.slice(9, 12));
 }

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** Latencies, counted in buckets of 10 µs up to 2 s; longer ones count as 2 s. */
+/** Latencies in buckets of 10 µs up to 2 s. Longer ones count as 2 s. */
 export interface Histogram {
   record(milliseconds: number): void;
-  /** The latency in milliseconds that the share `quantile` of all stayed within. */
+  /** The latency in milliseconds at a quantile from 0 to 1. */
   quantile(quantile: number): number;
 }
 
@@ -26,7 +26,6 @@ export function histogram(): Histogram {
   };
 }
 
-/** The middle value; of an even number, the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const upper = sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
@@ -34,15 +33,15 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2;
 }
 
-/** Linux counts a process's time in ticks of 10 ms (`getconf CLK_TCK`). */
+/** Linux reports CPU time in ticks of 10 ms (`getconf CLK_TCK`). */
 const microsPerTick = 10_000;
 
-/** Processor time of a process so far, all threads, user and system; NaN where there is no /proc. */
+/** User and system CPU time of all threads of a process so far; NaN without /proc. */
 export function cpuMicrosOf(pid: number): number {
   const file = `/proc/${pid}/stat`;
   if (!existsSync(file)) return Number.NaN;
   const stat = readFileSync(file, "utf8");
-  // The second field is the program's name in brackets and may hold spaces: count from behind it.
+  // The second field is the program name in brackets and may contain spaces. Parse the fields after it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
   return (userTicks + systemTicks) * microsPerTick;

@@ -6,14 +6,14 @@ import { runLoad } from "./processes.ts";
 import { cells, environment, table } from "./report.ts";
 import type { Suite } from "./suite.ts";
 
-/** P12: what the process needs while and after it takes many deliveries at full load. */
+/** P12: the memory of the process during and after many deliveries at full load. */
 export const memory: Suite = {
   name: "memory",
   about: "memory after 200,000 webhooks at full load (P12)",
   run: ({ connections, warmUpSeconds }) =>
     withFolder("memory", async (folder) => {
       const parts = 4;
-      // A quick run says so by its warm-up.
+      // `--quick` has a short warm-up.
       const deliveriesEach = warmUpSeconds < 2 ? 2_500 : 50_000;
       const server = await skyhook.start(folder);
       const samples = [sampleOf(server.pid, 0)];
@@ -42,7 +42,7 @@ export const memory: Suite = {
 
 interface Sample {
   readonly deliveries: number;
-  /** Bytes: all that is resident, and that part of it which is no file's. */
+  /** Resident memory in bytes, and its part that is not backed by files. */
   readonly rss: number;
   readonly anonymous: number;
   readonly peak: number;
@@ -62,14 +62,14 @@ function section(samples: readonly Sample[]): string {
   const last = samples.at(-1);
   const met = last !== undefined && last.anonymous <= targetBytes;
   return [
-    "One server, 64 connections, at full load. Resident memory counts the pages of files too: the database",
-    "is mapped into memory, so it grows with the database, and the system takes such pages back when it",
-    "needs them. What the process has for itself is the column of its own.",
+    "One server, 64 connections, full load. Resident memory includes mapped pages of the database, so it grows",
+    "with the database. The system reclaims such pages when it needs memory. Own memory is resident memory",
+    "without pages of files.",
     "",
     environment([]),
     "",
     table(
-      ["deliveries", "own memory MB", "resident MB", "most resident MB"],
+      ["deliveries", "own memory MB", "resident MB", "peak resident MB"],
       samples.map(({ deliveries, rss, anonymous, peak }) => [
         cells.perSecond(deliveries),
         mega(anonymous),

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** The folder of what we compare with: a package of its own, so that nothing of it reaches the product. */
+/** The packages that Skyhook is compared with. A separate package keeps them out of the product. */
 export const peersFolder = join(import.meta.dir, "peers");
 
 export interface PeerVersions {
@@ -20,12 +20,12 @@ const probe = `
   const { dependencies } = require("./package.json");
   const installed = (name) => JSON.parse(require("fs").readFileSync("node_modules/" + name + "/package.json")).version;
   const stale = Object.keys(dependencies).find((name) => installed(name) !== dependencies[name]);
-  if (stale) throw new Error(stale + " is not the version asked for");
+  if (stale) throw new Error(stale + " has another version than package.json");
   const [fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit] = ["fastify", "@fastify/jwt", "better-sqlite3", "mercurius", "graphql", "@octokit/webhooks"]
     .map(installed);
   JSON.stringify({ node: process.version, fastify, fastifyJwt, betterSqlite3, mercurius, graphql, octokit, sqlite });`;
 
-/** The peers' versions; installs them first where they are not there yet. Takes a minute then. */
+/** Installs the peers if necessary, which takes a minute, and returns their versions. */
 export async function preparePeers(): Promise<PeerVersions> {
   const installed = readVersions();
   if (installed !== null) return installed;
@@ -39,7 +39,7 @@ export async function preparePeers(): Promise<PeerVersions> {
   });
   await install.exited;
   const versions = readVersions();
-  if (versions === null) throw new Error("The peers could not be installed; see above");
+  if (versions === null) throw new Error("Failed to install the peers. See the output above.");
   return versions;
 }
 

@@ -10,7 +10,7 @@ import { dialect } from "../src/db/sqlite/dialect.ts";
 import { tableOf } from "../src/db/sqlite/tables.ts";
 import type { Storage } from "../src/db/storage.ts";
 
-/** How SQLite reads the pages of a list that lie after an item: its own words. */
+/** SQLite's query plan for a page of a list after an item. */
 export async function deepPagePlan<Id extends ItemId>(
   database: Database,
   list: (storage: Storage, filters: Record<never, never>) => Source<unknown, Id>,
@@ -23,7 +23,7 @@ export async function deepPagePlan<Id extends ItemId>(
       return Promise.resolve([]);
     },
   };
-  // Guarantee: a list reads its pages by `all`.
+  // Guarantee: lists read pages only by `all`.
   await list(recorder as unknown as Storage, {}).read({
     order: "newest-first",
     from,
@@ -31,11 +31,11 @@ export async function deepPagePlan<Id extends ItemId>(
     limit: 20,
   });
   const textOf = compiler({
-    // Guarantee: as in the storage itself, Sql lists only what these builders have.
+    // Guarantee: as in the storage, Sql declares only methods that these builders have.
     builders: drizzle(database) as unknown as Sql,
     tableOf,
     dialect,
-    // Guarantee: every finished query of Drizzle's has it.
+    // Guarantee: every complete Drizzle query has `toSQL`.
     prepare: (query) => (query as unknown as { toSQL(): { sql: string } }).toSQL().sql,
   });
   const details = statements.flatMap((statement) =>

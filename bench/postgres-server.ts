@@ -2,10 +2,10 @@ import { join } from "node:path";
 
 import { SQL } from "bun";
 
-/** Where schemas may be made and dropped. */
+/** The server for temporary schemas. */
 const serverUrl = process.env["TEST_POSTGRES_URL"] ?? "postgres://postgres@127.0.0.1:5432/postgres";
 
-/** Does something in a schema of its own, which is dropped afterwards. */
+/** Calls `act` with a temporary schema. */
 export async function inSchema<Result>(
   act: (url: string, sql: SQL) => Promise<Result>,
 ): Promise<Result> {
@@ -22,7 +22,6 @@ export async function inSchema<Result>(
   }
 }
 
-/** What the server says it is. */
 export async function serverVersion(): Promise<string> {
   await using sql = new SQL(serverUrl, { max: 1 });
   const [row]: { server_version: string }[] = await sql.unsafe("show server_version");
@@ -30,14 +29,14 @@ export async function serverVersion(): Promise<string> {
 }
 
 export interface PgbenchPlan {
-  /** Of a file in servers/. */
+  /** A file in servers/. */
   readonly script: string;
   readonly clients: number;
   readonly seconds: number;
   readonly variables: Readonly<Record<string, number>>;
 }
 
-/** Transactions a second that PostgreSQL's own generator of load reaches with prepared statements. */
+/** Transactions per second of pgbench with prepared statements. */
 export async function pgbench(
   schemaUrl: string,
   { script, clients, seconds, variables }: PgbenchPlan,

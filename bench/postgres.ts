@@ -5,7 +5,7 @@ import type { SQL } from "bun";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult, Sent } from "./load.ts";
+import type { LoadResult, LoadKind } from "./load.ts";
 import { median } from "./measure.ts";
 import { inSchema, pgbench, serverVersion } from "./postgres-server.ts";
 import { runLoad, type Server, startServer } from "./processes.ts";
@@ -14,16 +14,17 @@ import { inTurns } from "./rounds.ts";
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** One instance and several on one PostgreSQL server, what that server itself can do, and SQLite. */
+/** One and several instances on a PostgreSQL server, compared with pgbench and with SQLite. */
 export const postgres: Suite = {
   name: "postgres",
   about: "ingest and bookings on PostgreSQL by 1, 2 and 4 instances ÷ pgbench, same statements",
   async run(options) {
-    if (Bun.which("pgbench") === null) throw new Error("pgbench is not there: install PostgreSQL");
-    // With so many processes at once, what else runs here counts for more than elsewhere.
+    if (Bun.which("pgbench") === null)
+      throw new Error("pgbench is not installed. Install PostgreSQL.");
+    // Other load on the machine matters more here, because this suite runs many processes.
     const [before = 0] = loadavg();
     const rounds = await inTurns(options.rounds, () => runRound(options));
-    const busy = `load average of the machine before it began: ${cells.decimals(before, 1)}`;
+    const busy = `load average of the machine before the start: ${cells.decimals(before, 1)}`;
     return section(options, rounds, [`PostgreSQL ${await serverVersion()}`, busy]);
   },
 };
@@ -36,14 +37,14 @@ const clientCounts = [8, 32] as const;
 const flights = 1_000;
 const users = 1_000;
 
-/** A kind of work that is measured. */
+/** A measured workload. */
 interface Work {
   readonly name: string;
-  readonly send: Sent;
-  /** More than can be answered, so that they do not run out. */
+  readonly send: LoadKind;
+  /** Requests to prepare. More than the server can handle, so that they do not run out. */
   readonly requestsPerSecond: number;
   readonly script: string;
-  /** What is there as often as was acknowledged. */
+  /** Counts the rows that must match the acknowledged requests. */
   readonly counted: string;
 }
 
@@ -68,9 +69,9 @@ interface Rate {
   readonly perSecond: number;
   readonly p99Ms: number;
 }
-/** What each contestant reached, by its name. */
+/** Results by the name of the contestant. */
 type Figures = ReadonlyMap<string, Rate>;
-/** By the name of the work. */
+/** Figures by the name of the workload. */
 type Round = ReadonlyMap<string, Figures>;
 
 const onSqlite = "1 × skyhook serve on SQLite";
@@ -107,7 +108,7 @@ async function runRound(options: Options): Promise<Round> {
   return round;
 }
 
-/** Not pinned to a core: PostgreSQL is not either. */
+/** Not pinned to a core, like PostgreSQL. */
 function startInstance(databaseUrl: string, dataDir = "/nonexistent"): Promise<Server> {
   const env = {
     HOST: "127.0.0.1",
@@ -122,7 +123,7 @@ function startInstance(databaseUrl: string, dataDir = "/nonexistent"): Promise<S
   return startServer(["bun", main, "serve"], env, () => [], null);
 }
 
-/** The program makes its tables; flights leave long after any day on which this runs. */
+/** Skyhook creates its tables. The flights depart in the far future, so that they can be booked. */
 async function prepare(url: string, sql: SQL): Promise<void> {
   await (await startInstance(url)).stop();
   const departureMs = Date.UTC(2060, 0, 1);
@@ -132,7 +133,7 @@ async function prepare(url: string, sql: SQL): Promise<void> {
       'economy', 300, 300, 49950, 'GBP', 1767225600000 from generate_series(1, ${flights}) as n`);
 }
 
-/** Loads servers from one process, the connections spread over them. */
+/** Runs the load from one process, with the connections distributed over the servers. */
 function load(
   { send, requestsPerSecond }: Work,
   [first, ...others]: readonly [Server, ...Server[]],
@@ -167,7 +168,9 @@ async function measure(
       `select counted::int as stored from (${work.counted}) as counts (counted)`,
     );
     if (row?.stored !== result.acknowledged) {
-      throw new Error(`${result.acknowledged} were acknowledged, but ${row?.stored} are stored`);
+      throw new Error(
+        `${result.acknowledged} requests were acknowledged, but ${row?.stored} are stored`,
+      );
     }
     return rateOf(result);
   } finally {
@@ -218,15 +221,15 @@ function section(
     })),
   );
   return [
-    `${connections} connections in all, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up,`,
-    "contestants in turn; medians. What was acknowledged is counted in the database. pgbench runs the statements of",
-    "one delivery, or of one booking, in one transaction, prepared, with bodies as long, by 8 and 32 clients, of which",
-    "the better counts. Instances, load and PostgreSQL share the cores: more instances cannot be faster here.",
+    `${connections} connections in total, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up,`,
+    "contestants alternate; medians. The rows in the database must match the acknowledged requests. pgbench runs the",
+    "prepared statements of one delivery or booking in a transaction, with bodies of the same size, with 8 and with 32",
+    "clients; the better result counts. All processes share the cores, so more instances cannot be faster here.",
     "",
     environment(surroundings),
     "",
     table(
-      ["what", ...works.flatMap(({ name }) => [`${name}/s`, "p99 ms"])],
+      ["contestant", ...works.flatMap(({ name }) => [`${name}/s`, "p99 ms"])],
       names.map((name) => [
         name,
         ...works.flatMap((work) => [

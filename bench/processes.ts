@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 import type { LoadPlan, LoadResult } from "./load.ts";
 
-/** Servers run on the first core and the generator on the second, where the system can pin them. */
+/** Pins servers to the first core and the load generator to the second, if taskset is available. */
 const taskset = navigator.hardwareConcurrency > 1 ? Bun.which("taskset") : null;
 export const pinning =
   taskset === null ? "not pinned to cores" : "server on core 0, load on core 1";
 
-/** Null: wherever the system puts it. */
+/** Null if not pinned. */
 type Core = 0 | 1 | null;
 
 const startTimeoutMs = 10_000;
@@ -25,7 +25,7 @@ process.on("exit", () => {
   for (const end of endings) end();
 });
 
-/** Has `end` called when this process exits, also by Ctrl-C; the function returned takes that back. */
+/** Calls `end` when this process exits, also by Ctrl-C. The returned function cancels that. */
 export function atExit(end: () => void): () => void {
   endings.add(end);
   return () => void endings.delete(end);
@@ -39,8 +39,8 @@ export interface Server {
 }
 
 /**
- * Starts a server that listens on `env.PORT` of 127.0.0.1, and waits until it does. `portArguments`: for
- * one that is told its port on the command line.
+ * Starts a server on 127.0.0.1 and waits until it listens. The port is passed as `env.PORT`, and by
+ * `portArguments` if the server needs it on the command line.
  */
 export async function startServer(
   command: readonly string[],
@@ -54,43 +54,44 @@ export async function startServer(
     stdout: "inherit",
     stderr: "inherit",
   });
-  const forget = atExit(() => child.kill("SIGKILL"));
+  const unregister = atExit(() => child.kill("SIGKILL"));
   const server: Server = {
     port,
     pid: child.pid,
     async stop() {
       child.kill("SIGTERM");
-      const patience = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
+      const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
       await child.exited;
-      clearTimeout(patience);
-      forget();
+      clearTimeout(timer);
+      unregister();
     },
   };
   const deadline = performance.now() + startTimeoutMs;
   while (!(await listens(port))) {
     if (child.exitCode !== null || performance.now() > deadline) {
       await server.stop();
-      throw new Error(`A server does not start: ${command.join(" ")}`);
+      throw new Error(`The server did not start: ${command.join(" ")}`);
     }
     await Bun.sleep(20);
   }
   return server;
 }
 
-/** Starts a program on the load's core; its output is the caller's to read. */
+/** Starts a program on the core of the load generator. The caller must read its output. */
 export function startLoad(command: readonly string[]) {
   const child = Bun.spawn(onCore(1, command), { stdout: "pipe", stderr: "inherit" });
-  const forget = atExit(() => child.kill("SIGKILL"));
-  void child.exited.then(forget);
+  const unregister = atExit(() => child.kill("SIGKILL"));
+  void child.exited.then(unregister);
   return child;
 }
 
-/** Puts a server, of that name, under load from a process on the other core. */
+/** Runs the load generator against a server. `server` is its name in error messages. */
 export async function runLoad(server: string, plan: LoadPlan): Promise<LoadResult> {
   const command = onCore(1, ["bun", join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
   const output = await child.stdout.text();
-  if ((await child.exited) !== 0) throw new Error(`The load on "${server}" failed; see above`);
+  if ((await child.exited) !== 0)
+    throw new Error(`The load on "${server}" failed. See the output above.`);
   const result: LoadResult = JSON.parse(output);
   return result;
 }

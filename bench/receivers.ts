@@ -5,7 +5,7 @@ import { environment, goalTable, table } from "./report.ts";
 import { inTurns, loadColumns, loadRow, medianOf, ratiosOf, type Round } from "./rounds.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** P3 and P4: we verify and store; they only verify. */
+/** P3 and P4: Skyhook verifies and stores; the others only verify. */
 export const receivers: Suite = {
   name: "receivers",
   about: "webhook ingest ÷ servers that only verify: webhook in Go (P3), @octokit/webhooks (P4)",
@@ -19,7 +19,7 @@ export const receivers: Suite = {
       octokit: await measure(octokit, options),
     }));
     return section(options, rounds, [
-      `Debian's webhook ${goVersion}, without a log, GOMAXPROCS as it finds it on one core`,
+      `Debian's webhook ${goVersion}, without a log, default GOMAXPROCS on one core`,
       `@octokit/webhooks ${versions.octokit} on Node ${versions.node}`,
     ]);
   },
@@ -27,10 +27,10 @@ export const receivers: Suite = {
 
 type Name = "ceiling" | "skyhook" | "goWebhook" | "octokit";
 
-/** Throws when the program is not there, with how to get it. */
+/** Throws if the program is not installed. */
 function versionOfGoWebhook(): string {
   if (Bun.which("webhook") === null) {
-    throw new Error("P3 needs Debian's webhook: apt-get install -y webhook");
+    throw new Error("Debian's webhook is not installed. Install it: apt-get install -y webhook");
   }
   const { stdout } = Bun.spawnSync(["webhook", "-version"]);
   return stdout.toString().replace("webhook version", "").trim();
@@ -46,9 +46,9 @@ function section(
   const of = (name: Name) => rounds.map((round) => round[name]);
   return [
     `${connections} connections, one request in flight on each; ${rounds.length} rounds of ${seconds} s after ${warmUpSeconds} s of warm-up, contestants`,
-    `in turn; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${medianOf(of("ceiling"), "bodyBytes")} bytes with an id, a body and a`,
-    "signature of its own. All verify the same HMAC over the raw body and parse it. skyhook then stores event",
-    "and notification under `synchronous=FULL` before it answers; the others store nothing and run nothing.",
+    `alternate; medians. Each delivery is a ${delivery.provider} ${delivery.event} of ${medianOf(of("ceiling"), "bodyBytes")} bytes with a unique id, body and`,
+    "signature. All verify the HMAC of the raw body and parse it. skyhook also stores event and notification with",
+    "`synchronous=FULL` before it responds; the others store nothing and run nothing.",
     "",
     environment([pinning, ...peers]),
     "",

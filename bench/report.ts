@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { median } from "./measure.ts";
 
-/** How figures are written. */
+/** Number formats. */
 export const cells = {
   perSecond: (value: number): string => Math.round(value).toLocaleString("en"),
   decimals: (value: number, digits: number): string =>
@@ -13,7 +13,7 @@ export const cells = {
     Number.isFinite(value) ? `${Math.round(value * 100)} %` : "–",
 };
 
-/** A Markdown table with aligned columns, readable as plain text too. */
+/** A Markdown table with aligned columns. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0), title.length),
@@ -31,22 +31,22 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [line(head), line(rule), ...rows.map(line)].join("\n");
 }
 
-/** A ratio that we aim at. Without `target`, it is told for comparison only. */
+/** A ratio with a target. Without `target`, it is reported for comparison only. */
 export interface Goal {
   readonly goal: string;
   /** One for each round. */
   readonly ratios: readonly number[];
   readonly better: "higher" | "lower";
-  /** What must be reached, and what we want to reach. */
+  /** The minimum and the desired ratio. */
   readonly floor?: number;
   readonly target?: number;
-  /** Why this run cannot tell whether it is reached; null when it can. */
-  readonly flaw?: string | null;
+  /** Why this run is inconclusive; null if it is conclusive. */
+  readonly caveat?: string | null;
 }
 
 export function goalTable(goals: readonly Goal[]): string {
   return table(
-    ["goal", "median", "of rounds", "floor", "target", "result"],
+    ["goal", "median", "range", "floor", "target", "result"],
     goals.map((goal) => [
       goal.goal,
       ratio(median(goal.ratios)),
@@ -72,12 +72,12 @@ function resultOf(goal: Goal): string {
     return goal.better === "higher" ? figure >= value : figure <= value;
   };
   if (goal.target === undefined) return "";
-  if (goal.flaw) return `not judged: ${goal.flaw}`;
+  if (goal.caveat) return `inconclusive: ${goal.caveat}`;
   if (reached(goal.target)) return "target met";
   return reached(goal.floor) ? "floor met" : "missed";
 }
 
-/** What it was measured on, as a list. */
+/** The machine and the versions, as a Markdown list. */
 export function environment(more: readonly string[]): string {
   const sqlite = new Database(":memory:")
     .query<{ version: string }, []>("select sqlite_version() as version")
@@ -94,11 +94,11 @@ export function environment(more: readonly string[]): string {
 const file = join(import.meta.dir, "RESULTS.md");
 const preface = `# Benchmark results
 
-What \`bun run bench <suite>\` measured last; each run rewrites its own section. Compare the ratios, never
-figures of different runs: machines are noisy, and differences under 15 % prove nothing.
+The latest results of \`bun run bench <suite>\`. Each run replaces its own section. Compare ratios, not
+figures of different runs: machines are noisy, and differences under 15 % are not significant.
 `;
 
-/** Puts a suite's section in RESULTS.md, in place of the one before; other sections stay. */
+/** Replaces the section of a suite in RESULTS.md. */
 export async function writeSection(suite: string, content: string): Promise<void> {
   const results = Bun.file(file);
   const before = (await results.exists()) ? await results.text() : preface;

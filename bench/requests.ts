@@ -1,26 +1,25 @@
-/** Whole HTTP requests as bytes, made before any clock runs. */
+/** Complete HTTP requests as bytes, prepared before the timing. */
 export interface Requests {
   readonly count: number;
   readonly bodyBytes: number;
   request(index: number): Uint8Array;
 }
 
-/** What one request is made of. */
 export interface RequestParts {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Null: none. */
+  /** Null for a request without a body. */
   readonly json: string | null;
 }
 
-/** Bytes by which one request may be longer than the first. */
+/** The most bytes by which a request may be longer than the first. */
 const slack = 256;
 
-/** Packs `count` requests, each made by `make`, into one block of memory. */
-export function packed(count: number, make: (index: number) => RequestParts): Requests {
+/** Stores `count` requests, each made by `make`, in one block of memory. */
+export function packRequests(count: number, make: (index: number) => RequestParts): Requests {
   const first = make(0);
-  // One block: hundreds of thousands of buffers would keep the collector busy while timing.
+  // Hundreds of thousands of separate buffers would cause garbage collection during the timing.
   const roomEach = textOf(first).length + slack;
   const block = Buffer.alloc(count * roomEach);
   const starts = new Uint32Array(count + 1);
@@ -35,7 +34,7 @@ export function packed(count: number, make: (index: number) => RequestParts): Re
   };
 }
 
-/** A whole HTTP request as text. */
+/** A complete HTTP request as text. */
 export function textOf({ method, path, headers, json }: RequestParts): string {
   const body = json === null ? {} : { "Content-Type": "application/json" };
   const length = json === null ? {} : { "Content-Length": String(Buffer.byteLength(json)) };

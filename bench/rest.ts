@@ -35,17 +35,17 @@ export const rest: Suite = {
   },
 };
 
-/** One row more than a page shows is read, to know whether more follow. */
+/** The rows read for a page of 20: one more, to determine whether more follow. */
 const rowsRead = 21;
-/** How deep "deep" is, as a share of the list. */
+/** The depth of a "deep" page, as a ratio of the list length. */
 const depth = 0.9;
-/** Places of random depth: so many that they do not all stay in the processor's caches. */
-const places = 400;
-/** Rows of one createdAt: more than an import makes in one millisecond. */
+/** The number of random positions, too many for the CPU caches. */
+const positions = 400;
+/** The most rows with equal createdAt, more than an import creates in a millisecond. */
 const mostTiedRows = 200_000;
 
 const spots = ["first", "deep", "anywhere"] as const;
-/** Where a page is: the first, one far down the list, or at random depths, another one each time. */
+/** The position of a page: the first page, a page far down the list, or changing random positions. */
 type Spot = (typeof spots)[number];
 type BySpot<Value> = Readonly<Record<Spot, Value>>;
 type From<Id extends ItemId> = Row<Id> | null;
@@ -54,18 +54,18 @@ type List<Id extends ItemId> = (
   filters: Record<never, never>,
 ) => Source<Row<Id>, Id>;
 
-/** What reading one list in this process came to. */
+/** The results of reading a list in this process. */
 interface Reading {
   readonly name: string;
-  /** SQLite's own words. */
+  /** SQLite's query plan. */
   readonly plan: string;
-  /** Microseconds a page, one for each round. */
+  /** Microseconds per page, for each round. */
   readonly micros: BySpot<number[]>;
 }
 
 const here = (path: string): string => join(import.meta.dir, path);
 
-/** P6: one long list, read in this process and over HTTP. */
+/** P6: a long list, read in this process and over HTTP. */
 async function measureDepth(folder: string, options: Options) {
   const file = join(folder, "skyhook.db");
   const { rows } = options;
@@ -77,7 +77,7 @@ async function measureDepth(folder: string, options: Options) {
   return { cost, reading, http: await pagesOverHttp(folder, froms, options) };
 }
 
-/** P7: lists whose rows all have the same createdAt, so that the id alone tells them apart. */
+/** P7: lists whose rows have equal createdAt, so that only the id determines their order. */
 async function measureTies(folder: string, options: Options): Promise<readonly Reading[]> {
   const file = join(folder, "skyhook.db");
   const rows = tiedRowsOf(options);
@@ -98,11 +98,11 @@ function fromsOf<Id extends ItemId>({ rows, row }: Filled<Id>): BySpot<From<Id>[
   return {
     first: [null],
     deep: [row(Math.max(rowsRead + 1, Math.ceil(rows * (1 - depth))))],
-    anywhere: Array.from({ length: places }, () => row(random())),
+    anywhere: Array.from({ length: positions }, () => row(random())),
   };
 }
 
-/** Reads pages of one list in this process, those of the three kinds in turn. */
+/** Reads pages of a list in this process, alternating between the positions. */
 async function read<Id extends ItemId>(
   name: string,
   file: string,
@@ -132,7 +132,7 @@ async function read<Id extends ItemId>(
     while (performance.now() < end) {
       for (const spot of spots) samples[spot].push(await microsOf(spot));
     }
-    // The round before the first warms up.
+    // Round 0 is the warm-up.
     if (round === 0) continue;
     for (const spot of spots) micros[spot].push(median(samples[spot]));
   }
@@ -149,7 +149,7 @@ async function planOf<Id extends ItemId>(
   const plan = await deepPagePlan(database, list, from);
   database.close();
   if (plan.includes("(created_at,id)<(?,?)")) return plan;
-  throw new Error(`A deep page is not sought by both columns: ${plan}`);
+  throw new Error(`The query plan of a deep page does not use both columns: ${plan}`);
 }
 
 async function pagesOverHttp(
@@ -199,7 +199,7 @@ const startSkyhook = (folder: string): Promise<Server> =>
     DATA_DIR: folder,
     SECRETS_DIR: folder,
     LOG_LEVEL: "error",
-    // The rows are dated by hand: none of them is to be past its time.
+    // Prevents the deletion of the rows, which have old dates.
     EVENT_RETENTION_DAYS: "36500",
     BODY_RETENTION_DAYS: "36500",
     JWT_SECRET: tokenSettings.key,
@@ -215,11 +215,11 @@ const startPeer = (folder: string): Promise<Server> =>
 
 type Seller = "skyhook" | "peer";
 
-/** Flights and users that the bookings are spread over. */
+/** The bookings are distributed over these flights and users. */
 const flights = 1_000;
 const users = 1_000;
 
-/** P10: bookings of one seat by both servers, in turn. */
+/** P10: bookings of one seat by both servers, alternating. */
 function measureBookings(options: Options): Promise<Round<Seller>[]> {
   return inTurns(
     options.rounds,
@@ -234,7 +234,7 @@ function measureBookings(options: Options): Promise<Round<Seller>[]> {
 function measureSeller(
   name: string,
   start: (folder: string) => Promise<Server>,
-  /** More than it can answer in a second, so that they do not run out. */
+  /** Requests to prepare per second of the run. More than the server can handle, so that they do not run out. */
   requestsPerSecond: number,
   options: Options,
 ): Promise<LoadResult> {
@@ -259,7 +259,7 @@ function measureSeller(
   });
 }
 
-/** What was acknowledged must be there, and its seat sold. */
+/** Each acknowledged booking must be stored and its seat sold. */
 function checkStored(file: string, { acknowledged }: LoadResult): void {
   const database = new Database(file, { readonly: true });
   const counts = ["bookings", "passengers", "events", "notifications", "idempotency"].map(
@@ -269,7 +269,9 @@ function checkStored(file: string, { acknowledged }: LoadResult): void {
   for (const [name, query] of [...counts, seats]) {
     const stored = database.query<{ stored: number }, []>(query ?? "").get()?.stored;
     if (stored !== acknowledged) {
-      throw new Error(`${acknowledged} bookings were acknowledged, but ${stored} ${name} stored`);
+      throw new Error(
+        `${acknowledged} bookings were acknowledged, but the database has ${stored} ${name}`,
+      );
     }
   }
   database.close();
@@ -319,22 +321,22 @@ function section(
     },
   ];
   return [
-    `${rounds} rounds of ${seconds} s, contestants in turn; medians. HTTP: ${connections} connections, one request in flight`,
-    `on each, after ${warmUpSeconds} s of warm-up. A page has 20 items. "deep" is one place ${depth * 100} % down the list, read again`,
-    `and again as the first page is; "anywhere" is ${places} places of random depth, so memory is less often in cache.`,
+    `${rounds} rounds of ${seconds} s, contestants alternate; medians. HTTP: ${connections} connections, one request in flight`,
+    `on each, after ${warmUpSeconds} s of warm-up. A page has 20 items. "deep" is one position ${depth * 100} % down the list, read`,
+    `repeatedly, like the first page; "anywhere" is ${positions} random positions, which are less often in the CPU cache.`,
     "",
     environment([
       pinning,
       `fastify ${versions.fastify}, @fastify/jwt ${versions.fastifyJwt}, better-sqlite3 ${versions.betterSqlite3} (SQLite ${versions.sqlite}) on Node ${versions.node}`,
       `P6: ${options.rows.toLocaleString("en")} events, ${costText(cost)}; \`${reading.plan}\``,
-      ...ties.map(({ name, plan }) => `P7: ${tied} ${name} of one createdAt; \`${plan}\``),
+      ...ties.map(({ name, plan }) => `P7: ${tied} ${name} with equal createdAt; \`${plan}\``),
     ]),
     "",
     table(
-      ["µs a page, in-process", ...spots],
+      ["µs per page, in-process", ...spots],
       [
         readingRow(`${options.rows.toLocaleString("en")} events`, reading),
-        ...ties.map((tie) => readingRow(`${tied} ${tie.name} of one createdAt`, tie)),
+        ...ties.map((tie) => readingRow(`${tied} ${tie.name} with equal createdAt`, tie)),
       ],
     ),
     "",
@@ -347,8 +349,8 @@ function section(
       ],
     ),
     "",
-    `A booking is of one seat, with an access token (${users} users), an \`Idempotency-Key\`, a sealed passenger, an event and a`,
-    "notification, on disk under `synchronous=FULL` before it is answered; all are counted afterwards.",
+    `A booking has one seat, an access token (${users} users), an \`Idempotency-Key\`, an encrypted passenger, an event and a`,
+    "notification. All are on disk with `synchronous=FULL` before the response, and are counted afterwards.",
     "",
     goalTable([
       ...depthGoals("deep page", "deep", { sql: { target: 1.15 }, http: { target: 1.1 } }),
@@ -366,7 +368,7 @@ function section(
         better: "higher",
       },
       {
-        goal: "P10 by CPU time: fastify + better-sqlite3 ÷ skyhook",
+        goal: "P10 CPU time: fastify + better-sqlite3 ÷ skyhook",
         ratios: ratiosOf(bookings)("cpuMicros", "peer", "skyhook"),
         better: "higher",
       },
@@ -374,7 +376,7 @@ function section(
   ].join("\n");
 }
 
-/** Of each round. */
+/** The quotients for each round. */
 function quotients(ones: readonly number[], others: readonly number[]): number[] {
   return ones.map((one, round) => one / (others[round] ?? Number.NaN));
 }

@@ -2,24 +2,24 @@ import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { cells } from "./report.ts";
 
-/** What each contestant came to in one round. */
+/** The results of the contestants in one round. */
 export type Round<Name extends string> = Readonly<Record<Name, LoadResult>>;
 
-/** Runs the rounds one after the other, and says which one it is. `what`: where several things take rounds. */
+/** Runs the rounds one after the other and prints their numbers, after `label` if it is not empty. */
 export async function inTurns<Result>(
   count: number,
   runRound: () => Promise<Result>,
-  what = "",
+  label = "",
 ): Promise<Result[]> {
   const results: Result[] = [];
   for (let round = 1; round <= count; round += 1) {
-    console.log(`${what === "" ? "Round" : `${what}, round`} ${round} of ${count}`);
+    console.log(`${label === "" ? "Round" : `${label}, round`} ${round} of ${count}`);
     results.push(await runRound());
   }
   return results;
 }
 
-/** One contestant's figure over another's, of each round. */
+/** The ratio of a figure between two contestants, for each round. */
 export const ratiosOf =
   <Name extends string>(rounds: readonly Round<Name>[]) =>
   (figure: keyof LoadResult, one: Name, other: Name): number[] =>
@@ -35,7 +35,7 @@ export const loadColumns = [
   "p50 ms",
   "p99 ms",
   "core busy",
-  "load's core busy",
+  "load core busy",
 ];
 
 export function loadRow(name: string, results: readonly LoadResult[]): string[] {
@@ -51,20 +51,20 @@ export function loadRow(name: string, results: readonly LoadResult[]): string[] 
   ];
 }
 
-/** The share of its core below which a server was disturbed; undisturbed it has 90 % and more. */
-const leastBusy = 0.8;
-/** The best round over the worst, beyond which a median says nothing. */
-const mostSpread = 2;
+/** The lowest CPU utilization of an undisturbed server, which normally exceeds 90 %. */
+const minBusy = 0.8;
+/** The largest ratio between the best and the worst round for a meaningful median. */
+const maxSpread = 2;
 
 /**
- * Why a goal cannot be judged by these ratios; null when it can. `unwaiting`: servers that wait for nothing
- * but their core. Where others took that away, the quotient tells of them.
+ * Why the ratios are inconclusive; null if they are conclusive. `cpuBound` are the results of servers that
+ * wait for nothing but the CPU. If one of them got too little CPU time, other processes affected the ratio.
  */
-export function flawOf(
+export function caveatOf(
   ratios: readonly number[],
-  ...unwaiting: readonly (readonly LoadResult[])[]
+  ...cpuBound: readonly (readonly LoadResult[])[]
 ): string | null {
-  const busy = Math.min(...unwaiting.map((results) => medianOf(results, "serverBusy")));
-  if (busy < leastBusy) return `a server had ${cells.percent(busy)} of its core`;
-  return Math.max(...ratios) > mostSpread * Math.min(...ratios) ? "rounds differ too much" : null;
+  const busy = Math.min(...cpuBound.map((results) => medianOf(results, "serverBusy")));
+  if (busy < minBusy) return `a server got only ${cells.percent(busy)} of its core`;
+  return Math.max(...ratios) > maxSpread * Math.min(...ratios) ? "rounds differ too much" : null;
 }

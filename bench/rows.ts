@@ -5,13 +5,13 @@ import type { ItemId } from "../src/base/page.ts";
 import { migrate } from "../src/db/sqlite/migrate.ts";
 import { schema } from "../src/schema/schema.ts";
 
-/** The `number`-th row of a table that `fill` made, counted from 1, oldest first. */
+/** The position of a row in a list. */
 export interface Row<Id extends ItemId> {
   readonly createdAt: Date;
   readonly id: Id;
 }
 
-/** A table full of rows, like those that the program writes. */
+/** A table that `fill` filled. `row` returns a row by its number, from 1 for the oldest. */
 export interface Filled<Id extends ItemId> {
   readonly rows: number;
   readonly row: (number: number) => Row<Id>;
@@ -23,14 +23,14 @@ export interface Cost {
 }
 
 const startMs = Date.UTC(2026, 0, 1);
-/** Flights leave long after any day on which this runs. */
+/** Flights depart in the far future, so that they can be booked. */
 const departureMs = Date.UTC(2060, 0, 1);
 const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 
-/** As long as ours and in the same order; n in place of random digits. */
+/** Ids of the same length and order as real ones, with n instead of random digits. */
 const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(stepMs)}, n)`;
 
-/** Bookings need flights, filled before them. */
+/** Fill flights before bookings. */
 const selects = {
   events: (stepMs: number) => `
     select ${eventId(stepMs)}, 'provider_' || (n % 5), 'kind_' || (n % 20) || '.completed', 'accepted',
@@ -50,8 +50,8 @@ const selects = {
 };
 
 /**
- * Makes the database in `file`, with the program's schema, and fills it. `stepMs`: the time from
- * one row to the next.
+ * Creates the database `file` with Skyhook's schema and fills it. `stepMs` is the time between consecutive
+ * rows.
  */
 export function fill(
   file: string,
@@ -64,12 +64,12 @@ export function fill(
   const started = performance.now();
   const database = new Database(file, { create: true, strict: true });
   migrate(database, schema, false);
-  // A crash would only cost us the file.
+  // The file is temporary, so it needs no protection against crashes.
   for (const pragma of ["journal_mode = off", "synchronous = off", "cache_size = -500000"]) {
     database.run(`pragma ${pragma}`);
   }
   for (const { table, rows, stepMs } of content) {
-    // An index made of rows that are there is sorted once, several times faster than row by row.
+    // Creating an index for existing rows is several times faster than updating it for each row.
     const indexes = database
       .query<{ name: string; sql: string }, [string]>(
         "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name = ?",

@@ -14,27 +14,27 @@ const suites: readonly Suite[] = [ingest, receivers, rest, graphql, postgres, bi
 
 const usage = `Usage: bun run bench [suite] [options]
 
-Without a suite all of them run, one after the other: about twenty minutes.
+Without a suite, runs all suites one after the other, which takes about twenty minutes.
 
 Suites
 ${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
 
 Options
-  --rounds N         rounds, in which the contestants take turns (5)
-  --seconds N        length of one timed run (3)
-  --connections N    connections, with one request in flight each (64)
-  --rows N           length of the list that \`rest\` turns the pages of (2,000,000)
-  --full             the same as --rows 10000000: takes minutes, and 10 GB of disk
-  --quick            2 rounds of 1 s: shows that it works, proves nothing; RESULTS.md is left alone
-  --help             this text`;
+  --rounds N         rounds in which the contestants alternate (5)
+  --seconds N        duration of a timed run (3)
+  --connections N    connections with one request in flight on each (64)
+  --rows N           length of the list that \`rest\` reads pages of (2,000,000)
+  --full             same as --rows 10000000: takes minutes and 10 GB of disk space
+  --quick            2 rounds of 1 s for a smoke test; does not change RESULTS.md
+  --help             print this text`;
 
-/** The bounds keep a slip of the finger from filling the disk. */
+/** The bounds prevent a typing error from filling the disk. */
 function readOptions(given: Readonly<Record<string, string | boolean | undefined>>): Options {
   const quick = given["quick"] === true;
-  const number = (name: string, fallback: number, most: number, least = 1): number => {
+  const number = (name: string, fallback: number, max: number, min = 1): number => {
     const value = Number(given[name] ?? fallback);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new Error(`--${name} must be a whole number from ${least} to ${most}`);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw new Error(`--${name} must be a whole number from ${min} to ${max}`);
   };
   return {
     rounds: number("rounds", quick ? 2 : 5, 50),
@@ -50,17 +50,18 @@ function readOptions(given: Readonly<Record<string, string | boolean | undefined
   };
 }
 
-/** The suites named; all of them when none is. Throws on a name that is none. */
+/** The named suites, or all suites without a name. Throws for an unknown name. */
 function chooseSuites(names: readonly string[]): readonly Suite[] {
   if (names.length === 0) return suites;
   return names.map((name) => {
     const suite = suites.find((candidate) => candidate.name === name);
-    if (suite === undefined) throw new Error(`There is no suite "${name}". Try --help.`);
+    if (suite === undefined)
+      throw new Error(`Unknown suite "${name}". Run with --help for a list.`);
     return suite;
   });
 }
 
-// Servers and folders of a run that is broken off are cleared away on exit.
+// The exit handlers stop servers and delete folders of an aborted run.
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
 try {

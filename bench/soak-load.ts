@@ -8,36 +8,36 @@ import { converse } from "./load.ts";
 import { histogram } from "./measure.ts";
 import { textOf } from "./requests.ts";
 
-// The soak's load: a process of its own. Its one argument is a SoakPlan in JSON; it prints a SoakTick in
-// JSON every few seconds, the last one when all is sent.
+// The load generator of the soak test, a separate process. Its argument is a SoakPlan in JSON. It prints a
+// SoakTick in JSON every few seconds, and a last one at the end.
 
 export interface SoakPlan {
   readonly port: number;
   readonly webhooks: number;
   readonly bookings: number;
-  /** Sent evenly at this pace; at the server's own where that is slower. */
+  /** The rate of requests. Lower if the server is slower. */
   readonly requestsPerSecond: number;
-  /** Ends then, done or not. */
-  readonly mostSeconds: number;
+  /** The time limit. */
+  readonly maxSeconds: number;
   readonly connections: number;
   readonly flights: number;
   readonly secretOf: Readonly<Record<string, string>>;
   readonly tickSeconds: number;
 }
 
-/** What came of the requests so far, and how long those since the tick before took. */
+/** The totals so far, and the latencies since the previous tick. */
 export interface SoakTick {
   readonly webhooks: number;
   readonly bookings: number;
-  /** Answered with anything but 2xx. */
-  readonly refused: number;
+  /** Responses other than 2xx. */
+  readonly failed: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly isLast: boolean;
 }
 
 const users = 1_000;
-/** The server's clock runs ahead by weeks. */
+/** Long-lived, because the server's clock runs weeks ahead. */
 const tokenSeconds = 365 * 24 * 3_600;
 
 if (import.meta.main) {
@@ -50,12 +50,12 @@ async function soak(plan: SoakPlan): Promise<void> {
   const delivery = deliveries(plan.secretOf);
   const booking = await bookings(plan.flights);
   const total = plan.webhooks + plan.bookings;
-  const done = { webhooks: 0, bookings: 0, refused: 0 };
+  const done = { webhooks: 0, bookings: 0, failed: 0 };
   let latencies = histogram();
   let sent = 0;
   const startMs = performance.now();
 
-  /** Bookings are spread evenly among the deliveries. */
+  /** Distributes the bookings evenly among the deliveries. */
   const isBooking = (index: number) =>
     Math.floor(((index + 1) * plan.bookings) / total) > Math.floor((index * plan.bookings) / total);
 
@@ -64,7 +64,7 @@ async function soak(plan: SoakPlan): Promise<void> {
     await converse(
       plan.port,
       () => {
-        if (sent === total || performance.now() > startMs + plan.mostSeconds * 1_000) return null;
+        if (sent === total || performance.now() > startMs + plan.maxSeconds * 1_000) return null;
         const index = sent++;
         kind = isBooking(index) ? "bookings" : "webhooks";
         const number = Math.floor((index * plan.bookings) / total);
@@ -73,7 +73,7 @@ async function soak(plan: SoakPlan): Promise<void> {
       (status, latencyMs) => {
         latencies.record(latencyMs);
         if (status >= 200 && status < 300) done[kind] += 1;
-        else done.refused += 1;
+        else done.failed += 1;
       },
       () => (sent / plan.requestsPerSecond) * 1_000 - (performance.now() - startMs),
     );
@@ -81,8 +81,8 @@ async function soak(plan: SoakPlan): Promise<void> {
 
   function tick(isLast: boolean): void {
     const [p50Ms, p99Ms] = [latencies.quantile(0.5), latencies.quantile(0.99)];
-    const tell: SoakTick = { ...done, p50Ms, p99Ms, isLast };
-    console.log(JSON.stringify(tell));
+    const current: SoakTick = { ...done, p50Ms, p99Ms, isLast };
+    console.log(JSON.stringify(current));
     latencies = histogram();
   }
 
@@ -92,7 +92,7 @@ async function soak(plan: SoakPlan): Promise<void> {
   tick(true);
 }
 
-/** Deliveries of every listed event in turn; no two have the same id, body or signature. */
+/** Deliveries of all listed events in rotation, with unique ids, bodies and signatures. */
 function deliveries(secretOf: SoakPlan["secretOf"]): (index: number) => string {
   const makers = catalogue.flatMap((provider) => {
     const secret = secretOf[provider.id];
@@ -112,7 +112,7 @@ function deliveries(secretOf: SoakPlan["secretOf"]): (index: number) => string {
   return (index) => makers[index % makers.length]?.() ?? "";
 }
 
-/** Bookings of one seat; no two have the same key or passenger. */
+/** Bookings of one seat with unique keys and passengers. */
 async function bookings(flights: number): Promise<(number: number) => string> {
   const issuing = { ...tokenSettings, key: Buffer.from(tokenSettings.key) };
   const minting = tokens(issuing, systemClock);

@@ -2,13 +2,13 @@ import { median } from "./measure.ts";
 import { table } from "./report.ts";
 import type { SoakTick } from "./soak-load.ts";
 
-/** The server and its files at one moment of a soak. */
+/** The state of the server and its files during a soak test. */
 export interface Sample extends Omit<SoakTick, "isLast"> {
-  /** Since the load began. */
+  /** Seconds since the start of the load. */
   readonly seconds: number;
   readonly memoryBytes: number;
   readonly databaseBytes: number;
-  /** Pages of the database that are free for what comes. */
+  /** Free pages of the database, which SQLite reuses. */
   readonly freeBytes: number;
   readonly logBytes: number;
   readonly events: number;
@@ -21,14 +21,14 @@ export interface Verdict {
   readonly passed: boolean;
 }
 
-/** What the last quarter may have more than the third, or for latency than the second. */
-const mostMemoryGrowth = 1.1;
-const mostDatabaseGrowth = 1.02;
-const mostP50Growth = 1.5;
-const mostP99Growth = 2;
-const mostLogBytes = 64e6;
+/** The most growth of the last quarter over the third one, or for latency over the second one. */
+const maxMemoryGrowth = 1.1;
+const maxDatabaseGrowth = 1.02;
+const maxP50Growth = 1.5;
+const maxP99Growth = 2;
+const maxLogBytes = 64e6;
 
-/** Whether the server stayed as it was. `bytesKept`: what a booking takes in the database for ever. */
+/** Checks that memory, latency and files stayed flat. `bytesKept` is the size of a booking, which is never deleted. */
 export function judge(samples: readonly Sample[], bytesKept: number): readonly Verdict[] {
   const quarter = (number: number) =>
     samples.slice(
@@ -37,39 +37,39 @@ export function judge(samples: readonly Sample[], bytesKept: number): readonly V
     );
   const medianOf = (number: number, pick: (sample: Sample) => number) =>
     median(quarter(number).map(pick));
-  const mostOf = (number: number, pick: (sample: Sample) => number) =>
+  const maxOf = (number: number, pick: (sample: Sample) => number) =>
     Math.max(...quarter(number).map(pick));
   const size = ({ databaseBytes, bookings }: Sample) => databaseBytes - bookings * bytesKept;
   const longestLog = Math.max(...samples.map(({ logBytes }) => logBytes));
-  const refused = samples.at(-1)?.refused ?? 0;
+  const failed = samples.at(-1)?.failed ?? 0;
   return [
     {
       what: "all requests acknowledged",
-      found: `${refused} refused`,
+      found: `${failed} failed`,
       bound: "0",
-      passed: refused === 0,
+      passed: failed === 0,
     },
-    growth("memory, median: last quarter ÷ third", mostMemoryGrowth, [
+    growth("memory, median: last quarter ÷ third", maxMemoryGrowth, [
       medianOf(4, ({ memoryBytes }) => memoryBytes),
       medianOf(3, ({ memoryBytes }) => memoryBytes),
     ]),
-    growth("p50, median: last quarter ÷ second", mostP50Growth, [
+    growth("p50, median: last quarter ÷ second", maxP50Growth, [
       medianOf(4, ({ p50Ms }) => p50Ms),
       medianOf(2, ({ p50Ms }) => p50Ms),
     ]),
-    growth("p99, median: last quarter ÷ second", mostP99Growth, [
+    growth("p99, median: last quarter ÷ second", maxP99Growth, [
       medianOf(4, ({ p99Ms }) => p99Ms),
       medianOf(2, ({ p99Ms }) => p99Ms),
     ]),
-    growth("database without bookings, most: last quarter ÷ third", mostDatabaseGrowth, [
-      mostOf(4, size),
-      mostOf(3, size),
+    growth("database without bookings, maximum: last quarter ÷ third", maxDatabaseGrowth, [
+      maxOf(4, size),
+      maxOf(3, size),
     ]),
     {
-      what: "write-ahead log, most",
+      what: "write-ahead log, maximum",
       found: `${megabytes(longestLog)} MB`,
-      bound: `≤ ${megabytes(mostLogBytes)} MB`,
-      passed: longestLog <= mostLogBytes,
+      bound: `≤ ${megabytes(maxLogBytes)} MB`,
+      passed: longestLog <= maxLogBytes,
     },
   ];
 }
@@ -81,7 +81,7 @@ function growth(what: string, most: number, [last, earlier]: readonly [number, n
 
 export function verdictTable(verdicts: readonly Verdict[]): string {
   return table(
-    ["what", "found", "bound", "result"],
+    ["check", "value", "limit", "result"],
     verdicts.map(({ what, found, bound, passed }) => [
       what,
       found,
@@ -91,11 +91,11 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
   );
 }
 
-const mostRows = 30;
+const maxRows = 30;
 
-/** The samples as a table, thinned out to a page. */
+/** The samples as a table of limited length. */
 export function sampleTable(samples: readonly Sample[]): string {
-  const each = Math.ceil(samples.length / mostRows);
+  const each = Math.ceil(samples.length / maxRows);
   const shown = samples.filter((_, index) => index % each === 0 || index === samples.length - 1);
   return table(
     [

@@ -13,11 +13,11 @@ import { fill } from "./rows.ts";
 import type { SoakPlan, SoakTick } from "./soak-load.ts";
 import { judge, type Sample, sampleTable, verdictTable } from "./soak-verdict.ts";
 
-// `bun run soak`: months of a server's life in minutes, and whether it stays as it was.
+// `bun run soak`: simulates weeks of operation in minutes and checks that memory, latency and files stay flat.
 
 const tickSeconds = 5;
 const connections = 128;
-/** The clock goes so far ahead in the whole run: four times as long as events are kept. */
+/** The simulated time of the whole run, four times the retention of events. */
 const wholeDays = 28;
 const eventDays = 7;
 const bodyDays = 2;
@@ -29,18 +29,18 @@ interface Plan {
   readonly webhooks: number;
   readonly bookings: number;
   readonly minutes: number;
-  readonly mostMinutes: number;
+  readonly maxMinutes: number;
 }
 
-const fewestToReport = 100_000;
+const minToReport = 100_000;
 
-// The bounds keep a slip of the finger from filling the disk.
+// The bounds prevent a typing error from filling the disk.
 export const soak: LongRun = {
   name: "soak",
-  about: "runs months of a server's life in minutes and looks at memory, latency, database and log",
-  description: `Runs a real server under an even load, with a clock so fast that retention holds within the run, watches its
-memory, latency, database and log, and says whether they stay flat. A run of at least ${fewestToReport.toLocaleString("en")} webhooks
-writes its section of RESULTS.md.`,
+  about: "simulates weeks of operation in minutes and checks memory, latency, database and log",
+  description: `Runs a real server under a constant load, with a clock so fast that retention applies within the run, and checks
+that memory, latency, database and log stay flat. A run of at least ${minToReport.toLocaleString("en")} webhooks updates its section of
+RESULTS.md.`,
   flags: {
     webhooks: {
       takes: "number",
@@ -51,24 +51,24 @@ writes its section of RESULTS.md.`,
     },
     bookings: {
       takes: "number",
-      about: "bookings, sent in between",
+      about: "bookings, distributed among the deliveries",
       usual: 100_000,
       least: 100,
       most: 2_000_000,
     },
-    minutes: minutes(6, "the load is spread over so long; a slower server takes longer"),
-    "at-most": minutes(60, "the load ends after so many minutes, done or not"),
+    minutes: minutes(6, "duration of the load; longer with a slower server"),
+    "at-most": minutes(60, "time limit of the load in minutes"),
   },
 
   async run(options) {
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
     const [webhooks, bookings] = [options.number("webhooks"), options.number("bookings")];
-    const [length, mostMinutes] = [options.number("minutes"), options.number("at-most")];
-    return live({ webhooks, bookings, minutes: length, mostMinutes });
+    const [length, maxMinutes] = [options.number("minutes"), options.number("at-most")];
+    return live({ webhooks, bookings, minutes: length, maxMinutes });
   },
 };
 
-/** Whether all stayed flat. */
+/** Returns whether all checks passed. */
 async function live(options: Plan): Promise<boolean> {
   const samples: Sample[] = [];
   const bytesKept = await withFolder("soak", (folder) => run(folder, options, samples));
@@ -76,20 +76,19 @@ async function live(options: Plan): Promise<boolean> {
   const last = samples.at(-1);
   const section = [
     `${count(last?.webhooks ?? 0)} webhooks of every listed event and ${count(last?.bookings ?? 0)} bookings acknowledged, of ${count(options.webhooks)} and ${count(options.bookings)} planned`,
-    `for ${options.minutes} minutes, in ${Math.round(last?.seconds ?? 0)} s, by ${connections} connections. The server's clock runs ${count(Math.round(clockSpeed(options)))} times as fast, ${wholeDays} days`,
-    `in ${options.minutes} minutes, and its timers with it; events are kept for ${eventDays} days and bodies for ${bodyDays}.`,
-    `No operator gateway is set, notifications end in the feed. Bookings`,
-    `are kept for ever: ${Math.round(bytesKept)} bytes each, which the database's growth is judged without. Quarters are those of`,
-    `the run; samples are of ${tickSeconds} s.`,
+    `for ${options.minutes} minutes, in ${Math.round(last?.seconds ?? 0)} s, by ${connections} connections. The server's clock and timers run ${count(Math.round(clockSpeed(options)))} times as fast, ${wholeDays} days`,
+    `in ${options.minutes} minutes. Events are kept for ${eventDays} days and bodies for ${bodyDays}. No operator gateway is set, so notifications`,
+    `end in the feed. Bookings are never deleted and take ${Math.round(bytesKept)} bytes each, which are excluded from the growth of the`,
+    `database. Quarters are those of the run; samples are taken every ${tickSeconds} s.`,
     "",
-    environment(["server on core 0, load on core 1; whatever else ran there was not stopped"]),
+    environment(["server on core 0, load on core 1; other processes kept running"]),
     "",
     verdictTable(verdicts),
     "",
     sampleTable(samples),
   ].join("\n");
   console.log(`\n${section}`);
-  if (options.webhooks >= fewestToReport) await writeSection("soak", section);
+  if (options.webhooks >= minToReport) await writeSection("soak", section);
   return verdicts.every(({ passed }) => passed);
 }
 
@@ -101,7 +100,7 @@ function clockSpeed({ minutes: length }: Plan): number {
   return (wholeDays * 24 * 60) / length;
 }
 
-/** Runs the server under its load, and fills `samples`. Bytes in the database for one booking. */
+/** Runs the server under load and fills `samples`. Returns the bytes per booking in the database. */
 async function run(folder: string, options: Plan, samples: Sample[]): Promise<number> {
   const file = join(folder, "skyhook.db");
   const flights = Math.ceil(options.bookings / bookingsPerFlight);
@@ -123,13 +122,13 @@ async function run(folder: string, options: Plan, samples: Sample[]): Promise<nu
     ),
   });
   try {
-    const { webhooks, bookings, minutes: length, mostMinutes } = options;
+    const { webhooks, bookings, minutes: length, maxMinutes } = options;
     await watch(file, server.pid, samples, {
       port: server.port,
       webhooks,
       bookings,
       requestsPerSecond: (webhooks + bookings) / (length * 60),
-      mostSeconds: mostMinutes * 60,
+      maxSeconds: maxMinutes * 60,
       connections,
       flights,
       secretOf,
@@ -141,7 +140,7 @@ async function run(folder: string, options: Plan, samples: Sample[]): Promise<nu
   return checkStored(file, samples.at(-1)?.bookings ?? 0);
 }
 
-/** Runs the load, and looks at the server and its files at each of its ticks. */
+/** Runs the load, and samples the server and its files at each tick. */
 async function watch(file: string, pid: number, samples: Sample[], plan: SoakPlan): Promise<void> {
   const load = startLoad(["bun", join(import.meta.dir, "soak-load.ts"), JSON.stringify(plan)]);
   const startMs = performance.now();
@@ -152,12 +151,12 @@ async function watch(file: string, pid: number, samples: Sample[], plan: SoakPla
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const tick: SoakTick = JSON.parse(line);
-      // A tick of a moment would tell of a handful of requests.
+      // The last tick may cover only a few requests, so it reuses the latencies of the previous one.
       const isWhole = !tick.isLast || before === null;
       const sample = {
         seconds: (performance.now() - startMs) / 1_000,
         ...tick,
-        ...lookAt(file, pid),
+        ...stateOf(file, pid),
       };
       if (isWhole) samples.push(sample);
       else
@@ -167,24 +166,24 @@ async function watch(file: string, pid: number, samples: Sample[], plan: SoakPla
           p99Ms: before?.p99Ms ?? 0,
         };
       before = tick;
-      const done = (tick.webhooks + tick.bookings + tick.refused) / (plan.webhooks + plan.bookings);
-      console.log(`${Math.floor(done * 100)} %  ${told(sample)}`);
+      const done = (tick.webhooks + tick.bookings + tick.failed) / (plan.webhooks + plan.bookings);
+      console.log(`${Math.floor(done * 100)} %  ${textOf(sample)}`);
     }
   }
-  if ((await load.exited) !== 0) throw new Error("The load failed; see above");
+  if ((await load.exited) !== 0) throw new Error("The load failed. See the output above.");
 }
 
-function told(sample: Sample): string {
+function textOf(sample: Sample): string {
   const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
   return [
     `${Math.round(sample.seconds)} s`,
-    `${count(sample.webhooks)} webhooks, ${count(sample.bookings)} bookings, ${sample.refused} refused`,
+    `${count(sample.webhooks)} webhooks, ${count(sample.bookings)} bookings, ${sample.failed} failed`,
     `p50 ${sample.p50Ms.toFixed(1)} ms, p99 ${sample.p99Ms.toFixed(1)} ms`,
     `memory ${megabytes(sample.memoryBytes)}, database ${megabytes(sample.databaseBytes)} (${megabytes(sample.freeBytes)} free), log ${megabytes(sample.logBytes)}, ${count(sample.events)} events`,
   ].join(" · ");
 }
 
-function lookAt(file: string, pid: number) {
+function stateOf(file: string, pid: number) {
   using database = new Database(file, { readonly: true });
   const numberOf = (query: string) => Number(database.query(query).values()[0]?.[0]);
   return {
@@ -196,13 +195,13 @@ function lookAt(file: string, pid: number) {
   };
 }
 
-/** Resident memory without files mapped into it: SQLite maps the database, which is not ours to keep. */
+/** Resident memory without mapped files, because SQLite maps the database. */
 function memoryBytesOf(pid: number): number {
   const kilobytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) * 1_024;
 }
 
-/** What was acknowledged must be there and whole. Returns the bytes in the database for one booking. */
+/** Checks the database and that all acknowledged bookings are stored. Returns the bytes per booking. */
 function checkStored(file: string, acknowledged: number): number {
   using database = new Database(file, { readonly: true });
   const valueOf = (query: string) => database.query(query).values()[0]?.[0];
@@ -212,7 +211,8 @@ function checkStored(file: string, acknowledged: number): number {
     ["integrity check", valueOf("pragma integrity_check(1)"), "ok"],
   ];
   for (const [what, found, expected] of checks) {
-    if (found !== expected) throw new Error(`${what}: ${String(found)}, not ${String(expected)}`);
+    if (found !== expected)
+      throw new Error(`${what}: found ${String(found)}, expected ${String(expected)}`);
   }
   const bytes = valueOf(
     "select sum(pgsize) from dbstat join sqlite_schema using (name) where tbl_name in ('bookings', 'passengers')",

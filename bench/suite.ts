@@ -1,18 +1,18 @@
-/** A set of claims about speed that are measured together: `bun run bench <name>`. */
+/** A benchmark suite: `bun run bench <name>`. */
 export interface Suite {
   readonly name: string;
   readonly about: string;
-  /** Measures, and returns its section of RESULTS.md without the heading. */
+  /** Runs the suite and returns its section of RESULTS.md without the heading. */
   run(options: Options): Promise<string>;
 }
 
 export interface Options {
   readonly rounds: number;
-  /** Length of one timed run. */
+  /** The duration of a timed run. */
   readonly seconds: number;
-  /** Sent before each timed run and not counted, so that the server's code is compiled. */
+  /** The duration of the untimed load before each run, during which the server's code is compiled. */
   readonly warmUpSeconds: number;
   readonly connections: number;
-  /** Length of the list whose pages are compared. */
+  /** The length of the list whose pages are compared. */
   readonly rows: number;
 }

@@ -1,4 +1,4 @@
-// The ceiling: the least that a Bun server can do with a webhook, which is to read its body.
+// The upper bound: a Bun server that only reads the body of a webhook.
 
 Bun.serve({
   hostname: "127.0.0.1",

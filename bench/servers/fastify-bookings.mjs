@@ -1,6 +1,6 @@
-// The peer of bookings: what a good Node developer would write for the same promise. Checks the access
-// token and the body, then does in one durable transaction a request what we do for a booking, then
-// answers. It uses our schema, and stores in each column what we store there.
+// The peer for bookings: a good Node implementation of the same guarantee. Checks the access token and the
+// body, makes the booking in one durable transaction per request, then responds. It uses Skyhook's schema and
+// stores the same data.
 
 import { createCipheriv, createHash, randomBytes, randomInt, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -51,7 +51,7 @@ const insertKey = database.prepare(`
   insert into idempotency (scope, key, request_hash, resource_id, created_at, expires_at)
   values (@scope, @key, @requestHash, @resourceId, @now, @now + 86400000)`);
 
-/** Returns the booking, or the reason why there is none. */
+/** Returns the booking, or an error code. */
 const book = database.transaction((userId, request, keyed, now) => {
   const earlier = findKey.get(keyed.scope, keyed.key);
   if (earlier !== undefined) return "idempotency-key-reused";
@@ -109,7 +109,7 @@ const book = database.transaction((userId, request, keyed, now) => {
   return booking;
 });
 
-/** Ordered by time, as ours are: random keys would make the peer's primary key slower than it need be. */
+/** Ids ordered by time, like Skyhook's. Random ids would slow down the primary key. */
 function orderedId(prefix, now) {
   const time = now.toString(16).padStart(12, "0");
   return `${prefix}_${time}${randomUUID().replaceAll("-", "").slice(12)}`;

@@ -1,6 +1,6 @@
-// The peer: what a good Node developer would write for the same promise. Verifies the HMAC over the raw
-// body, then stores event and notification in one durable transaction a request, then answers. It uses
-// our schema, and stores in each column what we store there.
+// The peer for webhooks: a good Node implementation of the same guarantee. Verifies the HMAC of the raw body,
+// stores event and notification in one durable transaction per request, then responds. It uses Skyhook's
+// schema and stores the same data.
 
 import { createHash, createHmac, randomUUID, timingSafeEqual } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
@@ -62,7 +62,7 @@ app.post("/webhooks/code_host", (request, reply) => {
   return reply.send({ status: isNew ? "accepted" : "duplicate", id, idempotencyKey, event: type });
 });
 
-/** Ordered by time, as ours are: random keys would make the peer's primary key slower than it need be. */
+/** Ids ordered by time, like Skyhook's. Random ids would slow down the primary key. */
 function orderedId(prefix) {
   const time = Date.now().toString(16).padStart(12, "0");
   return `${prefix}_${time}${randomUUID().replaceAll("-", "").slice(12)}`;

@@ -1,4 +1,4 @@
-// The least that a compiled Bun server can be.
+// A minimal compiled Bun server.
 
 Bun.serve({
   hostname: "127.0.0.1",

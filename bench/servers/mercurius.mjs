@@ -1,6 +1,6 @@
-// The peer of GraphQL pages: what a good Node developer would write. mercurius compiles queries that
-// come again (jit), the access token is checked and remembered by @fastify/jwt, the page is read by
-// keyset from our rows with one prepared statement. It serves our schema.
+// The peer for GraphQL pages: a good Node implementation. mercurius compiles repeated queries (jit),
+// @fastify/jwt verifies and caches the access token, and one prepared statement reads the page by keyset from
+// Skyhook's rows. It serves Skyhook's GraphQL schema.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -28,7 +28,8 @@ const laterPage = database.prepare(
 
 function eventsPage({ first, after }) {
   const size = first ?? 20;
-  if (size < 0 || size > 100) throw new mercurius.ErrorWithProps("From 0 to 100");
+  if (size < 0 || size > 100)
+    throw new mercurius.ErrorWithProps("The page size must be from 0 to 100");
   const limit = size + 1;
   const rows = after ? laterPage.all({ ...positionOf(after), limit }) : firstPage.all({ limit });
   const nodes = rows.slice(0, size);

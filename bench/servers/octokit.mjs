@@ -1,5 +1,5 @@
-// The usual way to take GitHub's webhooks on Node: verifies and parses, stores nothing. It knows only
-// GitHub's own header names, so ours are renamed on the way in.
+// The common way to receive GitHub's webhooks on Node: verifies and parses, but stores nothing. It supports only
+// GitHub's header names, so the headers are renamed first.
 
 import { createServer } from "node:http";
 import { createRequire } from "node:module";

@@ -1,7 +1,7 @@
-// The least that keeps the promise: verifies the HMAC over the raw body, and stores event and notification
-// in groups that share a commit, with statements prepared by hand. It has our schema and stores in each
-// column what we store there, but no framework, limits, log, metrics, request ids or second provider: what
-// lies between it and bare Bun.serve is the price of the promise, and what lies between it and us is ours.
+// A minimal server with Skyhook's guarantee: verifies the HMAC of the raw body and stores event and
+// notification by group commit, with prepared statements. It uses Skyhook's schema and stores the same data,
+// but has no framework, limits, log, metrics, request ids or second provider. Its distance to bare Bun.serve
+// is the cost of the guarantee, and its distance to Skyhook is Skyhook's own overhead.
 
 import { Database } from "bun:sqlite";
 import { timingSafeEqual } from "node:crypto";

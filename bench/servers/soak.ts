@@ -2,16 +2,16 @@ import { serve } from "../../src/cli/serve.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeId } from "../../src/base/ids.ts";
 
-// `skyhook serve`, all of it, under a clock that runs CLOCK_SPEED times as fast, so that what is kept for
-// days is past its time within minutes. Timers follow it, down to the shortest that is worth setting.
+// The complete `skyhook serve` with a clock and timers that run CLOCK_SPEED times as fast, so that data expires
+// within minutes instead of days. Timers have a minimum of 100 ms.
 
 const startMs = Date.now();
 const speed = Number(process.env["CLOCK_SPEED"]);
-const shortestTimerMs = 100;
+const minTimerMs = 100;
 
 const fastClock: Clock = {
   now: () => startMs + Math.floor((Date.now() - startMs) * speed),
-  after: (delayMs, action) => systemClock.after(Math.max(shortestTimerMs, delayMs / speed), action),
+  after: (delayMs, action) => systemClock.after(Math.max(minTimerMs, delayMs / speed), action),
 };
 
 await serve(process.env, {
