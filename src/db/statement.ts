@@ -130,11 +130,26 @@ export function allColumns<T extends Table>(
   ...except: (keyof RowOf<T> & string)[]
 ): Assignments<T>;
 export function allColumns(table: Table, ...except: string[]): Record<string, Placeholder> {
-  const fields = Object.keys(table).filter((field) => field !== "enableRLS");
   return Object.fromEntries(
-    fields
-      .filter((field) => !except.includes(field))
+    Object.keys(table)
+      .filter((field) => isColumnField(field) && !except.includes(field))
       .map((field) => [field, new Placeholder(field)]),
+  );
+}
+
+/** Drizzle's tables for PostgreSQL also have a method. */
+function isColumnField(field: string): boolean {
+  return field !== "enableRLS";
+}
+
+/** The columns of a table without the fields of `except`: `select(columnsExcept(t.events, { body: null }))`. */
+export function columnsExcept<T extends Table, Except extends object>(
+  table: T,
+  except: Except,
+): Pick<T, Exclude<keyof RowOf<T>, keyof Except>>;
+export function columnsExcept(table: Table, except: object): object {
+  return Object.fromEntries(
+    Object.entries(table).filter(([field]) => isColumnField(field) && !(field in except)),
   );
 }
 

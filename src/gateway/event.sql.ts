@@ -1,31 +1,16 @@
 import { eq } from "drizzle-orm";
 
-import { statementsOver } from "../db/statement.ts";
+import { columnsExcept, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
-import { type Event, eventsTable } from "./event.ts";
+import { type Event, eventsTable, noReceipt } from "./event.ts";
 
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
 /** The public columns of an event. The other columns belong to its receipt. */
 export function eventColumns({ events }: TablesOf<typeof tables>) {
-  const { id, provider, type, status, idempotencyKey, occurredAt, createdAt } = events;
-  const { subject, title, url, actor, data } = events;
-  return {
-    id,
-    provider,
-    type,
-    status,
-    idempotencyKey,
-    occurredAt,
-    createdAt,
-    subject,
-    title,
-    url,
-    actor,
-    data,
-  } satisfies Record<keyof Event, unknown>;
+  return columnsExcept(events, noReceipt) satisfies Record<keyof Event, unknown>;
 }
 
 export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>

@@ -64,6 +64,20 @@ export interface StoredEvent extends Event {
   readonly bodyHash: Uint8Array | null;
 }
 
+/** The columns of an event without a receipt. */
+export const noReceipt = {
+  headers: null,
+  address: null,
+  signedWith: null,
+  bodyBytes: 0,
+  duplicates: 0,
+  body: null,
+  bodyHash: null,
+} satisfies Omit<StoredEvent, keyof Event>;
+
+/** The columns of an event that whoever makes one may leave out. */
+export const emptyEvent = { subject: null, url: null, actor: null, data: {}, ...noReceipt };
+
 export const eventsTable = defineTable<StoredEvent>("events", {
   id: "text",
   provider: "text",

@@ -1,10 +1,11 @@
-import type { StoredEvent } from "../../src/gateway/event.ts";
+import { emptyEvent, type StoredEvent } from "../../src/gateway/event.ts";
 import type { Notification } from "../../src/gateway/notification.ts";
 
 /** An event row to store; `number` makes it different from all others. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
   const at = new Date(Date.UTC(2026, 10, 21) + number);
   return {
+    ...emptyEvent,
     id: `evt_${number.toString(16).padStart(32, "0")}`,
     provider: "task_tracker",
     type: "task.completed",
@@ -12,17 +13,12 @@ export function eventRow(number: number, fields: Partial<StoredEvent> = {}): Sto
     idempotencyKey: `task_tracker:${number}`,
     occurredAt: at,
     createdAt: at,
-    subject: null,
     title: `Event ${number}`,
-    url: null,
-    actor: null,
     data: { number, nothing: null },
     headers: { host: "localhost" },
     address: "127.0.0.1",
     signedWith: "current",
     bodyBytes: 2,
-    duplicates: 0,
-    bodyHash: null,
     body: Buffer.from("{}"),
     ...fields,
   };

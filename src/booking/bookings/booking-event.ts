@@ -1,5 +1,5 @@
 import type { Actor } from "../../base/context.ts";
-import type { Event, StoredEvent } from "../../gateway/event.ts";
+import { emptyEvent, type Event, type StoredEvent } from "../../gateway/event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Message } from "../../gateway/notification.ts";
@@ -36,6 +36,7 @@ export function bookingEvent(
   const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
   const day = flight.departureTime.toISOString().slice(0, 10);
   return {
+    ...emptyEvent,
     id: makeId("evt", now.getTime()),
     provider: bookingsProvider,
     type,
@@ -45,7 +46,6 @@ export function bookingEvent(
     createdAt: now,
     subject: `booking/${id}`,
     title: `Booking ${reference} ${status}: ${places} on ${route}, ${day}`,
-    url: null,
     actor: actor.id === userId ? null : actor.id,
     data: {
       bookingId: id,
@@ -57,12 +57,6 @@ export function bookingEvent(
       currency,
     },
     headers: withTrace(null),
-    address: null,
-    signedWith: null,
-    bodyBytes: 0,
-    duplicates: 0,
-    body: null,
-    bodyHash: null,
   };
 }
 
