@@ -132,7 +132,7 @@ export async function createServices(
   });
   const storage = await openStorage(schema, config.databaseUrl, config.databaseLimits, {
     warning: (line) => log.warn(line),
-    migrated: (migrations) => log.info({ migrations }, "database migrated"),
+    migrated: (migrations) => log.info({ steps: migrations }, "database migrated"),
     transactionWaits: () => (tracer === null ? null : commitSpan(tracer)),
     groupCommitted: (seconds, transactions) => ofStorage.committed(seconds, transactions),
   });
