@@ -8,16 +8,16 @@ import styles from "./docs.css" with { type: "text" };
 import type { DocsFolder } from "./folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
 
-// Loaded on the first request: the docs are of no use to a server that nobody reads them on.
+// Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
 const files = async () => (await import("./files.ts")).docs;
 
-/** The documentation as HTML, as Markdown, and as an index for language models. Works with no network. */
+/** The documentation as HTML, as Markdown, and as an index for language models. Works offline. */
 export const docsRest = () => {
   let assets: Promise<ReadonlyMap<string, Asset>> | undefined;
   const serve = async (request: Request, path: string): Promise<Response> => {
     assets ??= files().then(assetsOf);
     const found = (await assets).get(path);
-    if (found === undefined) throw new AppError("not-found", "There is no such page in the docs");
+    if (found === undefined) throw new AppError("not-found", "No page of the docs has this URL");
     return found(request);
   };
   const hidden = { detail: { hide: true } };
