@@ -51,7 +51,7 @@ function windowOf<Id extends ItemId>(request: PageRequest<Id>): Omit<Window<Id>,
   const { cursor, direction } = request;
   if (direction === "forward") return { order: "newest-first", from: cursor, offset: 0 };
   if (cursor?.id === null) {
-    // With a time alone, items of that very millisecond could not be told apart going back.
+    // Going back by a time alone would miss or repeat items of that millisecond.
     throw new AppError("invalid-cursor", "A cursor without an id can only travel forward");
   }
   return { order: "oldest-first", from: cursor, offset: 0 };

@@ -63,7 +63,7 @@ export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholde
 
 /** What the databases write each in their own way. */
 export interface Dialect {
-  /** That `column` is one of the values of the list that `list` stands for. */
+  /** The condition that `column` is one of the values of `list`. */
   among(column: Column, list: Placeholder): SQL;
   /** In lower case, letters beyond ASCII as they are. */
   lower(text: Column | Placeholder): SQL;

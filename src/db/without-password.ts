@@ -1,4 +1,4 @@
-/** A URL fit to be seen: what stands before the host is left out, and parameters with a secret. */
+/** A URL to show: without user and password, and without the values of secret parameters. */
 export function withoutPassword(url: string): string {
   return url
     .replace(/(:\/\/).*@/, "$1***@")

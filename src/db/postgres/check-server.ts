@@ -112,7 +112,7 @@ async function sessionOf(connection: ReservedSQL): Promise<number | undefined> {
   return row?.[0];
 }
 
-/** Timeouts that the session does not have as it was told. */
+/** Warns of timeouts that the session does not have as we set them. */
 async function timeoutWarnings(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<string[]> {
   const wanted: Readonly<Record<string, string>> = timeouts(statementTimeoutMs);
   const rows: { name: string; setting: string }[] = await pool.unsafe(

@@ -17,7 +17,7 @@ export function connect(
   });
 }
 
-/** What every session is told of time, in milliseconds. A pooler may not pass it on. */
+/** The timeouts of every session, in milliseconds. A pooler may not pass them on. */
 export function timeouts(statementTimeoutMs: number) {
   return {
     statement_timeout: String(statementTimeoutMs),

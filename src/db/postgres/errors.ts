@@ -11,7 +11,7 @@ const lacksRight = "42501";
 const unusableStates = [
   "08", // connection
   "25006", // read only: a standby, or a server that is being changed over
-  "28", // refused: the role or its password was changed
+  "28", // authorization: the role or its password was changed
   "3D000", // the database is gone
   lacksRight,
   "53", // out of disk, memory or connections

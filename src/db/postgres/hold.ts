@@ -44,7 +44,7 @@ async function lockedIn(
 ): Promise<ReservedSQL> {
   const connection = await pool.reserve();
   await connection.unsafe("begin");
-  // Set anew: a pooler may have kept it from the session.
+  // Set again: a pooler may not have passed it on to the session.
   await connection.unsafe(`set local statement_timeout = ${statementTimeoutMs}`);
   await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
   const names = [migrationsTable, ...tables].map(({ name }) => `"${name}"`);

@@ -10,9 +10,9 @@ import { listeningInstances } from "./signals.ts";
 import { startError } from "./start-error.ts";
 
 export interface Inspected {
-  /** The steps that a start would apply; none when the schema is current. */
+  /** The migrations that a start would apply; none when the schema is current. */
   readonly pending: readonly string[];
-  /** What is odd about the server, each with what to do, on one line. */
+  /** What needs attention on the server, each with what to do, on one line. */
   readonly warnings: readonly string[];
 }
 

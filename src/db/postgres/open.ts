@@ -68,7 +68,7 @@ export async function openPostgres(
     },
     atomically: commits.atomically,
     async settled() {
-      // Commits are safe in their order, and without steps one is made too.
+      // Commits become durable in order, and an empty transaction commits too.
       await commits.atomically();
     },
     signals: sender,

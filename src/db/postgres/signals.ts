@@ -36,7 +36,7 @@ export function signals(
   sending: RenewedPool,
   schema: string,
 ): Signals & { close(): Promise<void> } {
-  // Own signals come back too; they are told by who sent them.
+  // PostgreSQL sends our own signals back too; the sender tells them apart.
   const sender = crypto.randomUUID();
   const gathered = new Map<Topic, Set<number>>();
   const underWay = new Set<Promise<void>>();

@@ -6,7 +6,7 @@ import { LentSession, ReadOnlyServer } from "./check-server.ts";
 import { timeouts } from "./connect.ts";
 import { isConnectionError, isTlsError, NoAnswer, sqlStateOf } from "./errors.ts";
 
-/** What PgBouncer passes on to no server, and refuses unless it is told to ignore it. */
+/** Startup parameters that PgBouncer rejects unless it is configured to ignore them. */
 const poolerIgnores = Object.keys(timeouts(0)).join();
 
 /** Why the database cannot be opened, with what to do about it, on one line and without the password. */

@@ -7,9 +7,9 @@ const pagesPerReport = 1_000;
 const busyTimeoutMs = 5_000;
 
 /**
- * Copies the database in `from`, as it stands at this moment, into the empty file `to`, while others
+ * Copies the database in `from`, as it is at this moment, into the empty file `to`, while others
  * write on. Page by page through SQLite's backup API, so that a copy tells how far it has come, which
- * `vacuum into` does not. `report` is told bytes. The copy is one file that needs no log beside it, and
+ * `vacuum into` does not. `report` receives bytes. The copy is one file that needs no log beside it, and
  * on disk when this resolves.
  */
 export async function copyDatabase(
@@ -20,7 +20,7 @@ export async function copyDatabase(
   const source = new DatabaseSync(from, { readOnly: true, timeout: busyTimeoutMs });
   try {
     // A read that stays open holds the moment. Without it each commit of another process makes the copy
-    // begin anew, and under steady load it never ends.
+    // begin again, and under steady load it never ends.
     source.exec("begin");
     source.prepare("select count(*) from sqlite_schema").get();
     const pageBytes = Number(source.prepare("pragma page_size").get()?.["page_size"]);

@@ -36,7 +36,7 @@ export class DamagedValue extends Error {
 /** Seconds after which a client may try again: locks and full disks seldom clear sooner. */
 const retryAfterSeconds = 5;
 
-/** True for a fault of disk, file or lock; false for a fault of the statement (a constraint, a bug). */
+/** True for an error of disk, file or lock; false for one of the statement (a constraint, a bug). */
 export function isStorageError(error: unknown): boolean {
   return adviceFor(error) !== undefined;
 }
@@ -55,7 +55,7 @@ export function isLocked(error: unknown): boolean {
 }
 
 /**
- * A storage fault as the `unavailable` that clients may retry, with what to do in its cause, which only
+ * A database error as the `unavailable` that clients may retry, with what to do in its cause, which only
  * the log tells; any other error as it is.
  */
 export function unavailable(error: unknown): unknown {

@@ -7,7 +7,7 @@ import type { Statement } from "../statement.ts";
 import { closer, compilerOf } from "./compile.ts";
 
 /**
- * The steps that a start would apply to the database in `file`; none when its schema is current. Reads
+ * The migrations that a start would apply to the database in `file`; none when its schema is current. Reads
  * only, so that looking changes nothing. Throws when the file is missing or no database.
  */
 export function pendingMigrations({ migrations }: Schema, file: string): readonly string[] {
@@ -16,7 +16,7 @@ export function pendingMigrations({ migrations }: Schema, file: string): readonl
   return migrations.sqlite.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
-/** The steps that the database in `file` has and this program does not know: a newer one made them. */
+/** The migrations of the database in `file` that this program does not know: a newer one applied them. */
 export function unknownMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
   const known = migrations.sqlite.map(({ name }) => name);

@@ -54,7 +54,7 @@ export function openSqlite(
   };
 }
 
-/** Leaves nothing open when it throws: whoever waits for a lock tries again and again. */
+/** Leaves nothing open when it throws: callers that wait for a lock try again and again. */
 function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   const inMemory = file === ":memory:";
   if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
