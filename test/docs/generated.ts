@@ -1,8 +1,4 @@
-import {
-  bookingEvent,
-  bookingMessage,
-  bookingsProvider,
-} from "../../src/booking/bookings/booking-event.ts";
+import { bookingEvent, bookingMessage } from "../../src/booking/bookings/booking-event.ts";
 import { cloudEvent } from "../../src/gateway/notifications/cloud-event.ts";
 import type { Event } from "../../src/gateway/event.ts";
 import { problems } from "../../src/web/rest/errors.ts";
@@ -34,9 +30,9 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/operations.md", name: "settings", text: settingsTable() },
   { file: "deploy/skyhook.service", name: "secrets", text: credentials(), place: credentialLines },
   { file: "docs/api.md", name: "errors", text: errorTable() },
-  { file: "docs/events.md", name: "example", text: wholeExample() },
-  { file: "docs/events.md", name: "events", text: eventSections() },
   { file: "docs/webhooks.md", name: "providers", text: providerTable() },
+  { file: "docs/webhooks.md", name: "example", text: wholeExample() },
+  { file: "docs/webhooks.md", name: "events", text: eventTable() },
 ];
 
 /** The file with the part put in its place. Throws when the file has no such place. */
@@ -135,31 +131,21 @@ function bookingTold(type: "booking.confirmed" | "booking.cancelled"): Told {
   return { event, message: bookingMessage(event) };
 }
 
-function eventSections(): string {
-  const ofProviders = catalogue.map((provider) => ({
-    heading: `## \`${provider.id}\` (${provider.displayName})`,
-    all: Object.values(provider.samples).map((sample) => toldOf(provider, sample)),
-  }));
-  const ofBookings = {
-    heading: `## \`${bookingsProvider}\` (made by Skyhook itself)`,
-    all: [bookingTold("booking.confirmed"), bookingTold("booking.cancelled")],
-  };
-  return [...ofProviders, ofBookings]
-    .map(({ heading, all }) => [heading, ...all.map(section)].join("\n\n"))
-    .join("\n\n");
-}
-
-function section({ event, message }: Told): string {
-  const { occurredAt, subject, actor, data } = event;
-  const { title, text, url, severity } = message;
-  const shown = {
-    title,
-    text,
-    url,
-    severity,
-    event: { type: event.type, occurredAt, subject, actor, data },
-  };
-  return `### \`${event.type}\`\n\n\`\`\`json\n${JSON.stringify(shown, null, 2)}\n\`\`\``;
+function eventTable(): string {
+  const ofProviders = catalogue.flatMap((provider) =>
+    Object.values(provider.samples).map((sample) => toldOf(provider, sample)),
+  );
+  const all = [...ofProviders, bookingTold("booking.confirmed"), bookingTold("booking.cancelled")];
+  const rows = all.map(({ event, message }) => {
+    const fields = Object.keys(event.data).map((name) => `\`${name}\``);
+    const title = message.title.replaceAll("|", "\\|");
+    return `| \`${event.provider}\` | \`${event.type}\` | ${message.severity} | ${title} | ${fields.join(" ")} |`;
+  });
+  return [
+    "| provider | type | severity | title | data |",
+    "| --- | --- | --- | --- | --- |",
+    ...rows,
+  ].join("\n");
 }
 
 function wholeExample(): string {

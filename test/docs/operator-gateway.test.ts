@@ -33,10 +33,10 @@ afterAll(async () => {
   await gateway.exited;
 });
 
-/** The whole example of docs/events.md. */
+/** The CloudEvent that docs/webhooks.md shows. */
 function documented(): unknown {
-  const page = readFileSync(join(root, "docs/events.md"), "utf8");
-  return JSON.parse(/```json\n(.*?)```/s.exec(page)?.[1] ?? "");
+  const page = readFileSync(join(root, "docs/webhooks.md"), "utf8");
+  return JSON.parse(/<!-- example -->\n```json\n(.*?)```/s.exec(page)?.[1] ?? "");
 }
 
 /** The names of all fields, but for those that a provider's payload brings. */

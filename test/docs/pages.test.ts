@@ -96,7 +96,7 @@ const codes = new Set([
   "LIMIT_EXCEEDED",
   "NOT_ACCEPTABLE",
 ]);
-/** What a reader of docs/adding-a-provider.md makes. */
+/** What a reader of docs/webhooks.md makes. */
 const isToBeMade = (file: string): boolean => /\/status_page(?:\.samples)?\.ts$/.test(file);
 
 test("all routes that pages name are there", async () => {
@@ -132,10 +132,14 @@ test.each(generatedParts())("$file has what the code says of $name", (part) => {
   expect(text, "`bun run docs` writes it anew").toBe(withPart(text, part));
 });
 
-test("docs/events.md has every event of every provider, and those of bookings", () => {
-  const headings = page("docs/events.md").match(/^### .+$/gm) ?? [];
-  const events = catalogue.flatMap(({ samples }) => Object.keys(samples));
-  expect(headings).toHaveLength(events.length + 2);
+test("docs/webhooks.md lists every event of every provider, and those of bookings", () => {
+  const [, table = ""] = page("docs/webhooks.md").split(/<!-- \/?events -->/);
+  const listed = Array.from(table.matchAll(/^\| `(\w+)` \| `(\S+)` \|/gm), ([, ...cells]) => cells);
+  const events = catalogue.flatMap(({ id, samples }) =>
+    Object.keys(samples).map((type) => [id, type]),
+  );
+  const ofBookings = ["booking.confirmed", "booking.cancelled"].map((type) => ["bookings", type]);
+  expect(listed).toEqual([...events, ...ofBookings]);
 });
 
 test("CONTRIBUTING.md tells the command that the README does", () => {

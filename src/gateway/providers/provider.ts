@@ -5,7 +5,7 @@ import type { SignatureScheme } from "../signatures/signature.ts";
 
 /**
  * Describes one external service: how it signs, how to normalise its payloads and what to notify operators
- * of. To add a service, write one of these; see docs/adding-a-provider.md.
+ * of. To add a service, write one of these; see docs/webhooks.md.
  */
 export interface Provider {
   /** The name in the URL, in the environment and in every event: lower-case letters and `_`. */

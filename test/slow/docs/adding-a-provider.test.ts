@@ -7,7 +7,7 @@ import { commandsOf } from "../../docs/markdown.ts";
 import { plainEnvironment } from "../../support/program.ts";
 
 const root = join(import.meta.dir, "../../..");
-const page = readFileSync(join(root, "docs/adding-a-provider.md"), "utf8");
+const page = readFileSync(join(root, "docs/webhooks.md"), "utf8");
 const copy = mkdtempSync(join(tmpdir(), "skyhook-provider-"));
 
 /** What the program, its tests and the pages they read are made of. */
@@ -41,7 +41,7 @@ const variants: readonly (readonly [name: string, outcome: string, changes: read
     ],
     [
       "a delivery id out of a header that is not signed, said to be signed",
-      "has a delivery id that no header can change",
+      "has a delivery id from the signed body",
       [
         ["status_page.ts", "normalise({ payload }", "normalise({ payload, header }"],
         ["status_page.ts", 'idAt(payload, "id")', 'header("x-statuspage-delivery")'],
@@ -50,22 +50,22 @@ const variants: readonly (readonly [name: string, outcome: string, changes: read
     ],
     [
       "a signed delivery id, said not to be",
-      "has a delivery id that a header tells",
+      "has a delivery id from a header",
       [["status_page.ts", "deliveryIdIsSigned: true", "deliveryIdIsSigned: false"]],
     ],
     [
       "a header in upper case",
-      "has an id that can be part of a variable, and headers in lower case",
+      "has an id that is valid in an environment variable, and lower-case headers",
       [["status_page.ts", '"x-statuspage-signature"', '"X-StatusPage-Signature"']],
     ],
     [
       "an id that no shell can export",
-      "has an id that can be part of a variable, and headers in lower case",
+      "has an id that is valid in an environment variable, and lower-case headers",
       [["status_page.ts", 'id: "status_page"', 'id: "status-page"']],
     ],
     [
       "the id of another provider",
-      "no two providers have one id",
+      "every provider has a unique id",
       [["status_page.ts", 'id: "status_page"', 'id: "code_host"']],
     ],
   ];
@@ -87,7 +87,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true }));
 
-describe("docs/adding-a-provider.md", () => {
+describe("docs/webhooks.md#add-a-provider", () => {
   test("adds a provider by one file, one fixture and one line", () => {
     expect(blocks.map(({ file }) => file)).toEqual([
       "src/gateway/providers/status_page.samples.ts",
@@ -100,16 +100,11 @@ describe("docs/adding-a-provider.md", () => {
     expect(await run("check", "--no-script")).toContain("No type errors");
   });
 
-  test("gives the command that tells of it everywhere else", async () => {
-    const child = shell(commandsOf("docs/adding-a-provider.md", "run: docs"), 0);
+  test("gives the command that generates the other files", async () => {
+    const child = shell(commandsOf("docs/webhooks.md", "run: provider docs"), 0);
     expect(await child.exited).toBe(0);
-    const told = [
-      "docs/operations.md",
-      "deploy/skyhook.service",
-      "docs/events.md",
-      "docs/webhooks.md",
-    ];
-    for (const file of told)
+    const files = ["docs/operations.md", "deploy/skyhook.service", "docs/webhooks.md"];
+    for (const file of files)
       expect(readFileSync(join(copy, file), "utf8")).toContain("status_page");
   });
 
@@ -129,7 +124,7 @@ describe("docs/adding-a-provider.md", () => {
   test.each(variants)("%s: %s", async (_, outcome, changes) => {
     const before = changes.map((wanted) => changed(wanted));
     try {
-      const only = "status.page|no two providers";
+      const only = "status.page|every provider has a unique id";
       const output = await run("test", "test/gateway/providers/providers.test.ts", "-t", only);
       const failed = output.split("\n").filter((line) => line.startsWith("(fail)"));
       expect(failed.length > 0).toBe(outcome !== "passes");
@@ -140,8 +135,8 @@ describe("docs/adding-a-provider.md", () => {
   });
 
   test("gives commands that show it at work", async () => {
-    const [start, send] = ["run: start", "run: send"].map((marker) =>
-      commandsOf("docs/adding-a-provider.md", marker),
+    const [start, send] = ["run: provider start", "run: provider send"].map((marker) =>
+      commandsOf("docs/webhooks.md", marker),
     );
     const variables = start?.split("\n").filter((line) => line.startsWith("export ")) ?? [];
     const server = shell(start?.replace("bun start", "exec bun start") ?? "", 0);

@@ -9,12 +9,12 @@ import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, seatsLeft } from "../../support/flights.ts";
 
 const root = join(import.meta.dir, "../../..");
-const page = await Bun.file(join(root, "docs/clients.md")).text();
+const page = await Bun.file(join(root, "docs/api.md")).text();
 
 /** The code of the document under a marker, as it stands there. */
 function codeOf(name: string): string {
   const code = page.split(`<!-- client: ${name} -->`)[1]?.match(/^\n```\w+\n([^]*?)\n```/)?.[1];
-  if (code === undefined) throw new Error(`docs/clients.md shows no ${name}`);
+  if (code === undefined) throw new Error(`docs/api.md shows no ${name}`);
   return code;
 }
 
@@ -78,7 +78,7 @@ async function runScript(name: string): Promise<string> {
   return run("bun", `${name}.ts`);
 }
 
-describe("docs/clients.md", () => {
+describe("docs/api.md", () => {
   test("curl searches, books and lists", async () => {
     await Bun.write(join(folder, "clients", "curl.sh"), `set -e\n${here(codeOf("curl"))}`);
     const before = await seatsLeft(app, flightId);

@@ -34,6 +34,7 @@ async function machine(): Promise<Machine> {
     "flightNumber,airline,origin,destination,departureTime,arrivalTime,cabinClass,seats,price,currency\n" +
     "SK1,Skyhook Air,JFK,LHR,2099-01-01T23:30:00-05:00,2099-01-02T11:30:00Z,economy,9,499.5,USD\n";
   await runSkyhook(["import", "-"], { cwd: folder, input: plan });
+  await runSkyhook(["secrets", "init"], { cwd: folder });
   const server = await taken.start(folder);
   return {
     folder,
@@ -66,13 +67,13 @@ async function done(child: ReturnType<Machine["shell"]>): Promise<string> {
 
 /** What has to come of each block, by its page and marker. */
 const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<void>>> = {
-  async "docs/clients.md run: token"({ shell, server }, code) {
+  async "docs/api.md run: token"({ shell, server }, code) {
     const token = (await done(shell(`${code}echo "$TOKEN"`))).trim();
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${server.url}/v1/api/bookings`, { headers })).status).toBe(200);
   },
 
-  async "docs/graphql.md run: query"({ shell }, code) {
+  async "docs/api.md run: query"({ shell }, code) {
     expect(JSON.parse(await done(shell(code)))).toEqual({
       data: {
         flights: {
@@ -82,7 +83,7 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     });
   },
 
-  async "docs/graphql.md run: subscription"({ shell, server }, code) {
+  async "docs/api.md run: subscription"({ shell, server }, code) {
     const token = await authorization("user");
     const child = shell(`export TOKEN=${token.replace("Bearer ", "")}\n${code}`);
     let heard = "";
@@ -97,6 +98,41 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
       await Bun.sleep(200);
       return false;
     }, 15_000);
+  },
+
+  async "docs/webhooks.md run: send"({ shell }, code) {
+    expect(await shell(code).stdout.text()).toMatch(
+      /^200 accepted evt_.*^401 invalid-signature: /ms,
+    );
+  },
+
+  async "docs/webhooks.md run: rejections"({ shell }, code) {
+    await shell("skyhook send code_host workflow_run.completed --tamper signature").exited;
+    const answer: unknown = JSON.parse(await done(shell(code)));
+    expect(at(answer, "data")).toMatchObject([
+      { provider: "code_host", reason: "wrong-signature" },
+    ]);
+  },
+
+  async "docs/webhooks.md run: gateway-secret"({ shell }, code) {
+    const secret = (await done(shell(code))).trim();
+    const set = `OPERATOR_GATEWAY_SECRET=${secret} OPERATOR_GATEWAY_URL=https://gateway.example.com`;
+    expect(await done(shell(`${set} skyhook config`))).toContain("gateway.example.com");
+  },
+
+  async "docs/webhooks.md run: feed"({ shell, server }, code) {
+    expect(await deliverTo(server, 7)).toBe(200);
+    const child = shell(code);
+    let received = "";
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+      received += text;
+      if (received.includes('"type":"task.completed"}')) break;
+    }
+    expect(received).toMatch(/^id: 1\nevent: notification\ndata: \{"id":"ntf_/m);
+  },
+
+  async "docs/webhooks.md run: replay"({ shell }, code) {
+    expect(await done(shell(code))).toBe("every notification has been delivered\n");
   },
 
   async "docs/operations.md run: backup"({ shell, folder }, code) {
@@ -130,11 +166,11 @@ async function book({ url }: RunningServer, token: string): Promise<number> {
 
 const blocks = pages
   // Their own tests run what is on these pages.
-  .filter(
-    ({ file }) => !["README.md", "docs/adding-a-provider.md", "docs/scaling.md"].includes(file),
-  )
+  .filter(({ file }) => !["README.md", "docs/scaling.md"].includes(file))
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
+  // adding-a-provider.test.ts runs these.
+  .filter(({ marker }) => !marker?.startsWith("run: provider "))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {

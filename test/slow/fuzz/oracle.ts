@@ -15,7 +15,7 @@ const leaks: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a passport number", /FZ\d{7}/i],
 ];
 
-/** GraphQL's own codes beside ours; docs/graphql.md explains them. */
+/** GraphQL's own codes beside ours; docs/api.md explains them. */
 const graphqlCodes = new Set([
   "BAD_USER_INPUT",
   "LIMIT_EXCEEDED",
