@@ -2,7 +2,7 @@ import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 
 import type { Event } from "../event.ts";
 
-/** An event as others are told of it (CloudEvents 1.0, JSON format). */
+/** An event in the JSON format of CloudEvents 1.0. */
 export interface CloudEvent<Data> extends Partial<TraceHeaders> {
   readonly specversion: "1.0";
   readonly id: string;
@@ -11,17 +11,17 @@ export interface CloudEvent<Data> extends Partial<TraceHeaders> {
   readonly time: string;
   readonly subject?: string;
   readonly datacontenttype: "application/json";
-  /** Extension: equal for all deliveries of one happening. */
+  /** Extension: equal for all deliveries of the same event. */
   readonly idempotencykey: string;
   readonly data: Data;
 }
 
-/** The routes that make events themselves, by the events' provider. */
+/** The routes of Skyhook's API that create events, by provider. */
 const ownRoutes: Partial<Record<string, string>> = { bookings: "/v1/api/bookings" };
 
 /**
- * Renders an event as a CloudEvent that carries `data`. `origin`: the trace of the request that made it,
- * by the extension for distributed tracing; null for none.
+ * Renders an event as a CloudEvent with `data`. `origin`: the trace of the request that created the event,
+ * sent in the Distributed Tracing extension, or null.
  */
 export function cloudEvent<Data>(
   event: Event,

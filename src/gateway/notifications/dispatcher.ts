@@ -12,12 +12,12 @@ import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
-/** Passes committed notifications on: to the feed, the log, the operator gateway and other instances. */
+/** Dispatches committed notifications to the feed, the log, the operator gateway and other instances. */
 export interface Dispatcher {
   readonly feed: Feed;
   readonly outbox: Outbox;
   start(): Promise<void>;
-  /** Takes no more, and waits for deliveries to the operator gateway; what is cut off is sent again. */
+  /** Accepts no more notifications and waits for running deliveries. Interrupted ones are sent again after a restart. */
   stop(): Promise<void>;
 }
 
@@ -31,24 +31,24 @@ interface Parts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly makeId: MakeId;
-  /** Called when a look at the database finds notifications that came since the last one. */
+  /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
 }
 
 export interface DispatcherOptions {
-  /** Null: there is no operator gateway. */
+  /** Null if no operator gateway is configured. */
   readonly operatorGateway: { readonly url: string; readonly key: Uint8Array } | null;
   /** Whether each notification is written to the log. */
   readonly logs: boolean;
 }
 
-/** How long a stop waits for deliveries to the operator gateway. */
+/** How long a stop waits for running deliveries to the operator gateway. */
 const deliveryPatienceMs = 4_000;
 
 export function dispatcher(parts: Parts, { operatorGateway, logs }: DispatcherOptions): Dispatcher {
   const { storage, clock, log, metrics, onNews } = parts;
   const { signals } = storage;
-  // The log follows too, but is nobody's client.
+  // The log follows the feed too, but does not count as a subscriber.
   const following = feed(storage, clock, (count) => {
     metrics.subscribers(Math.max(0, logs ? count - 1 : count));
   });
@@ -58,7 +58,7 @@ export function dispatcher(parts: Parts, { operatorGateway, logs }: DispatcherOp
       : notifier({ ...parts, gateway: gateway(operatorGateway.url, operatorGateway.key, clock) });
   const listening = signals && otherInstances(signals, { feed: following, wake, onNews }, clock);
 
-  /** What they do from now on is no part of the request that they are told by. */
+  /** Detached, so that their work is not part of the trace of the current request. */
   function wake(): void {
     detached(() => {
       following.wake();
@@ -66,7 +66,7 @@ export function dispatcher(parts: Parts, { operatorGateway, logs }: DispatcherOp
     });
   }
 
-  /** Something is to be told, here and by the other instances. */
+  /** Wakes the channels of this instance and of the others. */
   function committed(): void {
     wake();
     signals?.send("notifications", 0);

@@ -11,8 +11,8 @@ interface Undelivered {
 }
 
 /**
- * Counts attempts and subscribers, and reads at each scrape what the database holds that is not
- * delivered. `now`: milliseconds since the epoch.
+ * Counts attempts and subscribers, and reads the undelivered notifications from the database at each
+ * scrape. `now`: milliseconds since the epoch.
  */
 export function notificationMetrics(
   metrics: Metrics,
@@ -30,12 +30,12 @@ export function notificationMetrics(
   });
   const depth = metrics.gauge({
     name: "skyhook_outbox_notifications",
-    help: "Notifications that are not delivered, by status",
+    help: "Undelivered notifications by status",
     labels: ["status"],
   });
   const age = metrics.gauge({
     name: "skyhook_outbox_oldest_seconds",
-    help: "Age of the oldest notification that still waits for delivery",
+    help: "Age of the oldest pending or retrying notification",
   });
 
   for (const outcome of ["delivered", "failed"]) attempts.inc({ outcome }, 0);
@@ -43,7 +43,7 @@ export function notificationMetrics(
     try {
       show(await readUndelivered());
     } catch {
-      // Without the database only these are missing: the others are needed all the more.
+      // If the database is down, omits only these metrics, because the others are needed then.
       depth.reset();
       age.remove();
     }
@@ -55,7 +55,7 @@ export function notificationMetrics(
     }
     const waiting = undelivered.filter(({ status }) => status !== "dead");
     const oldest = Math.min(...waiting.map((entry) => entry.oldest));
-    // A clock that was set back makes what waits look younger than now.
+    // After the clock was set back, creation times can be in the future.
     age.set(waiting.length === 0 ? 0 : Math.max(0, now() - oldest) / 1_000);
   }
 

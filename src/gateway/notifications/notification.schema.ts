@@ -20,15 +20,17 @@ const notificationId = prefixedId<Notification["id"]>("ntf_", {
 
 export const notificationFields = {
   id: notificationId,
-  eventId: prefixedId<Notification["eventId"]>("evt_", { description: "What it is about." }),
-  createdAt: instant({ description: "When it was made." }),
-  title: text("One line to read.", "Deployment failed"),
-  text: text("What there is to know."),
-  url: nullable(text("Where to look at it.")),
+  eventId: prefixedId<Notification["eventId"]>("evt_", { description: "The event." }),
+  createdAt: instant({ description: "Time of creation." }),
+  title: text("A one-line summary.", "Deployment failed"),
+  text: text("The details; may be empty."),
+  url: nullable(text("Link to the resource.")),
   severity: word(["info", "success", "warning", "error"]),
-  status: word(notificationStatuses, { description: "Where its delivery stands." }),
-  attemptCount: count("Attempts made since it was last armed.", 1),
-  dueAt: nullable(instant(), { description: "When the next attempt is due; null when settled." }),
+  status: word(notificationStatuses, { description: "Its delivery status." }),
+  attemptCount: count("Attempts since it was last scheduled.", 1),
+  dueAt: nullable(instant(), {
+    description: "When the next attempt is due; null if delivered or dead.",
+  }),
   deliveredAt: nullable(instant(), { description: "Null unless delivered." }),
   lastError: nullable(text("Why the last attempt failed.")),
 };
@@ -43,13 +45,13 @@ export const notificationPageSchema = pageOf(notificationSchema);
 
 export const attemptSchema = schemaOf<Attempt>()(
   "Attempt",
-  "One try to hand a notification to the operator gateway.",
+  "One attempt to deliver a notification to the operator gateway.",
   {
     notificationId,
-    startedAt: instant({ description: "When it began." }),
-    durationMs: count("Milliseconds it took.", 35),
-    delivered: Type.Boolean({ description: "Whether the gateway took it." }),
-    responseStatus: nullable(count("The gateway's HTTP status; null when no answer came.", 200)),
+    startedAt: instant({ description: "Start of the attempt." }),
+    durationMs: count("Duration in milliseconds.", 35),
+    delivered: Type.Boolean({ description: "Whether the gateway accepted it." }),
+    responseStatus: nullable(count("The gateway's HTTP status; null if it did not respond.", 200)),
     error: nullable(text("What went wrong.")),
   },
 );
@@ -57,6 +59,8 @@ export const attemptSchema = schemaOf<Attempt>()(
 export const notificationListQuery = documented(
   Type.Object({
     ...pageParameters,
-    status: Type.Optional(word(notificationStatuses, { description: "Only of this status." })),
+    status: Type.Optional(
+      word(notificationStatuses, { description: "Only notifications with this status." }),
+    ),
   }),
 );

@@ -17,7 +17,7 @@ import { notificationListQuery, notificationPageSchema } from "./notification.sc
 import { notificationStatuses } from "../notification.ts";
 import type { Notifications } from "./notifications.ts";
 
-/** What operators were told and how its delivery stands; the feed tells it as it happens. */
+/** The notifications with their delivery status, and the feed of new ones, for operators. */
 export const notificationsRest = (
   notifications: Notifications,
   feed: Feed,
@@ -44,7 +44,7 @@ export const notificationsRest = (
           tags: ["Operators"],
           security: bearer,
           summary: "List notifications",
-          description: "What operators were told, newest first. Needs the role operator or admin.",
+          description: "Newest first. Needs the role operator or admin.",
         },
       },
     )
@@ -53,14 +53,14 @@ export const notificationsRest = (
       async (exchange) => {
         const ctx = await authenticated(exchange);
         requireOperator(ctx);
-        // Known before the stream opens: a client misses nothing that happens once it is open.
+        // Read before the stream opens, so that the client misses nothing after it opens.
         const newest = await feed.newestSeq();
-        // A number that was never reached is another database's: that client starts now.
+        // A higher number comes from another database. Such a client starts with new notifications.
         const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
         const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
-        return eventStream(clock, messages(entries), (fault) => {
+        return eventStream(clock, messages(entries), (error) => {
           void entries.return?.();
-          if (fault !== undefined) log.error({ err: fault }, "a follower's feed broke off");
+          if (error !== undefined) log.error({ err: error }, "feed of a subscriber failed");
         });
       },
       {
@@ -74,7 +74,8 @@ export const notificationsRest = (
             {
               name: "Last-Event-ID",
               in: "header",
-              description: "Goes on after this message; left out, from now on.",
+              description:
+                "Resumes after this message. Without it, the stream starts with new notifications.",
               schema: { type: "string", pattern: "^\\d{1,15}$" },
             },
           ],
@@ -95,17 +96,17 @@ async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<Serv
   }
 }
 
-/** Where a client that comes back left off; null: from now on. */
+/** The position after which a client resumes, or null to start with new notifications. */
 function lastEventId(request: Request): number | null {
   const header = request.headers.get("last-event-id");
   if (header === null || header === "") return null;
   if (/^\d{1,15}$/.test(header)) return Number(header);
-  throw new AppError("invalid-parameter", "Last-Event-ID is not one that this feed sent", {
+  throw new AppError("invalid-parameter", "Last-Event-ID was not sent by this feed", {
     errors: [
       {
         parameter: "Last-Event-ID",
         code: "invalid-parameter",
-        detail: "Leave it out to start now",
+        detail: "Omit it to start with new notifications.",
       },
     ],
   });

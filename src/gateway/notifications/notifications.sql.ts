@@ -19,7 +19,7 @@ const tables = { notifications: notificationsTable, attempts: attemptsTable, eve
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** The columns of what the world sees of a notification. */
+/** The public columns of a notification. */
 function notificationColumns({ notifications }: Tables) {
   const { id, eventId, createdAt, title, text, url, severity } = notifications;
   const { status, attemptCount, dueAt, deliveredAt, lastError } = notifications;
@@ -39,21 +39,21 @@ function notificationColumns({ notifications }: Tables) {
   } satisfies Record<keyof Notification, unknown>;
 }
 
-/** The columns of what a notifier is given to deliver. */
+/** The columns that a notifier needs for a delivery. */
 function leasedColumns({ notifications }: Tables) {
   const { seq, id, eventId, createdAt, title, text, url, severity } = notifications;
   const { attemptCount, leasedUntil } = notifications;
   return { seq, id, eventId, title, text, url, severity, createdAt, attemptCount, leasedUntil };
 }
 
-/** The database numbers it: `seq` is left to it. */
+/** The database assigns `seq`. */
 export const insertNotification = statement<Notification & { readonly leasedUntil: null }>()(
   (db, { notifications }) => db.insert(notifications).values(allColumns(notifications, "seq")),
 );
 
 /**
- * Arms an event's notifications of these statuses again: they are due at once, with all attempts ahead.
- * One that is held stays so: it is being sent in this moment, and not to be sent beside that.
+ * Reschedules an event's notifications with these statuses: they are due at once, with all attempts left.
+ * Does not end leases: a leased notification is being sent, and must not be sent twice at the same time.
  */
 const reschedule = (...statuses: readonly NotificationStatus[]) =>
   statement<{ eventId: Notification["eventId"]; now: Date }>()((db, { notifications }, p) =>
@@ -70,15 +70,15 @@ const reschedule = (...statuses: readonly NotificationStatus[]) =>
       .returning({ id: notifications.id }),
   );
 
-/** For a duplicate of the event: its sender is not content. */
+/** Used for a duplicate of the event. */
 export const rescheduleDead = reschedule("dead");
 
-/** For an operator who has mended the gateway and will not wait. */
+/** Used for an operator's replay. */
 export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
 
 /**
- * Writes how an attempt ended; touches no row when the lease was lost to another notifier, nor after a
- * failure when it was armed again meanwhile: then it does not have `earlierAttempts` any more.
+ * Stores the outcome of an attempt. Changes no row if another notifier has the lease by now, or if the
+ * attempt failed and the notification was rescheduled meanwhile, which resets `earlierAttempts`.
  */
 export const settleNotification = statement<
   Pick<
@@ -126,7 +126,7 @@ export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number 
     .returning(leasedColumns(t));
 });
 
-/** Lets go of a notification that was not settled: it is due as it says. */
+/** Ends the lease of a notification that was not settled. Its `dueAt` stays. */
 export const releaseNotification = statement<Pick<StoredNotification, "seq" | "leasedUntil">>()(
   (db, { notifications }, p) =>
     db.update(notifications).set({ leasedUntil: null }).where(isHeldBy(notifications, p)),
@@ -143,7 +143,7 @@ export const insertAttempt = statement<Attempt>()((db, { attempts }) =>
   db.insert(attempts).values(allColumns(attempts)),
 );
 
-/** After a start nobody holds what the process before held: its leases end now. */
+/** Ends all leases. Used at the start of a single process, where remaining leases are stale. */
 export const releaseLeases = statement()((db, { notifications }) =>
   db
     .update(notifications)
@@ -152,8 +152,8 @@ export const releaseLeases = statement()((db, { notifications }) =>
 );
 
 /**
- * For a clock that was put back: what is due after `dueAfter`, or held beyond `heldAfter`, is due now and
- * held by nobody.
+ * Used after the clock was set back: notifications due after `dueAfter` or leased beyond `heldAfter` are
+ * due now, without a lease.
  */
 export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Date }>()((
   db,
@@ -169,7 +169,7 @@ export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Da
     .where(sql`${dueAt} is not null and (${dueAt} > ${dueAfter} or ${leasedUntil} > ${heldAfter})`);
 });
 
-/** When the next notification that nobody holds becomes due, after `after`. */
+/** When the next notification without a lease at `after` is due. */
 export const nextDue = statement<{ after: Date }>()((db, { notifications }, p) => {
   const { dueAt, leasedUntil } = notifications;
   const after = encoded(p.after, dueAt);
@@ -189,7 +189,7 @@ export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((
     .orderBy(asc(t.notifications.seq)),
 );
 
-/** Of many events at once, in the order of their making. */
+/** The notifications of several events, in the order of creation. */
 export const notificationsOfEvents = statement<{
   eventIds: readonly Notification["eventId"][];
 }>()((db, t, p, dialect) =>
@@ -210,7 +210,7 @@ export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t
     .orderBy(asc(startedAt));
 });
 
-/** What the feed shows next. `until`: the `newestSeq` of an earlier statement, beyond which there are gaps. */
+/** The next notifications of the feed. `until`: an earlier `newestSeq`, beyond which there may be gaps. */
 export const feedAfter = statement<{ seq: number; until: number; limit: number }>()((db, t, p) =>
   db
     .select({
@@ -232,7 +232,7 @@ export const feedAfter = statement<{ seq: number; until: number; limit: number }
     .limit(p.limit),
 );
 
-/** The place of the newest notification; no row where there never was one. */
+/** The position of the newest notification. No row if there never was one. */
 export const newestSeq = statement()((db, { notifications }, _, dialect) =>
   db
     .select({ seq: dialect.newestSettled(notifications.seq) })
@@ -240,7 +240,7 @@ export const newestSeq = statement()((db, { notifications }, _, dialect) =>
     .limit(1),
 );
 
-/** How much waits and how much was given up; reads the small index of what is not delivered. */
+/** Counts the undelivered notifications by status. Reads the small index of undelivered notifications. */
 export const undelivered = statement()((db, { notifications }) =>
   db
     .select({
@@ -253,7 +253,7 @@ export const undelivered = statement()((db, { notifications }) =>
     .groupBy(notifications.status),
 );
 
-/** Why the last attempt failed of the newest notification that is not delivered and was tried. */
+/** The last error of the newest undelivered notification that was attempted. */
 export const newestFailure = statement()((db, { notifications }) =>
   db
     .select({ lastError: notifications.lastError })

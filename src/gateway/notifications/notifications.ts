@@ -13,7 +13,7 @@ export interface Notifications {
     request: PageRequest,
     filters: { readonly status: NotificationStatus | undefined },
   ): Promise<Page<Notification>>;
-  /** Operators only. What was told of many events, in the order of its making. */
+  /** Operators only. The notifications of several events, in the order of creation. */
   ofEvents(ctx: Context, eventIds: readonly Notification["eventId"][]): Promise<Notification[]>;
 }
 

@@ -21,15 +21,15 @@ import { longestRetryAfterMs, nextRetryMs, type StoredNotification } from "../no
 import type { NotificationMetrics } from "./notification-metrics.ts";
 
 /**
- * Hands due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
- * process dies in between, the notification is due again when the lease ends, so it may be sent twice
- * but is never lost.
+ * Delivers due notifications to the operator gateway: claim, send, record. A claim is a lease: if the
+ * process dies meanwhile, the notification is due again when the lease ends. So it may be sent twice, but
+ * is never lost.
  */
 export interface Notifier {
   start(): Promise<void>;
-  /** Looks for due notifications soon. Cheap: may be called on every commit. */
+  /** Looks for due notifications soon. Cheap enough to call on every commit. */
   wake(): void;
-  /** Takes no more, and waits up to `patienceMs` for what is under way. */
+  /** Claims no more notifications and waits up to `patienceMs` for running deliveries. */
   stop(patienceMs: number): Promise<void>;
 }
 
@@ -49,12 +49,12 @@ type Claimed = Sendable &
   Pick<StoredNotification, "seq" | "eventId" | "attemptCount" | "leasedUntil">;
 
 const maxInFlight = 16;
-/** Longer than any attempt can take. */
+/** Longer than the longest attempt. */
 const leaseMs = 30_000;
-/** At least this often the database is asked, whatever the timers say. */
+/** The longest time between two looks at the database. */
 const longestSleepMs = 30_000;
-/** A clock put back by less than this only makes what waits that much later. */
-const noticedStepMs = 30_000;
+/** Smaller backward jumps of the clock only delay notifications by as much. */
+const noticedJumpMs = 30_000;
 
 export function notifier(parts: Parts): Notifier {
   const { storage, clock, log } = parts;
@@ -65,7 +65,7 @@ export function notifier(parts: Parts): Notifier {
   let lookAgain = false;
   let stopped = true;
   let cancelSleep: Cancel = () => {};
-  /** What the clock said at the last look. */
+  /** Time of the last look. */
   let lookedAtMs = 0;
 
   function wake(): void {
@@ -74,33 +74,33 @@ export function notifier(parts: Parts): Notifier {
     else looked = look();
   }
 
-  /** One look at what is due; never two at a time. */
+  /** Looks for due notifications. Never runs twice at the same time. */
   async function look(): Promise<void> {
     looking = true;
     cancelSleep();
     try {
       do {
         lookAgain = false;
-        await noticeStepBack();
+        await noticeBackwardJump();
         await claimAndSend();
         await sleepUntilDue();
       } while (lookAgain && !stopped);
     } catch (error) {
-      log.error({ err: error }, "due notifications could not be read; trying again");
+      log.error({ err: error }, "failed to read due notifications; retrying");
       sleep(1_000);
     } finally {
       looking = false;
     }
   }
 
-  /** When the clock was put back, what waits would wait for as much longer: it is tried at once. */
-  async function noticeStepBack(): Promise<void> {
+  /** Sends waiting notifications at once after the clock was set back, which would otherwise delay them. */
+  async function noticeBackwardJump(): Promise<void> {
     const now = clock.now();
-    if (lookedAtMs - now > noticedStepMs) {
+    if (lookedAtMs - now > noticedJumpMs) {
       const heldAfter = new Date(now + leaseMs);
       const values = { now: new Date(now), dueAfter: new Date(now), heldAfter };
       await storage.atomically(write(bringForward, values));
-      log.warn("the clock was put back: notifications that wait for a retry are sent at once");
+      log.warn("clock set back; sending waiting notifications now; check NTP");
     }
     lookedAtMs = now;
   }
@@ -123,7 +123,7 @@ export function notifier(parts: Parts): Notifier {
   }
 
   async function sleepUntilDue(): Promise<void> {
-    // While all hands are busy, the end of a delivery wakes us.
+    // At the concurrency limit, the end of a delivery wakes the notifier.
     if (stopped || inFlight.size >= maxInFlight) return;
     const [next] = await storage.all(nextDue, { after: new Date(clock.now()) });
     sleep(next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs);
@@ -137,10 +137,10 @@ export function notifier(parts: Parts): Notifier {
 
   return {
     async start() {
-      // Alone on its database, nobody holds leases but the process before. Others hold theirs in earnest.
+      // Single process: remaining leases are stale. With several instances, leases may be in use.
       if (storage.signals === null) await storage.atomically(write(releaseLeases, {}));
       const now = clock.now();
-      // No wait is longer, unless the clock was put back since it began.
+      // No delay is longer, unless the clock was set back since it began.
       const latest = new Date(now + longestRetryAfterMs);
       await storage.atomically(
         write(bringForward, { now: new Date(now), dueAfter: latest, heldAfter: latest }),
@@ -153,7 +153,7 @@ export function notifier(parts: Parts): Notifier {
       stopped = true;
       cancelSleep();
       const cancelPatience = clock.after(patienceMs, () => stopping.abort());
-      // A claim under way may still bring deliveries.
+      // A running claim may still add deliveries.
       await looked;
       await Promise.all(inFlight);
       cancelPatience();
@@ -165,10 +165,10 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
   const { storage, clock, log, metrics, random } = parts;
   try {
     const [event] = await storage.all(eventById, { id: notification.eventId });
-    if (event === undefined) throw new Error(`Event ${notification.eventId} is gone`);
+    if (event === undefined) throw new Error(`Event ${notification.eventId} does not exist`);
     const startedAt = new Date(clock.now());
     const result = await sendTraced(parts, notification, event, signal);
-    // Cut off by our own stop: not the gateway's failure. The next start sends it again.
+    // Interrupted by the stop, which is not an error of the gateway. The next start sends it again.
     if (signal.aborted && !result.delivered) return;
     const outcome = outcomeOf(notification, result, clock.now(), random());
     const { delivered, responseStatus, error } = result;
@@ -177,7 +177,7 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
       write(insertAttempt, {
         notificationId: notification.id,
         startedAt,
-        // A clock that was put back meanwhile makes no time of less than nothing.
+        // The clock may have been set back meanwhile.
         durationMs: Math.max(0, clock.now() - startedAt.getTime()),
         delivered,
         responseStatus,
@@ -188,19 +188,19 @@ async function deliver(parts: Parts, notification: Claimed, signal: AbortSignal)
         ...outcome,
         earlierAttempts: notification.attemptCount,
       }),
-      // Armed again during a try that failed, it is due at once.
+      // If it was rescheduled during the failed attempt, it is due at once.
       ...(delivered ? [] : [write(releaseNotification, lease)]),
     );
     metrics.attempted(delivered ? "delivered" : "failed");
     const fields = { id: notification.id, attempt: outcome.attemptCount, error };
     if (!delivered) log.warn(fields, `notification ${outcome.status}`);
   } catch (error) {
-    // Its lease ends by itself, and it is tried again.
-    log.error({ id: notification.id, err: error }, "a delivery could not be recorded");
+    // It is sent again when the lease ends.
+    log.error({ id: notification.id, err: error }, "failed to record delivery; retrying");
   }
 }
 
-/** Sends in a span of its own, in the trace of the request that made the event. */
+/** Sends in a separate span, in the trace of the request that created the event. */
 async function sendTraced(
   { storage, gateway, tracer }: Parts,
   notification: Claimed,
@@ -222,13 +222,13 @@ async function sendTraced(
   const result = await gateway.send(notification, event, { origin, attempt: span.context }, signal);
   const { delivered, responseStatus: status } = result;
   if (status !== null) span.set({ "http.response.status_code": status });
-  // What our own stop cuts off is nobody's failure.
+  // An attempt interrupted by the stop is not an error.
   const error = { type: String(status ?? "no-answer"), isServerError: !signal.aborted };
   span.end(delivered ? undefined : error);
   return result;
 }
 
-/** What becomes of a notification after an attempt. */
+/** The state of a notification after an attempt. */
 function outcomeOf(
   { attemptCount: earlier }: Claimed,
   { delivered, error, retryAfterMs }: SendResult,

@@ -3,19 +3,19 @@ import type { Signals } from "../../db/storage.ts";
 
 import type { Feed } from "./channels/feed.ts";
 
-/** What is told when another instance on the same database did something. */
+/** What is woken when another instance on the same database stored notifications. */
 interface Followers {
   readonly feed: Pick<Feed, "newestSeq">;
-  /** Wakes all channels: there may be something new. */
+  /** Wakes all channels. */
   readonly wake: () => void;
-  /** Called when a look finds notifications that came since the last one. */
+  /** Called when polling finds new notifications. */
   readonly onNews: () => void;
 }
 
-/** A signal that is lost, as when its sender dies after its commit, delays news by this much at most. */
+/** The longest delay after a lost signal, for example if the sender dies after its commit. */
 const lookIntervalMs = 2_000;
 
-/** Hears from the other instances on the same database, and looks for what they could not tell. */
+/** Listens to signals from other instances on the same database, and polls in case a signal is lost. */
 export function otherInstances(
   signals: Signals,
   { feed, wake, onNews }: Followers,
@@ -34,7 +34,7 @@ export function otherInstances(
       }
       newest = seq;
     } catch {
-      // Whoever follows is told by its own reading; the next look finds what this one could not.
+      // Followers report the error when they read. The next poll finds what this one missed.
     }
     lookLater();
   }

@@ -8,7 +8,7 @@ import { startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { type FeedReader, readFeed } from "../../support/feed.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Every wait has its own time limit. This one allows for a busy machine.
 setDefaultTimeout(30_000);
 
 const ends: (() => unknown)[] = [];
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end();
 });
 
-/** The service on a port, and ways to follow its feed. */
+/** Starts the service on a port, with functions to follow its feed. */
 async function serve() {
   const app = await startApp();
   const listening = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
@@ -42,7 +42,7 @@ async function serve() {
   return { app, port, ask, follow };
 }
 
-/** Delivers so many events and returns the titles of their notifications, in order. */
+/** Delivers `count` events and returns the titles of their notifications, in order. */
 async function deliver(app: TestApp, count: number, from = 1): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, index) => from + index);
   const body = (number: number) =>
@@ -57,7 +57,7 @@ async function deliver(app: TestApp, count: number, from = 1): Promise<string[]>
   return numbers.map((number) => `<${number}>`);
 }
 
-/** A connection that asks and then reads nothing. */
+/** A connection that sends a request and does not read the response. */
 function stalled(port: number, path: string, headers: Record<string, string> = {}): Socket {
   const socket = connect(port, "127.0.0.1");
   ends.push(() => socket.destroy());
@@ -73,7 +73,7 @@ const followers = async (app: TestApp) =>
   Number(/^skyhook_feed_subscribers (\d+)$/m.exec(await (await app.fetch("/metrics")).text())?.[1]);
 
 describe("the feed", () => {
-  test("opens at once, before anything happens, as an event stream nobody may keep", async () => {
+  test("opens at once, before the first notification, as an event stream that must not be cached", async () => {
     const { ask } = await serve();
     const response = await ask("operator");
     expect(response.status).toBe(200);
@@ -84,7 +84,7 @@ describe("the feed", () => {
     await reader.close();
   });
 
-  test("tells of a notification as it is committed", async () => {
+  test("sends a notification once it is committed", async () => {
     const { app, follow } = await serve();
     const feed = await follow();
     const [title] = await deliver(app, 1);
@@ -101,7 +101,7 @@ describe("the feed", () => {
     expect(numberOf(data["title"])).toBe(title);
   });
 
-  test("without Last-Event-ID begins with what happens once it is open", async () => {
+  test("starts with new notifications if there is no Last-Event-ID", async () => {
     const { app, follow } = await serve();
     await deliver(app, 3);
     const feed = await follow();
@@ -110,7 +110,7 @@ describe("the feed", () => {
   });
 
   test.each([1, 99, 100, 101, 250])(
-    "resumes where it broke off: of %d that came meanwhile none is missed or repeated",
+    "resumes after a disconnect without missing or repeating any of %d notifications",
     async (missed) => {
       const { app, follow } = await serve();
       const first = await follow();
@@ -138,7 +138,7 @@ describe("the feed", () => {
   });
 
   test.each(["x", "-1", "1.5", "1e3", "9".repeat(16), "0x1", "1 2"])(
-    "refuses the Last-Event-ID %j",
+    "rejects the Last-Event-ID %j",
     async (lastEventId) => {
       const { ask } = await serve();
       const response = await ask("operator", { "last-event-id": lastEventId });
@@ -150,7 +150,7 @@ describe("the feed", () => {
     },
   );
 
-  test("is for operators", async () => {
+  test("requires the role operator", async () => {
     const { app, ask } = await serve();
     expect((await ask(null)).status).toBe(401);
     expect((await ask("user")).status).toBe(403);
@@ -161,7 +161,7 @@ describe("the feed", () => {
     await until(async () => (await followers(app)) === 0);
   });
 
-  test("beats every 15 s while it is quiet, and only then", async () => {
+  test("sends a heartbeat after every 15 s without a message", async () => {
     const { app, follow } = await serve();
     const feed = await follow();
     expect(await feed.line()).toBe("retry: 2000");
@@ -179,14 +179,14 @@ describe("the feed", () => {
     expect(await feed.line()).toBe("event: notification");
     expect(await feed.line()).toStartWith("data: ");
     expect(await feed.line()).toBe("");
-    // Counted anew from the message: 15 s after the last beat there is none.
+    // The message restarts the interval, so there is no heartbeat 15 s after the last one.
     app.clock.advance(14_000);
     await deliver(app, 1, 2);
     expect(await feed.line()).toStartWith("id: ");
   });
 });
 
-describe("a follower that leaves", () => {
+describe("a follower that disconnects", () => {
   test("is no longer counted, whether it was waiting or between two messages", async () => {
     const { app, follow } = await serve();
     const quiet = await follow();
@@ -201,7 +201,7 @@ describe("a follower that leaves", () => {
     await until(async () => (await followers(app)) === 0);
   });
 
-  test("without having read is no longer counted", async () => {
+  test("is no longer counted if it never read", async () => {
     const { app, port } = await serve();
     await deliver(app, 200);
     const token = await app.services.tokens.mint({ id: "t", roles: ["operator"] }, 3_600);
@@ -212,7 +212,7 @@ describe("a follower that leaves", () => {
     await until(async () => (await followers(app)) === 0);
   });
 
-  test("at once, by HEAD, is never counted", async () => {
+  test("is not counted if it sent a HEAD request", async () => {
     const { app, ask } = await serve();
     const response = await ask("operator", {}, "HEAD");
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -222,7 +222,7 @@ describe("a follower that leaves", () => {
 });
 
 describe("a follower that does not read", () => {
-  test("is read no further for than its connection holds, and is let go when it leaves [API4-19]", async () => {
+  test("buffers no more than its connection holds, and is released when it disconnects [API4-19]", async () => {
     let made = 0;
     let isOver = false;
     async function* endless(): AsyncGenerator<ServerSentEvent, void> {
@@ -250,14 +250,14 @@ describe("a follower that does not read", () => {
       before = made;
       return turnsWithoutMore === 50 || made > 1_000;
     });
-    // 64 KiB each: what the two ends of a connection buffer.
+    // Messages of 64 KiB each: the buffers of both ends of a connection.
     expect(made).toBeLessThan(500);
     lazy.destroy();
     await until(() => isOver);
     expect(ended).toBe(1);
   });
 
-  test("holds up nobody and misses nothing", async () => {
+  test("delays no other follower and misses nothing", async () => {
     const { app, port, follow } = await serve();
     const token = await app.services.tokens.mint({ id: "t", roles: ["operator"] }, 3_600);
     const lazy = stalled(port, "/v1/feed", { authorization: `Bearer ${token}` });
@@ -275,14 +275,14 @@ describe("a follower that does not read", () => {
     lazy.destroy();
   });
 
-  test("finds one heartbeat when it reads, not one for every 15 s", async () => {
+  test("receives one heartbeat when it reads, not one for every 15 s", async () => {
     const clock = manualClock();
     const happening = Promise.withResolvers<ServerSentEvent>();
     async function* one(): AsyncGenerator<ServerSentEvent, void> {
       yield await happening.promise;
     }
     const response = eventStream(clock, one(), () => {});
-    // Reading ahead of the reader begins in the next turn.
+    // The stream reads ahead in the next turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     const feed = readFeed(response);
     expect(await feed.line()).toBe("retry: 2000");
@@ -296,7 +296,7 @@ describe("a follower that does not read", () => {
 });
 
 describe("when the service stops", () => {
-  test("every stream ends, and new ones end at once", async () => {
+  test("all streams end, and new ones end at once", async () => {
     const { app, follow } = await serve();
     const feeds = [await follow(), await follow("0")];
     await deliver(app, 1);
@@ -309,20 +309,20 @@ describe("when the service stops", () => {
 });
 
 describe("a stream of events", () => {
-  test("that fails ends with what came before, and its fault is told", async () => {
+  test("that fails sends the messages before the error, ends, and reports the error", async () => {
     async function* failing(): AsyncGenerator<ServerSentEvent, void> {
       yield { id: "1", event: "notification", data: {} };
       throw new Error("The database cannot be read");
     }
-    const faults: unknown[] = [];
+    const errors: unknown[] = [];
     using server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: () => eventStream(manualClock(), failing(), (fault) => faults.push(fault)),
+      fetch: () => eventStream(manualClock(), failing(), (error) => errors.push(error)),
     });
     const feed = readFeed(await fetch(server.url));
     expect((await feed.next()).id).toBe("1");
     expect(await feed.ended()).toBe(true);
-    expect(faults).toEqual([new Error("The database cannot be read")]);
+    expect(errors).toEqual([new Error("The database cannot be read")]);
   });
 });

@@ -26,10 +26,10 @@ import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
-/** As the contract has it. */
+/** The documented retry schedule. */
 const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour];
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Every wait has its own time limit. This one allows for a busy machine.
 setDefaultTimeout(30_000);
 
 const ends: (() => unknown)[] = [];
@@ -55,7 +55,7 @@ async function startWith(url: string, env: Record<string, string> = {}): Promise
 
 const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
 
-/** Moves time on, a little at a turn, until the condition holds. */
+/** Advances the clock in small increments until the condition holds. */
 const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =>
   until(() => {
     app.clock.advance(10);
@@ -64,11 +64,11 @@ const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =
 
 async function newest(app: TestApp): Promise<Record<string, unknown>> {
   const [notification] = await listed(app, "/v1/notifications");
-  if (notification === undefined) throw new Error("There is no notification");
+  if (notification === undefined) throw new Error("No notifications");
   return notification;
 }
 
-/** The newest notification after its attempt of that number has been recorded. */
+/** The newest notification, once its `number`th attempt is recorded. */
 async function afterAttempt(app: TestApp, number: number): Promise<Record<string, unknown>> {
   await untilLater(app, async () => {
     const [latest] = (await timelineOf(app, (await newest(app))["eventId"])).slice(-1);
@@ -77,7 +77,7 @@ async function afterAttempt(app: TestApp, number: number): Promise<Record<string
   return newest(app);
 }
 
-/** What the independent library says of a delivery at the time it was sent. Throws if it is not genuine. */
+/** Verifies a delivery with the standardwebhooks library, at the time it was sent. Throws if it is not genuine. */
 function verified(
   { headers, body }: Received,
   change: Partial<Record<"id" | "timestamp" | "body", string>> = {},
@@ -98,7 +98,7 @@ const idsOf = ({ received }: TestGateway) =>
   new Set(received.map(({ headers }) => headers["webhook-id"]));
 
 describe("a notification at the operator gateway", () => {
-  test("is a CloudEvent, signed by Standard Webhooks, under the notification's id", async () => {
+  test("is a CloudEvent signed per Standard Webhooks, with the notification's id", async () => {
     const gateway = gatewayThat(() => new Response(null, { status: 204 }));
     const app = await startWith(gateway.url);
     const answer = await json(await deliver(app));
@@ -123,7 +123,7 @@ describe("a notification at the operator gateway", () => {
     expect(notification).toMatchObject({ status: "delivered", attemptCount: 1, dueAt: null });
   });
 
-  test("names as its source the route that the event came by, of a booking too", async () => {
+  test("has the route that received the event as its source, also for a booking", async () => {
     const gateway = gatewayThat(() => new Response(null, { status: 204 }));
     const app = await startWith(gateway.url);
     const flight = await addFlight(app);
@@ -136,7 +136,7 @@ describe("a notification at the operator gateway", () => {
     for (const source of sources) expect(paths).toContain(source);
   });
 
-  test("that was changed on the way is found out", async () => {
+  test("does not verify if it was changed in transit", async () => {
     const gateway = gatewayThat(() => new Response());
     await deliver(await startWith(gateway.url));
     await until(() => gateway.received.length === 1);
@@ -151,7 +151,7 @@ describe("a notification at the operator gateway", () => {
     );
   });
 
-  test("has the same id and a fresh signature on every try", async () => {
+  test("has the same id and a new signature for every attempt", async () => {
     const gateway = gatewayThat((number) => new Response(null, { status: number < 4 ? 500 : 200 }));
     const app = await startWith(gateway.url);
     await deliver(app);
@@ -168,7 +168,7 @@ describe("a notification at the operator gateway", () => {
   });
 });
 
-describe("an attempt that fails", () => {
+describe("a failed attempt", () => {
   const failing = async (answer: Parameters<typeof testGateway>[0]) => {
     const gateway = gatewayThat(answer);
     const app = await startWith(gateway.url);
@@ -182,7 +182,7 @@ describe("an attempt that fails", () => {
     return Date.parse(String(notification["dueAt"])) - ended;
   };
 
-  test("by a 500 is tried again in 5 s, and its answer's first words are kept", async () => {
+  test("is retried in 5 s after a 500, and stores the start of the response", async () => {
     const { app, notification } = await failing(() => new Response("No\n\tdisk", { status: 500 }));
     expect(notification).toMatchObject({ status: "retrying", lastError: "HTTP 500: No disk" });
     expect(await waitOf(app, notification)).toBe(5 * second);
@@ -195,17 +195,20 @@ describe("an attempt that fails", () => {
     ["an HTTP date gone by", (now: number) => new Date(now - hour).toUTCString(), 5 * second],
     ["more than a day", () => "999999999", 24 * hour],
     ["neither", () => "soon", 5 * second],
-  ])("by a 429 with Retry-After in %s waits for the longer", async (_, retryAfter, expected) => {
-    const clock = manualClock();
-    const headers = { "retry-after": retryAfter(clock.now()) };
-    const { app, notification } = await failing(() => new Response("", { status: 429, headers }));
-    const waited = await waitOf(app, notification);
-    // The clock has moved by some turns since the date was made, and dates have whole seconds.
-    expect(waited).toBeLessThanOrEqual(expected);
-    expect(waited).toBeGreaterThan(expected - second);
-  });
+  ])(
+    "is retried after the longer delay for a 429 with Retry-After in %s",
+    async (_, retryAfter, expected) => {
+      const clock = manualClock();
+      const headers = { "retry-after": retryAfter(clock.now()) };
+      const { app, notification } = await failing(() => new Response("", { status: 429, headers }));
+      const waited = await waitOf(app, notification);
+      // The clock has advanced since the date was made, and HTTP dates have whole seconds.
+      expect(waited).toBeLessThanOrEqual(expected);
+      expect(waited).toBeGreaterThan(expected - second);
+    },
+  );
 
-  test("by a redirect is not sent elsewhere [API7-3]", async () => {
+  test("does not follow redirects [API7-3]", async () => {
     const { gateway, notification } = await failing(
       () => new Response(null, { status: 301, headers: { location: "/elsewhere" } }),
     );
@@ -213,7 +216,7 @@ describe("an attempt that fails", () => {
     expect(gateway.received.map(({ path }) => path)).toEqual(["/notify"]);
   });
 
-  test("by no answer is given up after 10 s", async () => {
+  test("times out after 10 s without a response", async () => {
     const gateway = gatewayThat(never);
     const app = await startWith(gateway.url);
     await deliver(app);
@@ -225,7 +228,7 @@ describe("an attempt that fails", () => {
     expect(notification).toMatchObject({ status: "retrying", lastError: "no answer within 10 s" });
   });
 
-  test("by an answer that never ends is given up after 10 s", async () => {
+  test("times out after 10 s if the response does not end", async () => {
     using server = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,
@@ -242,7 +245,7 @@ describe("an attempt that fails", () => {
     expect((await newest(app))["lastError"]).toBe("no answer within 10 s");
   });
 
-  test("by a refused connection is tried again", async () => {
+  test("is retried after a refused connection", async () => {
     const gone = testGateway(() => new Response());
     await gone.stop();
     const app = await startWith(gone.url);
@@ -255,7 +258,7 @@ describe("an attempt that fails", () => {
     ]);
   });
 
-  test("by a connection that breaks off is tried again", async () => {
+  test("is retried after an aborted connection", async () => {
     let connections = 0;
     using server = Bun.listen({
       hostname: "127.0.0.1",
@@ -273,14 +276,14 @@ describe("an attempt that fails", () => {
     expect(connections).toBeGreaterThan(0);
   });
 
-  test("with a huge answer keeps little of it and reads no more [API7-4]", async () => {
+  test("reads and stores only the start of a huge response [API7-4]", async () => {
     const { notification } = await failing(
       () => new Response("x".repeat(10_000_000), { status: 500 }),
     );
     expect(String(notification["lastError"])).toHaveLength("HTTP 500: ".length + 200);
   });
 
-  test("a 200 with an endless answer is delivered without reading it [GATEWAY-3]", async () => {
+  test("is not a 200 whose body never ends, which counts as delivered [GATEWAY-3]", async () => {
     let chunks = 0;
     const endless = () =>
       new ReadableStream({
@@ -297,7 +300,7 @@ describe("an attempt that fails", () => {
 });
 
 describe("retries", () => {
-  test("come after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h; then it is dead, listed and told of", async () => {
+  test("follow after 5 s, 30 s, 2 min, 10 min, 1 h and 6 h; then the notification is dead, listed and logged", async () => {
     const gateway = gatewayThat(() => new Response("no", { status: 500 }));
     const app = await startWith(gateway.url);
     const { id } = await json(await deliver(app));
@@ -328,7 +331,7 @@ describe("retries", () => {
     expect(metrics).toContain('skyhook_outbox_notifications{status="dead"} 1');
   });
 
-  test("wait up to a tenth longer by chance", () => {
+  test("have up to 10 % of jitter", () => {
     for (const [index, wait] of waits.entries()) {
       expect(nextRetryMs(index + 1, null, 0)).toBe(wait);
       const most = nextRetryMs(index + 1, null, 1 - Number.EPSILON);
@@ -351,11 +354,11 @@ describe("retries", () => {
     ["2050-01-01", null],
     ["", null],
     ["soon", null],
-  ])("Retry-After %j is %j ms", (header, expected) => {
+  ])("parse Retry-After %j as %j ms", (header, expected) => {
     expect(retryAfterMs(header, Date.UTC(1994, 10, 6, 8, 49, 0))).toBe(expected);
   });
 
-  test("start over when the event of a dead one is delivered again", async () => {
+  test("start again if a duplicate of a dead notification's event is received", async () => {
     let status = 500;
     const gateway = gatewayThat(() => new Response(null, { status }));
     const app = await startWith(gateway.url);
@@ -378,7 +381,7 @@ describe("retries", () => {
 });
 
 describe("an operator's replay", () => {
-  test("notifies again, whatever became of the first", async () => {
+  test("sends new notifications if the first were delivered", async () => {
     const gateway = gatewayThat(() => new Response());
     const app = await startWith(gateway.url);
     const { id } = await json(await deliver(app));
@@ -398,20 +401,20 @@ describe("an operator's replay", () => {
   });
 
   test.each([
-    ["was given up", [...waits, null]],
-    ["waits for its next try", [null]],
-  ])("sends what %s again at once, under its own id", async (_, steps) => {
+    ["is dead", [...waits, null]],
+    ["waits for its next attempt", [null]],
+  ])("sends a notification that %s again at once, with its own id", async (_, delays) => {
     let status = 500;
     const gateway = gatewayThat(() => new Response(null, { status }));
     const app = await startWith(gateway.url);
     const { id } = await json(await deliver(app));
-    for (const [index, wait] of steps.entries()) {
+    for (const [index, wait] of delays.entries()) {
       await afterAttempt(app, index + 1);
       if (wait !== null) app.clock.advance(wait);
     }
     status = 200;
     await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
-    const { status: now, attemptCount } = await afterAttempt(app, steps.length + 1);
+    const { status: now, attemptCount } = await afterAttempt(app, delays.length + 1);
     expect([now, attemptCount]).toEqual(["delivered", 1]);
     expect(idsOf(gateway).size).toBe(1);
     expect(await timelineOf(app, id)).toHaveLength(1);
@@ -421,8 +424,8 @@ describe("an operator's replay", () => {
 const replay = (app: TestApp, id: unknown, query = "") =>
   app.as("operator", `/v1/events/${String(id)}/replay${query}`, { method: "POST" });
 
-describe("an operator's replay, while the notifier is at work,", () => {
-  test("tells anew beside a first try that is under way, unless the undelivered alone are asked for", async () => {
+describe("an operator's replay during an attempt", () => {
+  test("sends a new notification during a first attempt, unless onlyUndelivered is set", async () => {
     const answer = Promise.withResolvers<Response>();
     const gateway = gatewayThat(() => answer.promise);
     const app = await startWith(gateway.url);
@@ -440,7 +443,7 @@ describe("an operator's replay, while the notifier is at work,", () => {
     expect(gateway.received).toHaveLength(2);
   });
 
-  /** An event whose second try is under way and waits for `answer`. */
+  /** An event whose second attempt is running and waits for `answer`. */
   async function retried(answer: Promise<Response>) {
     const answers = [new Response(null, { status: 500 }), answer];
     const gateway = gatewayThat((number) => answers[number - 1] ?? new Response());
@@ -452,11 +455,11 @@ describe("an operator's replay, while the notifier is at work,", () => {
     return { app, gateway, id };
   }
 
-  test("does not send beside a try that is under way, whose success counts", async () => {
+  test("does not send during a running retry, which can still succeed", async () => {
     const answer = Promise.withResolvers<Response>();
     const { app, gateway, id } = await retried(answer.promise);
     expect((await replay(app, id)).status).toBe(200);
-    // Whatever is due now has been asked for when this one has come.
+    // When this one has arrived, all due notifications have been sent.
     const { id: other } = await json(await deliver(app));
     await untilLater(app, async () =>
       (await timelineOf(app, other)).every(({ status }) => status === "delivered"),
@@ -469,7 +472,7 @@ describe("an operator's replay, while the notifier is at work,", () => {
     expect(gateway.received).toHaveLength(3);
   });
 
-  test("sends again at once after a try that was under way and failed", async () => {
+  test("sends again at once after a running retry has failed", async () => {
     const answer = Promise.withResolvers<Response>();
     const { app, gateway, id } = await retried(answer.promise);
     expect((await replay(app, id)).status).toBe(200);
@@ -480,7 +483,7 @@ describe("an operator's replay, while the notifier is at work,", () => {
     expect(idsOf(gateway).size).toBe(1);
   });
 
-  test("of the undelivered alone tells nothing anew", async () => {
+  test("sends nothing with onlyUndelivered if all are delivered", async () => {
     const gateway = gatewayThat(() => new Response());
     const app = await startWith(gateway.url);
     const { id } = await json(await deliver(app));
@@ -492,7 +495,7 @@ describe("an operator's replay, while the notifier is at work,", () => {
     expect(await timelineOf(app, id)).toHaveLength(1);
   });
 
-  test("makes nothing of an event that is deleted in that moment", async () => {
+  test("creates nothing for an event that is deleted meanwhile", async () => {
     const app = await startWith(gatewayThat(() => new Response()).url);
     const { id } = await json(await deliver(app));
     await afterAttempt(app, 1);
@@ -502,19 +505,19 @@ describe("an operator's replay, while the notifier is at work,", () => {
       expiresAt: new Date(app.clock.now() + hour),
       requestId: "one",
     } as const;
-    // Both units wait for the same commit, the deletion first: the replay finds the event before it.
+    // Both transactions wait for the same commit, the deletion first. The replay reads the event before it.
     const deletion = storage.atomically(
       write(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
     );
-    const fault = await failure(events.replay(ctx, String(id)));
+    const error = await failure(events.replay(ctx, String(id)));
     await deletion;
-    expect(fault).toMatchObject({ code: "not-found" });
-    // That of the event's own is deleted by a step that this unit does not have.
+    expect(error).toMatchObject({ code: "not-found" });
+    // The event's own notification remains, because this transaction deletes only the event.
     expect(await listed(app, "/v1/notifications")).toHaveLength(1);
   });
 });
 
-describe("a gateway that hangs", () => {
+describe("an operator gateway that hangs", () => {
   const count = 500;
   async function timeToAnswer(app: TestApp): Promise<number> {
     const start = performance.now();
@@ -523,7 +526,7 @@ describe("a gateway that hangs", () => {
     return performance.now() - start;
   }
 
-  test("slows no webhook down and holds 16 deliveries at most [GATEWAY-2]", async () => {
+  test("does not slow down webhooks and holds at most 16 deliveries [GATEWAY-2]", async () => {
     const without = await startApp();
     ends.push(() => without.stop());
     await timeToAnswer(without);
@@ -539,7 +542,7 @@ describe("a gateway that hangs", () => {
     expect(gateway.mostInFlight()).toBe(16);
   });
 
-  test("is used again as soon as it answers, and everything arrives once", async () => {
+  test("receives every notification once after it responds again", async () => {
     const answering = Promise.withResolvers<void>();
     const gateway = gatewayThat(async () => {
       await answering.promise;
@@ -560,14 +563,14 @@ describe("a gateway that hangs", () => {
   });
 });
 
-describe("nothing is lost", () => {
+describe("no notification is lost", () => {
   function newFile(): string {
     const folder = mkdtempSync(join(tmpdir(), "skyhook-notifications-"));
     ends.push(() => rmSync(folder, { recursive: true }));
     return join(folder, "skyhook.db");
   }
 
-  test("when the process dies while it delivers: the next sends it again under the same id", async () => {
+  test("if the process dies during a delivery: the next one sends it again with the same id", async () => {
     const file = newFile();
     const dead = gatewayThat(never);
     const first = await startWith(dead.url, { DATABASE_URL: `sqlite:${file}` });
@@ -585,7 +588,7 @@ describe("nothing is lost", () => {
     for (const id of idsOf(dead)) expect(idsOf(alive)).toContain(id);
   });
 
-  test("when the service stops while it delivers: what is cut off is no failure of the gateway", async () => {
+  test("if the service stops during a delivery: the interrupted attempt does not count", async () => {
     const file = newFile();
     const hanging = gatewayThat(never);
     const first = await startWith(hanging.url, { DATABASE_URL: `sqlite:${file}` });
@@ -602,7 +605,7 @@ describe("nothing is lost", () => {
     expect(attempts).toMatchObject([{ delivered: true }]);
   });
 
-  test("when the outcome cannot be recorded: it is sent again when the lease ends [GATEWAY-4]", async () => {
+  test("if the outcome cannot be stored: it is sent again when the lease ends [GATEWAY-4]", async () => {
     const file = newFile();
     const held = Promise.withResolvers<Response>();
     const gateway = gatewayThat((number) => (number === 1 ? held.promise : new Response()));

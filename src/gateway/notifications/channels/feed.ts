@@ -5,7 +5,7 @@ import { feedAfter, newestSeq } from "../notifications.sql.ts";
 import type { Storage } from "../../../db/storage.ts";
 import type { StoredNotification } from "../../notification.ts";
 
-/** A notification as followers of the feed see it. `seq` is the place to resume after. */
+/** A notification in the feed. `seq` is the position to resume after. */
 export interface FeedEntry extends Pick<
   StoredNotification,
   "seq" | "id" | "createdAt" | "title" | "text" | "url" | "severity" | "eventId"
@@ -16,41 +16,43 @@ export interface FeedEntry extends Pick<
 
 export interface Feed {
   /**
-   * Every notification after `afterSeq`, or from now on when null, in the order of commit, until the
-   * signal aborts or the feed closes. Each follower reads from the database at its own pace, so a slow
-   * one costs no memory and loses nothing.
+   * Yields every notification after `afterSeq`, or every new one if null, in the order of commits, until
+   * the signal aborts or the feed closes. Each follower reads from the database at its own pace, so a slow
+   * follower uses no memory and misses nothing.
    */
   follow(afterSeq: number | null, signal: AbortSignal): AsyncGenerator<FeedEntry, void>;
-  /** The place of the newest notification: to follow from there is to follow from now on. */
+  /** The position of the newest notification. Following from it yields only new notifications. */
   newestSeq(): Promise<number>;
-  /** Tells followers that there is something new. */
+  /** Wakes the followers to read new notifications. */
   wake(): void;
   /** Ends all followers. */
   close(): void;
 }
 
 const pageSize = 100;
-/** Followers are woken at most this often, so that many of them do not outrun the writer. */
+/** The shortest time between two wake-ups, so that many followers do not slow down the writer. */
 const wakeIntervalMs = 20;
-/** Followers that read in one turn of the event loop: requests are answered between two turns. */
-const wokenATurn = 10;
-/** The log comes back to the feed this long after reading it failed. */
+/** Followers woken per turn of the event loop, so that requests are handled in between. */
+const wokenPerTurn = 10;
+/** Delay before the log follows the feed again after an error. */
 const logRetryMs = 1_000;
 
 export function feed(storage: Storage, clock: Clock, onFollowers: (count: number) => void): Feed {
-  /** One function a follower, which wakes it. */
+  /** The functions that wake the followers. */
   const followers = new Set<() => void>();
   let wakeDue = false;
   let closed = false;
 
-  function announce(): void {
+  function wakeAll(): void {
     wakeDue = false;
     wakeInTurn([...followers]);
   }
 
   function wakeInTurn(sleeping: readonly (() => void)[]): void {
-    for (const wakeFollower of sleeping.slice(0, wokenATurn)) wakeFollower();
-    if (sleeping.length > wokenATurn) setImmediate(() => wakeInTurn(sleeping.slice(wokenATurn)));
+    for (const wakeFollower of sleeping.slice(0, wokenPerTurn)) wakeFollower();
+    if (sleeping.length > wokenPerTurn) {
+      setImmediate(() => wakeInTurn(sleeping.slice(wokenPerTurn)));
+    }
   }
 
   async function newest(): Promise<number> {
@@ -69,7 +71,7 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
       try {
         let seq = afterSeq;
         while (!isOver()) {
-          // Renewed before reading: what is committed while we read wakes us at once.
+          // Replaced before reading, so that a commit during the read wakes the follower at once.
           changed = Promise.withResolvers<void>();
           const until = await newest();
           seq ??= until;
@@ -82,7 +84,7 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
           if (entries.length < pageSize) await changed.promise;
         }
       } catch (error) {
-        // A reading that a stop cut off is no fault: it is over.
+        // A read that fails because of the stop is not an error.
         if (!isOver()) throw error;
       } finally {
         signal.removeEventListener("abort", wakeUp);
@@ -94,16 +96,16 @@ export function feed(storage: Storage, clock: Clock, onFollowers: (count: number
     wake() {
       if (wakeDue) return;
       wakeDue = true;
-      clock.after(wakeIntervalMs, announce);
+      clock.after(wakeIntervalMs, wakeAll);
     },
     close() {
       closed = true;
-      announce();
+      wakeAll();
     },
   };
 }
 
-/** Writes each new notification as one readable line to the log, until the feed closes. */
+/** Logs each new notification as one readable line, until the feed closes. */
 export async function logFeed(feed: Feed, log: Log, clock: Clock): Promise<void> {
   let seq: number | null = null;
   for (;;) {
@@ -115,7 +117,7 @@ export async function logFeed(feed: Feed, log: Log, clock: Clock): Promise<void>
       }
       return;
     } catch (error) {
-      log.error({ err: error }, "notifications could not be read for the log; trying again");
+      log.error({ err: error }, "failed to read notifications for the log; retrying");
       await new Promise<void>((resolve) => void clock.after(logRetryMs, resolve));
     }
   }

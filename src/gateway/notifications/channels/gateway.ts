@@ -4,14 +4,14 @@ import type { Event } from "../../event.ts";
 import { type TraceContext, traceHeaders } from "../../../telemetry/tracing/trace-context.ts";
 import type { Notification } from "../../notification.ts";
 
-/** How an attempt to deliver ended. */
+/** The result of a delivery attempt. */
 export interface SendResult {
   readonly delivered: boolean;
-  /** The gateway's HTTP status; null when no answer came. */
+  /** The gateway's HTTP status, or null if it did not respond. */
   readonly responseStatus: number | null;
-  /** Why it was not delivered, for operators. */
+  /** Why it was not delivered. Shown to operators. */
   readonly error: string | null;
-  /** How long the gateway asks us to wait, in milliseconds. */
+  /** The gateway's `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | null;
 }
 
@@ -20,9 +20,9 @@ export type Sendable = Pick<
   "id" | "title" | "text" | "url" | "severity" | "createdAt"
 >;
 
-/** The operators' own gateway: any HTTP endpoint that takes signed CloudEvents. */
+/** The operator gateway: an HTTP endpoint that accepts signed CloudEvents. */
 export interface Gateway {
-  /** Posts one notification. Never throws; ends within the time-out, or when `signal` aborts. */
+  /** Posts one notification. Never throws. Ends within the time-out or when `signal` aborts. */
   send(
     notification: Sendable,
     event: Event,
@@ -31,16 +31,16 @@ export interface Gateway {
   ): Promise<SendResult>;
 }
 
-/** What the gateway is told of traces. */
+/** The trace contexts sent to the gateway. */
 export interface DeliveryTrace {
-  /** Of the request that made the event; the same on every try. Null where it is not known. */
+  /** The trace of the request that created the event, the same for every attempt. Null if unknown. */
   readonly origin: TraceContext | null;
-  /** Of this try. */
+  /** The trace of this attempt. */
   readonly attempt: TraceContext;
 }
 
 const timeoutMs = 10_000;
-/** Of an answer only this much is looked at. */
+/** Maximum bytes read from an error response. */
 const maxExcerptBytes = 200;
 
 export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
@@ -54,7 +54,7 @@ export function gateway(url: string, key: Uint8Array, clock: Clock): Gateway {
       try {
         const response = await fetch(url, {
           method: "POST",
-          // A redirect could carry what we send to someone it is not meant for.
+          // A redirect could send the notification to an unintended recipient.
           redirect: "manual",
           signal: AbortSignal.any([signal, tooLate.signal]),
           headers: {
@@ -113,7 +113,7 @@ async function resultOf(response: Response, nowMs: number): Promise<SendResult> 
   };
 }
 
-/** The first bytes of an answer on one line; the rest is never read. */
+/** The first bytes of a response on one line. Does not read the rest. */
 async function excerptOf(response: Response): Promise<string> {
   const reader = response.body?.getReader();
   if (reader === undefined) return "";
@@ -123,11 +123,11 @@ async function excerptOf(response: Response): Promise<string> {
   return text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
 }
 
-/** `Retry-After` in milliseconds: seconds or an HTTP date (RFC 9110 section 10.2.3); null if neither. */
+/** Parses `Retry-After`, seconds or an HTTP date (RFC 9110 section 10.2.3), to milliseconds. Null if invalid. */
 export function retryAfterMs(header: string | null, nowMs: number): number | null {
   if (header === null) return null;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;
-  // `Date.parse` alone makes a date of "1.5" too; HTTP dates end in GMT.
+  // `Date.parse` also accepts "1.5". HTTP dates end with GMT.
   const at = header.endsWith(" GMT") ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
 }
