@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { settings } from "../config/settings.ts";
-import { readConfig } from "../config/config.ts";
+import { findSetting, readConfig } from "../config/config.ts";
 import { withoutPassword } from "../db/without-password.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 
@@ -46,21 +46,20 @@ export function config({ json }: { readonly json?: true }, env: Env): void {
   );
 }
 
-/** The same as data. Throws a `ConfigError` when a setting or a secret is wrong. */
+/** The same as data. Throws a `ConfigError` if a setting or a secret is invalid. */
 function factsOf(env: Env) {
   const inForce = readConfig(env);
   const store = secretStore(env, inForce.secretsDir);
   return {
-    settings: Object.values(settings).map(({ key, default: fallback, doc, secret }) => ({
-      key,
-      value: shown(
-        key === settings.databaseUrl.key ? inForce.databaseUrl : given(env, key) || fallback,
-        secret === true,
-      ),
-      default: fallback,
-      meaning: doc,
-      secret: secret === true,
-    })),
+    settings: Object.values(settings).map((setting) => {
+      const { key, default: fallback, doc, isSecret } = setting;
+      const text =
+        key === settings.databaseUrl.key
+          ? inForce.databaseUrl
+          : (findSetting(setting, env)?.text ?? fallback);
+      const value = shown(text, isSecret);
+      return { key, value, default: fallback, meaning: doc, secret: isSecret };
+    }),
     webhookSecrets: inForce.providers.map((provider) => {
       const { variable, file } = secretPlaces(provider, inForce.secretsDir).current;
       const secrets = store.webhookSecrets(provider);
@@ -76,11 +75,7 @@ function factsOf(env: Env) {
   };
 }
 
-function given(env: Env, key: string): string {
-  return env[key]?.trim() ?? "";
-}
-
-/** A value fit to be seen: no secret, and no password inside a URL. */
+/** A value without secrets and without the password of a URL. */
 function shown(value: string | null, isSecret: boolean): string | null {
   if (value === null) return null;
   return isSecret ? "(set)" : withoutPassword(value);

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
-import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
 
 import { example } from "./arguments.ts";
@@ -40,13 +41,13 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   } catch (error) {
     // Where the rest is to be found is not known either.
     if (error instanceof ConfigError)
-      return error.faults.map((fault) => bad("configuration", fault));
+      return error.messages.map((fault) => bad("configuration", fault));
     throw error;
   }
   return [
     good("configuration", "valid"),
     ...misspeltSettings(env).map((warning) => odd("configuration", warning)),
-    ...checkFolders(config),
+    ...checkFolders(config, env),
     ...checkPersonalDataKey(config, env),
     ...checkSecrets(config, env),
     ...(await checkDatabase(config, env)),

@@ -1,4 +1,4 @@
-import { ConfigError } from "../config/config.ts";
+import { ConfigError } from "../config/errors.ts";
 import { AppError } from "../base/errors.ts";
 
 import { UsageError } from "./output.ts";
@@ -12,7 +12,7 @@ function exitCodeOf(error: unknown): 1 | 2 {
 
 /** Prints an error and sets the exit code. Of wrong settings each has a line of its own. */
 export function reportFailure(error: unknown): void {
-  const lines = error instanceof ConfigError ? error.faults : [messageOf(error)];
+  const lines = error instanceof ConfigError ? error.messages : [messageOf(error)];
   for (const line of lines) console.error(`skyhook: ${line}`);
   process.exitCode = exitCodeOf(error);
 }

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 
-import type { Config } from "../config/config.ts";
+import { type Config, findSetting } from "../config/config.ts";
 import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../config/secrets.ts";
+import { settings } from "../config/settings.ts";
 import { databaseFile } from "../db/open.ts";
 
 import { isInMemory } from "./database.ts";
@@ -25,7 +26,8 @@ export function keysBeside(config: Config, env: Env): readonly KeyBeside[] {
     place,
     use: "opens birth dates and passports: without it they are lost",
   }));
-  const token = config.jwtSecret === null ? existing(tokenKeyFile(config.dataDir)) : "JWT_SECRET";
+  const token =
+    findSetting(settings.jwtSecret, env)?.source ?? existing(tokenKeyFile(config.dataDir));
   return [
     ...personal,
     ...(token === null ? [] : [{ place: token, use: "without it every access token ends" }]),
@@ -59,9 +61,8 @@ export function ownKeys({ databaseUrl, ...config }: Config): readonly OwnKey[] {
   if (databaseFile(databaseUrl) !== null || isInMemory({ databaseUrl })) return [];
   const { secretsDir, dataDir } = config;
   const [given = "", made = ""] = personalDataKeyPlaces(secretsDir, dataDir).current.files;
-  const isPersonalGiven = config.personalDataKey !== null || existsSync(given);
   return [
-    ...(isPersonalGiven ? [] : [personalOwn(given, made)]),
+    ...(config.personalDataKey === null ? [personalOwn(given, made)] : []),
     ...(config.jwtSecret === null ? [tokenOwn(tokenKeyFile(dataDir))] : []),
   ];
 }

@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
-import { allOrFaults, type Config, ConfigError, readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { collectErrors, ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { requireSecrets, secretStore } from "../config/secrets.ts";
@@ -137,12 +138,12 @@ function urlHere(host: string, port: number): string {
 /** Throws a `ConfigError` with all that is wrong in settings and secrets. */
 function readServerConfig(env: NodeJS.ProcessEnv): Config {
   try {
-    const [config] = allOrFaults([() => readConfig(env), () => requireSecrets(env)]);
+    const [config] = collectErrors([() => readConfig(env), () => requireSecrets(env)]);
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     // What is missing may be there under a name that was misspelt.
-    throw new ConfigError(...error.faults, ...misspeltSettings(env));
+    throw new ConfigError(...error.messages, ...misspeltSettings(env));
   }
 }
 

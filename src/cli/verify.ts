@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 
-import { type Config, ConfigError, readConfig } from "../config/config.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { ConfigError } from "../config/errors.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { deliveryIdentity } from "../gateway/receive/delivery-key.ts";
 import { explain, type Known } from "../gateway/diagnosis/explain.ts";

@@ -1,7 +1,10 @@
 import { join } from "node:path";
 
-import { type Setting, settings } from "./settings.ts";
 import type { ServerLimits } from "../db/storage.ts";
+
+import { collectErrors, ConfigError } from "./errors.ts";
+import { type Found, readSecretFile } from "./secret-file.ts";
+import { type Setting, settings } from "./settings.ts";
 
 type Settings = typeof settings;
 type ValueOf<S> =
@@ -22,36 +25,6 @@ export type Config = Omit<
   readonly databaseLimits: ServerLimits;
   readonly graphiql: "on" | "off";
 };
-
-/** Settings or secrets that are wrong: a line for each, which names it and says what to write. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly faults: readonly string[];
-
-  constructor(...faults: readonly string[]) {
-    super(faults.join("\n"));
-    this.faults = faults;
-  }
-}
-
-/** Does all of it, also after a `ConfigError`. Throws one with all that was wrong. */
-export function allOrFaults<const Reads extends readonly (() => unknown)[]>(
-  reads: Reads,
-): { readonly [Index in keyof Reads]: ReturnType<Reads[Index]> } {
-  const values: unknown[] = [];
-  const faults = new Set<string>();
-  for (const read of reads) {
-    try {
-      values.push(read());
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      for (const fault of error.faults) faults.add(fault);
-    }
-  }
-  if (faults.size > 0) throw new ConfigError(...faults);
-  // Guarantee: there was no fault, so each of them has given its value.
-  return values as { readonly [Index in keyof Reads]: ReturnType<Reads[Index]> };
-}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -87,26 +60,35 @@ function readSettings(env: Environment): Values {
       () =>
         [name, readSetting(setting, env)] as const,
   );
-  const [entries] = allOrFaults([() => allOrFaults(reads), () => requireBothOfGateway(env)]);
+  const [entries] = collectErrors([() => collectErrors(reads), () => requireBothOfGateway(env)]);
   // Guarantee: each name has what its own setting's parser returns, or null where that has no default.
   return Object.fromEntries(entries) as Values;
 }
 
 function requireBothOfGateway(env: Environment): void {
   const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = settings;
-  const isSet = ({ key }: Setting<unknown>) => (env[key]?.trim() ?? "") !== "";
-  if (isSet(url) === isSet(secret)) return;
+  if ((findSetting(url, env) === null) === (findSetting(secret, env) === null)) return;
   throw new ConfigError(`${url.key} and ${secret.key} must be set together`);
 }
 
-/** What one setting is. Throws a `ConfigError` when its text is wrong. */
+/** Reads one setting. Throws a `ConfigError` if its text is invalid. */
 export function readSetting<Value>(setting: Setting<Value>, env: Environment): Value | null {
   const { key, default: fallback, parse } = setting;
-  const given = env[key]?.trim();
-  const value = given === undefined || given === "" ? fallback : given;
+  const { source, text } = findSetting(setting, env) ?? { source: key, text: fallback };
   try {
-    return value === null ? null : parse(value);
+    return text === null ? null : parse(text);
   } catch (error) {
-    throw new ConfigError(`${key} must be ${error instanceof Error ? error.message : "valid"}`);
+    throw new ConfigError(`${source} must be ${error instanceof Error ? error.message : "valid"}`);
   }
+}
+
+/**
+ * Finds the text of a setting in the environment or, if it may be a file, in `SECRETS_DIR`. Null if it is not set.
+ * Blank variables count as not set.
+ */
+export function findSetting({ key, isFile }: Setting<unknown>, env: Environment): Found | null {
+  const text = env[key]?.trim() ?? "";
+  if (text !== "") return { source: key, text };
+  if (!isFile) return null;
+  return readSecretFile(join(readSetting(settings.secretsDir, env) ?? "", key.toLowerCase()));
 }

@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { allOrFaults, ConfigError, readSetting } from "./config.ts";
+import { readSetting } from "./config.ts";
+import { collectErrors, ConfigError } from "./errors.ts";
 import { base64Key } from "./parsers.ts";
+import { type Found, readSecretFile, requireText } from "./secret-file.ts";
 import { settings } from "./settings.ts";
 import { makePrivately, writePrivately } from "../base/private-file.ts";
 import type { KeyRing } from "../booking/personal-data/personal-data.ts";
@@ -78,10 +80,10 @@ export function secretStore(
 ): SecretStore {
   function find({ variable, files }: PersonalDataKeyPlace): Found | null {
     const value = env[variable];
-    if (value !== undefined) return { source: variable, text: notEmpty(value, variable) };
+    if (value !== undefined) return { source: variable, text: requireText(value, variable) };
     for (const file of files) {
-      const text = textOf(file);
-      if (text !== null) return { source: file, text: notEmpty(text, `The secret file ${file}`) };
+      const found = readSecretFile(file);
+      if (found !== null) return found;
     }
     return null;
   }
@@ -98,7 +100,7 @@ export function secretStore(
   return {
     webhookSecrets(provider) {
       const places = secretPlaces(provider, secretsDir);
-      const [current, previous] = allOrFaults([
+      const [current, previous] = collectErrors([
         () => read(places.current),
         () => read(places.previous),
       ]);
@@ -142,37 +144,10 @@ export function requireSecrets(env: Readonly<Record<string, string | undefined>>
     readSetting(settings.providers, env) ?? [],
   ];
   const store = secretStore(env, secretsDir);
-  allOrFaults([
+  collectErrors([
     ...providers.map((id) => () => store.webhookSecrets(id)),
     () => store.personalDataKeysThere(dataDir),
   ]);
-}
-
-/** A secret and where it is: a variable or a file. */
-interface Found {
-  readonly source: string;
-  readonly text: string;
-}
-
-/** White space alone is refused too: it is a key that anyone can guess. */
-function notEmpty(secret: string, source: string): string {
-  if (secret.trim() === "") throw new ConfigError(`${source} is empty: set it, or remove it`);
-  return secret;
-}
-
-/** The text of a secret's file; null when there is none. Throws a `ConfigError` when it cannot be read. */
-function textOf(file: string): string | null {
-  try {
-    // Editors and `echo` end files with a newline that nobody means to be part of the secret.
-    return readFileSync(file, "utf8").trim();
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(
-      `The secret file ${file} cannot be read (${why}): make it a file that this user can read`,
-    );
-  }
 }
 
 /** A webhook secret shorter than this can be guessed. */

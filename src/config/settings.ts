@@ -26,7 +26,9 @@ export interface Setting<Value> {
   readonly default: string | null;
   readonly doc: string;
   /** Printed as `(set)` instead of its value. */
-  readonly secret?: boolean;
+  readonly isSecret: boolean;
+  /** May also be a file in `SECRETS_DIR`, named like the key in lower-case letters. */
+  readonly isFile: boolean;
   /** Throws an `Error` whose message completes "KEY must be …". */
   readonly parse: (text: string) => Value;
 }
@@ -36,13 +38,14 @@ const setting = <Value, Default extends string | null>(
   defaultText: Default,
   doc: string,
   parse: (text: string) => Value,
-  secret = false,
+  { isSecret = false, isFile = false } = {},
 ): Setting<Value> & { readonly default: Default } => ({
   key,
   default: defaultText,
   doc,
   parse,
-  secret,
+  isSecret,
+  isFile,
 });
 
 /** Every setting there is. `skyhook config` and docs/operations.md print this table. */
@@ -55,6 +58,7 @@ export const settings = {
     null,
     "`sqlite:<file>`, `sqlite::memory:` or `postgres://user:password@host:5432/database`; unset: `sqlite:<DATA_DIR>/skyhook.db`",
     databaseUrl,
+    { isFile: true },
   ),
   databasePoolSize: setting(
     "DATABASE_POOL_SIZE",
@@ -83,7 +87,7 @@ export const settings = {
   secretsDir: setting(
     "SECRETS_DIR",
     "./secrets",
-    "Folder with one file a secret, as `task_tracker_webhook_secret`",
+    "Folder with one file per secret: `task_tracker_webhook_secret`, `jwt_secret`, `database_url`, `operator_gateway_secret`, `personal_data_key` …",
     text,
   ),
   providers: setting(
@@ -103,14 +107,14 @@ export const settings = {
     null,
     "Seals birth dates and passports: base64 of 32 bytes; unset: `personal_data_key` in SECRETS_DIR, else made once and kept in DATA_DIR",
     base64Key,
-    true,
+    { isSecret: true, isFile: true },
   ),
   jwtSecret: setting(
     "JWT_SECRET",
     null,
     "Signs access tokens, 32 bytes or more; unset: made once and kept in DATA_DIR",
     atLeastBytes(32),
-    true,
+    { isSecret: true, isFile: true },
   ),
   jwtIssuer: setting("JWT_ISSUER", "skyhook", "`iss` of access tokens", text),
   jwtAudience: setting("JWT_AUDIENCE", "skyhook", "`aud` of access tokens", text),
@@ -143,7 +147,7 @@ export const settings = {
     null,
     "Signs what is posted there (Standard Webhooks): `whsec_` and base64 of 24 to 64 bytes",
     standardWebhooksSecret,
-    true,
+    { isSecret: true, isFile: true },
   ),
   refundFreeWithinHours: setting(
     "REFUND_FREE_WITHIN_HOURS",
@@ -204,7 +208,7 @@ export const settings = {
     null,
     "Headers for the collector, as `authorization=Basic%20abc,x-tenant=1`",
     headerPairs,
-    true,
+    { isSecret: true },
   ),
   otlpProtocol: setting(
     "OTEL_EXPORTER_OTLP_PROTOCOL",

@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { ConfigError, readConfig } from "../../src/config/config.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/errors.ts";
 import { misspeltSettings } from "../../src/config/misspelt.ts";
 import { withoutPassword } from "../../src/db/without-password.ts";
 import { equalSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
@@ -15,7 +16,7 @@ function failureOf(read: () => unknown): readonly string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.messages;
     throw error;
   }
   throw new Error("Nothing is wrong");
@@ -126,6 +127,56 @@ describe("configuration", () => {
 
   test("needs the gateway's URL and secret together", () => {
     expect(() => readConfig({ OPERATOR_GATEWAY_URL: "https://example.com" })).toThrow("together");
+  });
+});
+
+describe("settings in files", () => {
+  const secretsDir = join(folder, "settings");
+  mkdirSync(secretsDir);
+  const key = Buffer.alloc(32, 3).toString("base64");
+  const texts = {
+    jwt_secret: "a signing key of at least 32 bytes",
+    database_url: "postgres://sky:hush@db.example/skyhook",
+    operator_gateway_secret: `whsec_${Buffer.alloc(24, 5).toString("base64")}`,
+    personal_data_key: key,
+    personal_data_key_previous: Buffer.alloc(32, 4).toString("base64"),
+    port: "8080",
+  };
+  const write = (name: string, text: string) => writeFileSync(join(secretsDir, name), text);
+  beforeEach(() => {
+    for (const [name, text] of Object.entries(texts)) write(name, `${text}\n`);
+  });
+  const env = { SECRETS_DIR: secretsDir, OPERATOR_GATEWAY_URL: "https://gateway.example/in" };
+
+  test("are read like environment variables, if they are secrets", () => {
+    expect(readConfig(env)).toMatchObject({
+      jwtSecret: texts.jwt_secret,
+      databaseUrl: texts.database_url,
+      operatorGatewaySecret: new Uint8Array(24).fill(5),
+      personalDataKey: new Uint8Array(32).fill(3),
+      port: 3111,
+    });
+    const ring = secretStore(env, secretsDir).personalDataKeysThere("/nonexistent");
+    expect(ring.map((each) => each[0])).toEqual([3, 4]);
+  });
+
+  test("are overridden by the environment", () => {
+    const jwtSecret = "another signing key of at least 32 bytes";
+    expect(readConfig({ ...env, JWT_SECRET: jwtSecret })).toMatchObject({ jwtSecret });
+    expect(readConfig({ ...env, JWT_SECRET: " " })).toMatchObject({ jwtSecret: texts.jwt_secret });
+  });
+
+  test("are named in errors, which never repeat their text", () => {
+    write("jwt_secret", "hush");
+    write("database_url", "mysql://sky:hush@localhost/skyhook");
+    write("operator_gateway_secret", "\n");
+    write("personal_data_key", "hush");
+    const messages = failureOf(() => readConfig(env));
+    expect(messages).toHaveLength(4);
+    for (const name of ["jwt_secret", "database_url", "operator_gateway_secret"]) {
+      expect(messages.join("\n")).toContain(join(secretsDir, name));
+    }
+    expect(messages.join("\n")).not.toContain("hush");
   });
 });
 

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { settings } from "../../src/config/settings.ts";
-import { ConfigError, readConfig } from "../../src/config/config.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/errors.ts";
 import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
 import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 

@@ -49,6 +49,7 @@ export async function startApp(
     DATABASE_URL: database?.url ?? "sqlite::memory:",
     DATABASE_POOL_SIZE: String(testPoolSize),
     DATA_DIR: "/nonexistent",
+    SECRETS_DIR: "/nonexistent",
     PERSONAL_DATA_KEY: Buffer.alloc(32, 7).toString("base64"),
     JWT_SECRET: "a test key of thirty-two bytes!!",
     WEBHOOK_PROVIDERS: everyProvider.join(","),

@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import type { Config } from "../../config/config.ts";
+import { type Config, findSetting } from "../../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
+import { type Setting, settings } from "../../config/settings.ts";
 import { databaseFile } from "../../db/open.ts";
 import { isInMemory } from "../database.ts";
 import { codeOf, messageOf } from "../failures.ts";
@@ -10,9 +11,22 @@ import { ownKeys } from "../keys.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 
-/** The data folder, and the key for access tokens that may lie in it. */
-export function checkFolders(config: Config): readonly Finding[] {
-  return [checkDataFolder(config), checkTokenKey(config)];
+/** The data folder, and secrets that are files in it or in SECRETS_DIR. */
+export function checkFolders(config: Config, env: NodeJS.ProcessEnv): readonly Finding[] {
+  return [
+    checkDataFolder(config),
+    checkTokenKey(config, env),
+    ...checkSettingFile(settings.databaseUrl, env),
+    ...checkSettingFile(settings.operatorGatewaySecret, env),
+  ];
+}
+
+/** A finding if the setting is a file that others can read. */
+function checkSettingFile(setting: Setting<unknown>, env: NodeJS.ProcessEnv): readonly Finding[] {
+  const { key } = setting;
+  const source = findSetting(setting, env)?.source ?? key;
+  const finding = source === key ? null : checkMode(key, source);
+  return finding === null ? [] : [finding];
 }
 
 function checkDataFolder(config: Config): Finding {
@@ -56,10 +70,15 @@ function nearestFolder(path: string): string {
   return existsSync(parent) ? parent : nearestFolder(parent);
 }
 
-function checkTokenKey(config: Config): Finding {
-  const { jwtSecret, dataDir } = config;
+function checkTokenKey(config: Config, env: NodeJS.ProcessEnv): Finding {
+  const { dataDir } = config;
   const about = "token key";
-  if (jwtSecret !== null) return good(about, "JWT_SECRET is set");
+  const given = findSetting(settings.jwtSecret, env);
+  if (given !== null) {
+    const isVariable = given.source === settings.jwtSecret.key;
+    const finding = isVariable ? null : checkMode(about, given.source);
+    return finding ?? good(about, `from ${given.source}`);
+  }
   const own = ownKeys(config).find(({ variable }) => variable === "JWT_SECRET");
   if (own !== undefined) return odd(about, own.detail);
   const file = tokenKeyFile(dataDir);

@@ -1,6 +1,7 @@
 import { keyIds, missingKey } from "../../booking/personal-data/personal-data.ts";
 import { sealedKeys } from "../../booking/personal-data/sealed-keys.ts";
-import { type Config, ConfigError } from "../../config/config.ts";
+import { type Config } from "../../config/config.ts";
+import { ConfigError } from "../../config/errors.ts";
 import { personalDataKeyPlaces, secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
 import { messageOf } from "../failures.ts";

@@ -1,4 +1,5 @@
-import { type Config, ConfigError } from "../../config/config.ts";
+import { type Config } from "../../config/config.ts";
+import { ConfigError } from "../../config/errors.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
 import { providerStatus } from "../../gateway/statistics/provider-status.ts";

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+
+import { ConfigError } from "./errors.ts";
+
+/** A text and its source: an environment variable or a file. */
+export interface Found {
+  readonly source: string;
+  readonly text: string;
+}
+
+/** Reads a secret file; null if it does not exist. Throws a `ConfigError` if it is empty or cannot be read. */
+export function readSecretFile(file: string): Found | null {
+  const text = trimmedText(file);
+  return text === null
+    ? null
+    : { source: file, text: requireText(text, `The secret file ${file}`) };
+}
+
+/** Rejects a blank secret: anyone could guess it. */
+export function requireText(secret: string, source: string): string {
+  if (secret.trim() === "") throw new ConfigError(`${source} is empty: set it, or remove it`);
+  return secret;
+}
+
+function trimmedText(file: string): string | null {
+  try {
+    // Editors and `echo` end a file with a newline that is not part of the secret.
+    return readFileSync(file, "utf8").trim();
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : null;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `The secret file ${file} cannot be read (${reason}). Make it a file that this user can read.`,
+    );
+  }
+}
