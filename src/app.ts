@@ -32,13 +32,13 @@ import { acknowledgementSchema } from "./gateway/receive/webhook.schema.ts";
 import { rejectionsRest } from "./gateway/diagnosis/rejections.rest.ts";
 import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 
-/** All that is mounted, in one list. Never listens: that is up to the caller. */
+/** Mounts all routes. Does not listen; the caller does. */
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
   const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
-  // Elysia finds the path behind names of four letters or more, unless told that there are shorter ones.
+  // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .wrap(
       observed({ metrics: services.requests, tracer, routes: (): readonly Route[] => app.routes }),
@@ -51,9 +51,9 @@ export function createApp(services: Services) {
     .onBeforeHandle(requireKnownParameters((): readonly DeclaredRoute[] => app.routes))
     .onError(({ code, error, request, set }) => {
       const requestId = requestIdOf(set.headers);
-      const failure = failureOf(code, error, request, app);
-      if (isServerError(failure)) logError(failure, requestId);
-      return problemResponse(failure, requestId);
+      const appError = toAppError(code, error, request, app);
+      if (isServerError(appError)) logError(appError, requestId);
+      return problemResponse(appError, requestId);
     })
     .use(
       healthRest({
@@ -107,23 +107,22 @@ export function createApp(services: Services) {
   return app;
 }
 
-/** The routes with all they take and answer: what a typed client of Eden's is made from. */
+/** The typed routes, for a client made with Elysia's Eden. */
 export type App = ReturnType<typeof createApp>;
 
-/** Every failure as one of ours: what is thrown, and what the framework reports in its own way. */
-function failureOf(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
+/** Converts any thrown value, and errors that the framework reports, to an `AppError`. */
+function toAppError(code: unknown, error: unknown, request: Request, app: AnyElysia): AppError {
   if (error instanceof AppError) return error;
   if (code === "NOT_FOUND") {
     const allow = allowedMethods(app.routes, pathOf(request.url));
-    if (allow.length === 0) return new AppError("not-found", "There is nothing at this address");
-    const detail = `This address takes ${allow.join(", ")}`;
+    if (allow.length === 0) return new AppError("not-found", "This path does not exist");
+    const detail = `This path supports only ${allow.join(", ")}`;
     return new AppError("method-not-allowed", detail, { allow });
   }
-  // Requests are checked by us alone: what fails a schema here is an answer of ours. Its values are
-  // nobody's business, the log's included.
+  // Only responses are validated against schemas. Leave out the value: it must not reach a log or a client.
   const cause =
     error instanceof ValidationError
-      ? new Error(`The answer breaks its schema at ${error.valueError?.path || "/"}`)
+      ? new Error(`The response does not match its schema at ${error.valueError?.path || "/"}`)
       : error;
-  return new AppError("internal", "Something went wrong on our side", { cause });
+  return new AppError("internal", "An internal error occurred. Try again later.", { cause });
 }

@@ -52,7 +52,7 @@ import { type Rejections, rejections } from "./gateway/diagnosis/rejections.ts";
 import { registry } from "./gateway/providers/registry.ts";
 import { webhookMetrics } from "./gateway/receive/webhook-metrics.ts";
 
-/** Everything that the doors call, wired. */
+/** The services that routes, resolvers and commands call. */
 export interface Services {
   readonly config: Config;
   readonly clock: Clock;
@@ -60,11 +60,11 @@ export interface Services {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly requests: HttpMetrics;
-  /** Null where traces are off. */
+  /** Null if traces are off. */
   readonly tracer: Tracer | null;
   readonly storage: Storage;
   readonly tokens: Tokens;
-  /** Knows good tokens: our own, or an identity provider's where one is configured. */
+  /** Verifies Skyhook's tokens or, if configured, those of an identity provider. */
   readonly verify: Verify;
   readonly clients: Clients;
   readonly consoleCodes: ConsoleCodes;
@@ -82,21 +82,21 @@ export interface Services {
   readonly statistics: Statistics;
   readonly providers: Providers;
   /**
-   * Reads webhook secrets again, and returns the providers whose secrets changed. Throws when
-   * one is empty or gone; all of them then stay as they were.
+   * Reads all webhook secrets again and returns the providers whose secrets changed. Throws if one is empty
+   * or missing; the previous secrets then stay in use.
    */
   reloadSecrets(): readonly string[];
-  /** Why the service cannot take traffic now; null when it can. */
+  /** Why the service is not ready for traffic, or null if it is. */
   unready(): Promise<AppError | null>;
-  /** Begins to deliver notifications. */
+  /** Starts delivering notifications and background work. */
   start(): Promise<void>;
-  /** From now on not ready: load balancers send nobody new. */
+  /** Makes the service unready, so that load balancers send no new requests. */
   drain(): void;
-  /** Ends the feed, waits for deliveries under way, commits what waits, closes the database. */
+  /** Waits for running deliveries, writes what is in memory, closes the database. */
   stop(): Promise<void>;
 }
 
-/** Sources of what a program cannot foresee; tests bring their own. */
+/** The sources of time, ids and randomness. Tests supply their own. */
 export interface Surroundings {
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -104,10 +104,10 @@ export interface Surroundings {
   readonly random: () => number;
 }
 
-/** How long a stop waits for the collector; spans that are left are lost. */
+/** How long a stop waits for the trace collector. Spans not exported by then are lost. */
 const tracePatienceMs = 1_000;
 
-/** Opens the database and wires all services by hand: the only place that knows them all. */
+/** Opens the database and wires all services. The only function that knows all of them. */
 export async function createServices(
   config: Config,
   secrets: SecretStore,
@@ -147,7 +147,7 @@ export async function createServices(
       tracer,
       random,
       makeId: newId,
-      // Whoever sells or gives back seats notifies operators of it.
+      // Other instances notify operators when they sell or release seats.
       onNews: () => sales.refresh(),
     },
     {
@@ -156,7 +156,7 @@ export async function createServices(
       logs: config.logLevel === "debug" || config.logLevel === "info",
     },
   );
-  const refused = rejections({ storage, registry: providers, log, clock, makeId: newId });
+  const rejectionService = rejections({ storage, registry: providers, log, clock, makeId: newId });
   const personalKeys = secrets.personalDataKeys(config.dataDir);
   const seal = personalDataSeal(personalKeys);
   const limiter = failureLimiter(clock);
@@ -176,7 +176,7 @@ export async function createServices(
   );
   let state: "starting" | "serving" | "draining" = "starting";
 
-  /** What operators are told of an event, whoever made it. */
+  /** The notifications for an event of a provider or of bookings. */
   function messagesFor(event: Event): readonly Message[] {
     if (event.provider === bookingsProvider) return [bookingMessage(event)];
     const provider = providerById(event.provider);
@@ -216,7 +216,7 @@ export async function createServices(
       registry: providers,
       limiter,
       outbox,
-      rejections: refused,
+      rejections: rejectionService,
       metrics: webhookMetrics(metrics, config.providers),
       tally: tallied,
       latency: acknowledged,
@@ -225,7 +225,7 @@ export async function createServices(
       clock,
       makeId: newId,
     }),
-    rejections: refused,
+    rejections: rejectionService,
     events: events(storage, outbox, messagesFor),
     users: users(storage, clock, config.usersAccess),
     flights: flights(storage, clock),

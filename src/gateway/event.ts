@@ -75,7 +75,7 @@ export const noReceipt = {
   bodyHash: null,
 } satisfies Omit<StoredEvent, keyof Event>;
 
-/** The columns of an event that whoever makes one may leave out. */
+/** The default values of an event's optional columns. */
 export const emptyEvent = { subject: null, url: null, actor: null, data: {}, ...noReceipt };
 
 export const eventsTable = defineTable<StoredEvent>("events", {

@@ -23,7 +23,13 @@ import { type BodyText, bodyText } from "../body-text.ts";
 import { interpret } from "../providers/interpret.ts";
 import { providerById } from "../providers/catalogue.ts";
 
-import type { Event, EventStatus, Receipt, StoredEvent } from "../event.ts";
+import {
+  type Event,
+  type EventStatus,
+  noReceipt,
+  type Receipt,
+  type StoredEvent,
+} from "../event.ts";
 
 /** An event with its receipt, body and notifications. */
 export interface EventTimeline extends Event, BodyText {
@@ -156,14 +162,6 @@ type StoredReceipt = Pick<
   StoredEvent,
   "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "body"
 >;
-const noReceipt: StoredReceipt = {
-  address: null,
-  headers: null,
-  signedWith: null,
-  bodyBytes: 0,
-  duplicates: 0,
-  body: null,
-};
 
 /** Whether an attempt failed, also before a reschedule. False during the first attempt. */
 function hasFailed({ status, lastError }: Notification): boolean {

@@ -65,5 +65,5 @@ function causeOf(error: GraphQLError): AppError | null {
 
 export function appErrorOf(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  return new AppError("internal", "Something went wrong on our side", { cause: error });
+  return new AppError("internal", "An internal error occurred. Try again later.", { cause: error });
 }

@@ -48,7 +48,7 @@ export const graphqlRest = (options: GraphqlRoute) => {
       async ({ request, params }) => {
         const file = options.playground && (await playground()).file(request, params.file);
         if (file) return file;
-        throw new AppError("not-found", "There is nothing at this address");
+        throw new AppError("not-found", "This path does not exist");
       },
       { detail: { hide: true } },
     );

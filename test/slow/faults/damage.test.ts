@@ -63,7 +63,7 @@ describe("damaged pages in the middle of the database", () => {
     // Which it is hangs on which pages the last write met: readiness is that units can be committed.
     expect([200, 503]).toContain(await statusOf(server, "/readyz"));
     expect(server.log()).toContain(whatToDo);
-    expect(server.log()).not.toContain('"msg":"Something went wrong on our side"');
+    expect(server.log()).not.toContain('"msg":"An internal error occurred. Try again later."');
     expect(await server.stop()).toBe(0);
 
     copyFileSync(backup, file);

@@ -144,7 +144,7 @@ describe("a response", () => {
         type: "/problems/internal",
         title: "Internal server error",
         status: 500,
-        detail: "Something went wrong on our side",
+        detail: "An internal error occurred. Try again later.",
         instance: `urn:skyhook:request:${requestId}`,
         code: "internal",
         requestId,

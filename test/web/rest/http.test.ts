@@ -139,7 +139,7 @@ describe("problems", () => {
       type: "/problems/not-found",
       title: "Not found",
       status: 404,
-      detail: "There is nothing at this address",
+      detail: "This path does not exist",
       instance: "urn:skyhook:request:r",
       code: "not-found",
       requestId: "r",
