@@ -11,7 +11,7 @@ type ValueOf<S> =
   S extends Setting<infer Value> ? (S extends { default: string } ? Value : Value | null) : never;
 type Values = { readonly [Name in keyof Settings]: ValueOf<Settings[Name]> };
 
-/** What the environment says, checked and frozen. */
+/** The configuration: validated and frozen. */
 export type Config = Omit<
   Values,
   | "databaseUrl"
@@ -28,7 +28,7 @@ export type Config = Omit<
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the configuration. Throws a `ConfigError` that names every value that is wrong. */
+/** Reads the configuration. Throws a `ConfigError` that names every invalid value. */
 export function readConfig(env: Environment): Config {
   const {
     databaseUrl,
@@ -61,7 +61,7 @@ function readSettings(env: Environment): Values {
         [name, readSetting(setting, env)] as const,
   );
   const [entries] = collectErrors([() => collectErrors(reads), () => requireBothOfGateway(env)]);
-  // Guarantee: each name has what its own setting's parser returns, or null where that has no default.
+  // Guarantee: the value of each name comes from the parser of that setting; null only without a default.
   return Object.fromEntries(entries) as Values;
 }
 

@@ -6,11 +6,11 @@ import { settings } from "./settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Shorter names, as PORT and HOST, are too near to those of others, as PATH and HOME. */
+/** Shorter names are too similar to those of other programs: PORT and PATH, HOST and HOME. */
 const leastLength = 8;
 const maxEdits = 2;
 
-/** A warning for each variable whose name is almost that of a setting or secret that is not set. */
+/** Warns of each variable whose name is close to that of a setting or secret that is not set. */
 export function misspeltSettings(env: Env): readonly string[] {
   const known = knownVariables();
   const missing = known.filter((name) => name.length >= leastLength && env[name] === undefined);

@@ -1,6 +1,6 @@
 import { catalogue } from "../gateway/providers/catalogue.ts";
 
-// Each reads the text of one setting, and throws an `Error` whose message completes "KEY must be …".
+// Parsers of settings. Each throws an `Error` whose message completes "KEY must be …".
 
 export function text(value: string): string {
   return value;
@@ -16,13 +16,13 @@ export function integer(least: number, most: number): (value: string) => number 
   };
 }
 
-/** Never repeats the text: a URL may hold a password, or a key in its path or query. */
+/** The error does not quote the text: a URL may contain a password, or a key in its path or query. */
 export function webUrl(value: string): string {
   if (/^https?:\/\/\S+$/.test(value) && URL.parse(value) !== null) return value;
   throw new Error("an http or https URL, like https://host.example.com/path");
 }
 
-/** One that paths are added to. */
+/** A base URL, to which paths are added. */
 export function webUrlWithoutQuery(value: string): string {
   if (/[?#]/.test(value)) throw new Error("a URL without a query");
   return webUrl(value);
@@ -30,13 +30,13 @@ export function webUrlWithoutQuery(value: string): string {
 
 const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
-/** Never repeats a URL of a server, which may hold a password. */
+/** The error does not quote the text: a URL may contain a password. */
 export function databaseUrl(value: string): string {
   if (/^sqlite:.+/.test(value)) return value;
   const url = URL.parse(value);
   if (!/^postgres(ql)?:\/\//.test(value) || url === null || !isWhole(url)) {
     throw new Error(
-      "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with one host and what is special in a password percent-encoded",
+      "like sqlite:./data/skyhook.db or postgres://user:password@host:5432/database, with one host, and with special characters of the password percent-encoded",
     );
   }
   const sslMode = url.searchParams.get("sslmode") ?? "disable";
@@ -44,7 +44,7 @@ export function databaseUrl(value: string): string {
   return value;
 }
 
-/** Whether it names one host and a database, and no part of a password was taken for either. */
+/** Whether the URL names one host and a database, neither of which contains a part of the password. */
 function isWhole({ username, password, hostname, pathname }: URL): boolean {
   try {
     decodeURIComponent(username + password + pathname);
@@ -74,22 +74,25 @@ export function atLeastBytes(least: number): (value: string) => string {
 
 const keyBytes = 32;
 
-/** Never repeats the text, which is a secret. */
+/** The error does not quote the text, which is a secret. */
 export function base64Key(value: string): Uint8Array {
   const key = Buffer.from(value, "base64");
   if (key.length === keyBytes) return key;
-  throw new Error(`the base64 of ${keyBytes} bytes: openssl rand -base64 ${keyBytes} makes one`);
+  throw new Error(
+    `the base64 of ${keyBytes} bytes: create one with openssl rand -base64 ${keyBytes}`,
+  );
 }
 
 export function providerIds(value: string): readonly string[] {
   const ids = [...new Set(value.split(",").map((id) => id.trim()))].filter((id) => id !== "");
   const known = catalogue.map((provider) => provider.id);
   const unknown = ids.find((id) => !known.includes(id));
-  if (unknown !== undefined) throw new Error(`out of ${known.join(", ")}; "${unknown}" is unknown`);
+  if (unknown !== undefined)
+    throw new Error(`a list of ${known.join(", ")}; "${unknown}" is unknown`);
   return ids;
 }
 
-/** Exact origins (RFC 6454 section 6.2). There is no way to allow all of them. */
+/** Exact origins (RFC 6454 section 6.2). A wildcard is not accepted. */
 export function origins(value: string): readonly string[] {
   const listed = value.split(",").map((origin) => origin.trim());
   return listed.filter((origin) => {
@@ -107,7 +110,7 @@ export function ratio(value: string): number {
   throw new Error(`a number from 0 to 1, not "${value}"`);
 }
 
-/** `key=value,…`, percent-encoded: how OpenTelemetry writes maps in the environment (W3C Baggage). */
+/** `key=value,…`, percent-encoded: OpenTelemetry's format for maps in environment variables (W3C Baggage). */
 export function pairs(value: string): Readonly<Record<string, string>> {
   const entries = value
     .split(",")
@@ -115,7 +118,7 @@ export function pairs(value: string): Readonly<Record<string, string>> {
     .map((pair) => {
       const [, key, text = ""] = /^\s*([^\s=]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
       const decoded = percentDecoded(text);
-      // What is wrong is not repeated: it may be a key.
+      // The error does not quote the text: it may be a key.
       if (key === undefined || decoded === null) throw new Error("like name=value,other=value");
       return [key, decoded] as const;
     });
@@ -134,12 +137,13 @@ export function headerPairs(value: string): Readonly<Record<string, string>> {
   const headers = pairs(value);
   for (const [name, text] of Object.entries(headers)) {
     const isHeader = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && /^[ -~]*$/.test(text);
-    if (!isHeader) throw new Error("like name=value,other=value, fit for HTTP headers");
+    if (!isHeader)
+      throw new Error("like name=value,other=value, with characters that HTTP headers allow");
   }
   return headers;
 }
 
-/** The key bytes of a Standard Webhooks secret, by the form its specification gives. */
+/** The key bytes of a secret in the format of the Standard Webhooks specification. */
 export function standardWebhooksSecret(value: string): Uint8Array {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(value)?.[1];
   const key = Buffer.from(encoded ?? "", "base64");
@@ -149,7 +153,7 @@ export function standardWebhooksSecret(value: string): Uint8Array {
   return key;
 }
 
-/** Refund steps, longest first. */
+/** Refund rates by hours before departure, most hours first. */
 export function refundSteps(value: string): readonly { moreThanHours: number; percent: number }[] {
   const steps = value.split(",").map((step) => {
     const [, hours, percent] = /^\s*(\d{1,4}):(\d{1,3})\s*$/.exec(step) ?? [];

@@ -10,36 +10,36 @@ import { makePrivately, writePrivately } from "../base/private-file.ts";
 import type { KeyRing } from "../booking/personal-data/personal-data.ts";
 import type { SecretRole, Secrets } from "../gateway/signatures/signature.ts";
 
-/** Where webhook secrets come from: the environment first, then one file each. */
+/** Reads secrets from the environment or, if a variable is not set, from one file per secret. */
 export interface SecretStore {
-  /** The provider's secrets; null when it has none yet. Throws a `ConfigError` on an empty one. */
+  /** The provider's secrets; null if it has none. Throws a `ConfigError` if one is empty. */
   webhookSecrets(provider: string): Secrets | null;
   /**
-   * Stores a provider's secret as a file of mode 0600 and returns its path. A secret that the file
-   * held before is kept as the previous one, so that deliveries signed with it still verify.
+   * Stores a provider's secret as a file of mode 0600 and returns its path. The file's former secret
+   * becomes the previous one, so that deliveries signed with it still verify.
    */
   storeWebhookSecret(provider: string, secret: string): string;
   /** Stores a provider's first secret as a file of mode 0600. An existing file is never replaced. */
   createWebhookSecret(provider: string, secret: string): void;
-  /** Files of the provider's secrets that are not read, since the environment sets the same secret. */
+  /** The provider's secret files that are ignored because a variable sets the same secret. */
   unreadFiles(provider: string): readonly SecretPlace[];
   /**
-   * The keys for personal data: `PERSONAL_DATA_KEY` or the file `personal_data_key`, and the ones before
-   * it, separated by commas, as `…_PREVIOUS`. Base64 of 32 bytes each. When there is no first one, it is
-   * made once and kept in `dataDir`.
+   * The keys for personal data: `PERSONAL_DATA_KEY` or the file `personal_data_key`, then the previous ones
+   * in `…_PREVIOUS`, separated by commas. Each is the base64 of 32 bytes. If there is no current key, one is
+   * created and stored in `dataDir`.
    */
   personalDataKeys(dataDir: string): KeyRing;
-  /** Those of them that are there. Makes none, so there may be none. */
+  /** The existing keys for personal data. Creates none, so the list may be empty. */
   personalDataKeysThere(dataDir: string): readonly Uint8Array[];
 }
 
-/** Where a secret is looked for: the variable wins over the file. */
+/** The places of a secret. The variable wins over the file. */
 export interface SecretPlace {
   readonly variable: string;
   readonly file: string;
 }
 
-/** Where a key for personal data is looked for: the variable wins over the files, the first of them over the other. */
+/** The places of a key for personal data: the variable wins over the files, the first file over the second. */
 export interface PersonalDataKeyPlace {
   readonly variable: string;
   readonly files: readonly string[];
@@ -110,7 +110,7 @@ export function secretStore(
       const { current, previous } = secretPlaces(provider, secretsDir);
       mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
       const before = existsSync(current.file) ? readFileSync(current.file, "utf8").trim() : "";
-      // In this order a crash in between leaves the old secret in force.
+      // In this order, a crash between the two writes leaves the old secret as the current one.
       if (before !== "" && before !== secret) writePrivately(previous.file, before);
       writePrivately(current.file, secret);
       return current.file;
@@ -126,7 +126,7 @@ export function secretStore(
     personalDataKeys(dataDir) {
       const { current, previous } = dataKeys(dataDir);
       const file = personalDataKeyFile(dataDir);
-      const made = () => dataKey({ source: file, text: madeOnce(file, "base64") });
+      const made = () => dataKey({ source: file, text: createdOnce(file, "base64") });
       return [current ?? made(), ...previous];
     },
     personalDataKeysThere(dataDir) {
@@ -136,7 +136,7 @@ export function secretStore(
   };
 }
 
-/** Throws a `ConfigError` with all that is wrong in the secrets of a server. Makes none. */
+/** Throws a `ConfigError` that names every invalid secret of a server. Creates no secrets. */
 export function requireSecrets(env: Readonly<Record<string, string | undefined>>): void {
   const [secretsDir, dataDir, providers] = [
     readSetting(settings.secretsDir, env) ?? "",
@@ -153,7 +153,7 @@ export function requireSecrets(env: Readonly<Record<string, string | undefined>>
 /** A webhook secret shorter than this can be guessed. */
 export const leastSecretLength = 16;
 
-/** Pairs of providers that share a secret: a delivery of one would verify at the other. */
+/** Pairs of providers with the same secret: a delivery for one would verify at the other. */
 export function equalSecrets(
   store: SecretStore,
   providers: readonly string[],
@@ -175,27 +175,30 @@ function dataKey({ source, text }: Found): Uint8Array {
   }
 }
 
-/** Where the key for personal data is kept when none is configured. */
+/** The file of the key for personal data if none is configured. */
 export function personalDataKeyFile(dataDir: string): string {
   return join(dataDir, "personal_data_key");
 }
 
-/** Where the key for access tokens is kept when none is configured. */
+/** The file of the key for access tokens if none is configured. */
 export function tokenKeyFile(dataDir: string): string {
   return join(dataDir, "jwt_secret");
 }
 
-/** The key for access tokens: as configured, or made once and kept in the data folder. */
+/** The key for access tokens: the configured one, or one that is created once and stored in the data folder. */
 export function tokenKey(configured: string | null, dataDir: string): Uint8Array {
   if (configured !== null) return Buffer.from(configured);
   const file = tokenKeyFile(dataDir);
-  const key = madeOnce(file, "hex");
-  if (key.length < 32) throw new ConfigError(`${file} is too short to be a key: remove it`);
+  const key = createdOnce(file, "hex");
+  if (key.length < 32)
+    throw new ConfigError(
+      `${file} is too short for a key. Remove it, and the next start creates a new one.`,
+    );
   return Buffer.from(key);
 }
 
-/** 32 random bytes as text, made on the first call and kept in `file`. */
-function madeOnce(file: string, encoding: "hex" | "base64"): string {
+/** 32 random bytes as text, created on the first call and stored in `file`. */
+function createdOnce(file: string, encoding: "hex" | "base64"): string {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding));

@@ -19,10 +19,10 @@ import {
   webUrlWithoutQuery,
 } from "./parsers.ts";
 
-/** One setting: where it comes from, what it is when unset, what it means, and how its text is read. */
+/** One setting: its variable, default, meaning and parser. */
 export interface Setting<Value> {
   readonly key: string;
-  /** As text, so that it goes through the same parser and can be printed. Null: unset has a meaning. */
+  /** As text, so that it passes the same parser and can be printed. Null: no default; `doc` says what unset means. */
   readonly default: string | null;
   readonly doc: string;
   /** Printed as `(set)` instead of its value. */
@@ -48,11 +48,16 @@ const setting = <Value, Default extends string | null>(
   isFile,
 });
 
-/** Every setting there is. `skyhook config` and docs/operations.md print this table. */
+/** All settings. `skyhook config` and docs/operations.md print this table. */
 export const settings = {
   host: setting("HOST", "0.0.0.0", "Address to listen on", text),
-  port: setting("PORT", "3111", "Port to listen on; 0 takes a free one", integer(0, 65_535)),
-  dataDir: setting("DATA_DIR", "./data", "Folder for what Skyhook keeps; made if missing", text),
+  port: setting("PORT", "3111", "Port to listen on; 0 selects a free port", integer(0, 65_535)),
+  dataDir: setting(
+    "DATA_DIR",
+    "./data",
+    "Folder for the database and generated keys; created if missing",
+    text,
+  ),
   databaseUrl: setting(
     "DATABASE_URL",
     null,
@@ -63,25 +68,25 @@ export const settings = {
   databasePoolSize: setting(
     "DATABASE_POOL_SIZE",
     "10",
-    "PostgreSQL: connections of this instance at most, one more for signals aside",
+    "PostgreSQL: maximum number of connections, besides one for notifications",
     integer(1, 1_000),
   ),
   databaseConnectTimeoutMs: setting(
     "DATABASE_CONNECT_TIMEOUT_MS",
     "5000",
-    "PostgreSQL: how long one attempt to connect may take",
+    "PostgreSQL: time-out of one connection attempt",
     integer(100, 60_000),
   ),
   databaseStatementTimeoutMs: setting(
     "DATABASE_STATEMENT_TIMEOUT_MS",
     "10000",
-    "PostgreSQL: how long one statement may take, and a transaction stay idle",
+    "PostgreSQL: time-out of one statement, and of an idle transaction",
     integer(100, 600_000),
   ),
   databaseRetryMs: setting(
     "DATABASE_RETRY_MS",
     "2000",
-    "PostgreSQL: how long work is tried again after a lost connection or a collision before 503",
+    "PostgreSQL: how long to retry after a lost connection or a conflict before answering 503",
     integer(0, 60_000),
   ),
   secretsDir: setting(
@@ -99,20 +104,20 @@ export const settings = {
   trustedProxyHops: setting(
     "TRUSTED_PROXY_HOPS",
     "0",
-    "Proxies in front whose X-Forwarded-For is believed, counted from the right",
+    "Number of trusted proxies in X-Forwarded-For, counted from the right",
     integer(0, 16),
   ),
   personalDataKey: setting(
     "PERSONAL_DATA_KEY",
     null,
-    "Seals birth dates and passports: base64 of 32 bytes; unset: `personal_data_key` in SECRETS_DIR, else made once and kept in DATA_DIR",
+    "Encrypts birth dates and passports: base64 of 32 bytes; unset: created once and stored in DATA_DIR",
     base64Key,
     { isSecret: true, isFile: true },
   ),
   jwtSecret: setting(
     "JWT_SECRET",
     null,
-    "Signs access tokens, 32 bytes or more; unset: made once and kept in DATA_DIR",
+    "Signs access tokens, at least 32 bytes; unset: created once and stored in DATA_DIR",
     atLeastBytes(32),
     { isSecret: true, isFile: true },
   ),
@@ -121,68 +126,68 @@ export const settings = {
   jwksUrl: setting(
     "JWKS_URL",
     null,
-    "Keys of an external identity provider; then only its tokens are taken",
+    "JSON Web Key Set of an external identity provider; only its tokens are then accepted",
     webUrl,
   ),
   corsOrigins: setting(
     "CORS_ORIGINS",
     null,
-    "Origins whose scripts may call, as `https://a.example.com,https://b.example.com`; unset: none",
+    "Origins allowed by CORS, for example `https://a.example.com,https://b.example.com`; unset: none",
     origins,
   ),
   usersAccess: setting(
     "USERS_ACCESS",
     "any",
-    "Who may list and make users: any (whoever has a token) or admin",
+    "Who may list and create users: any (every valid token) or admin",
     oneOf("any", "admin"),
   ),
   operatorGatewayUrl: setting(
     "OPERATOR_GATEWAY_URL",
     null,
-    "Where notifications are posted; unset: the feed and the log only",
+    "URL that notifications are posted to; unset: only the feed and the log show them",
     webUrl,
   ),
   operatorGatewaySecret: setting(
     "OPERATOR_GATEWAY_SECRET",
     null,
-    "Signs what is posted there (Standard Webhooks): `whsec_` and base64 of 24 to 64 bytes",
+    "Signs these notifications (Standard Webhooks): `whsec_` and the base64 of 24 to 64 bytes",
     standardWebhooksSecret,
     { isSecret: true, isFile: true },
   ),
   refundFreeWithinHours: setting(
     "REFUND_FREE_WITHIN_HOURS",
     "24",
-    "A booking cancelled this soon is paid back whole …",
+    "Full refund for a cancellation within this many hours of booking …",
     integer(0, 8_760),
   ),
   refundFreeBeforeDays: setting(
     "REFUND_FREE_BEFORE_DAYS",
     "7",
-    "… when departure is at least this far off",
+    "… if departure is at least this many days away",
     integer(0, 365),
   ),
   refundSteps: setting(
     "REFUND_STEPS",
     "72:90,24:50",
-    "Later: `hours:percent`, the first with more hours left than it says; else nothing",
+    "Otherwise: `hours:percent` list; the first entry with more hours left until departure counts; no match: no refund",
     refundSteps,
   ),
   graphiql: setting(
     "GRAPHIQL",
     null,
-    "on or off: the GraphQL playground and introspection; unset: on, but off where NODE_ENV is production",
+    "GraphQL playground and introspection: on or off; unset: on, but off if NODE_ENV is production",
     oneOf("on", "off"),
   ),
   eventRetentionDays: setting(
     "EVENT_RETENTION_DAYS",
     "90",
-    "Events are deleted after this long, 7 at least, unless a notification of theirs is undelivered",
+    "Days until events are deleted, at least 7; events with undelivered notifications are kept",
     integer(7, 36_500),
   ),
   bodyRetentionDays: setting(
     "BODY_RETENTION_DAYS",
     "30",
-    "The exact bytes of deliveries, refused ones too, are forgotten after this long; replays need them",
+    "Days until raw bodies are deleted, of rejected deliveries too; replays need them",
     integer(1, 36_500),
   ),
   logLevel: setting(
@@ -200,33 +205,33 @@ export const settings = {
   otlpEndpoint: setting(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     null,
-    "OpenTelemetry collector, as `http://localhost:4318`; traces go to `/v1/traces` there; unset: no traces",
+    "OpenTelemetry collector, for example `http://localhost:4318`; traces are sent to its `/v1/traces`; unset: no traces",
     webUrlWithoutQuery,
   ),
   otlpHeaders: setting(
     "OTEL_EXPORTER_OTLP_HEADERS",
     null,
-    "Headers for the collector, as `authorization=Basic%20abc,x-tenant=1`",
+    "Headers for the collector, for example `authorization=Basic%20abc,x-tenant=1`",
     headerPairs,
     { isSecret: true },
   ),
   otlpProtocol: setting(
     "OTEL_EXPORTER_OTLP_PROTOCOL",
     "http/json",
-    "http/json; there is no other",
+    "Only http/json is supported",
     oneOf("http/json"),
   ),
   otlpTimeoutMs: setting(
     "OTEL_EXPORTER_OTLP_TIMEOUT",
     "10000",
-    "Milliseconds that the collector has for an answer",
+    "Time-out of a request to the collector, in milliseconds",
     integer(1, 60_000),
   ),
   otelServiceName: setting("OTEL_SERVICE_NAME", "skyhook", "`service.name` in traces", text),
   otelResourceAttributes: setting(
     "OTEL_RESOURCE_ATTRIBUTES",
     "",
-    "More about this service in traces, as `deployment.environment.name=staging`",
+    "Additional resource attributes in traces, for example `deployment.environment.name=staging`",
     pairs,
   ),
   otelSampler: setting(
@@ -238,7 +243,7 @@ export const settings = {
   otelSamplerRatio: setting(
     "OTEL_TRACES_SAMPLER_ARG",
     "1",
-    "The part of traces that the samplers by ratio record, from 0 to 1",
+    "Ratio of traces that the ratio samplers record, from 0 to 1",
     ratio,
   ),
 } as const;

@@ -19,11 +19,11 @@ function failureOf(read: () => unknown): readonly string[] {
     if (error instanceof ConfigError) return error.messages;
     throw error;
   }
-  throw new Error("Nothing is wrong");
+  throw new Error("no ConfigError was thrown");
 }
 
 describe("configuration", () => {
-  test("has a default for all that needs one", () => {
+  test("has defaults", () => {
     expect(readConfig({})).toMatchObject({
       host: "0.0.0.0",
       port: 3111,
@@ -37,7 +37,7 @@ describe("configuration", () => {
     });
   });
 
-  test("takes white space and emptiness as unset", () => {
+  test("treats blank values as not set", () => {
     expect(readConfig({ PORT: " ", JWT_SECRET: "" })).toMatchObject({
       port: 3111,
       jwtSecret: null,
@@ -65,12 +65,12 @@ describe("configuration", () => {
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
     ["LOG_LEVEL", "loud"],
     ["LOG_FORMAT", "xml"],
-  ])("%s=%s stops the start with one line that names the key", (key, value) => {
+  ])("%s=%s is an error of one line that names the key", (key, value) => {
     const [first] = failureOf(() => readConfig({ [key]: value }));
     expect(first).toMatch(new RegExp(`^${key} must be [^\\n]+$`));
   });
 
-  test("names all that is wrong in one error, a line each", () => {
+  test("reports all invalid settings in one error, one line each", () => {
     const env = { PORT: "http", LOG_LEVEL: "loud", OPERATOR_GATEWAY_URL: "https://example.com" };
     expect(failureOf(() => readConfig(env))).toEqual([
       `PORT must be a whole number from 0 to 65535, not "http"`,
@@ -85,13 +85,13 @@ describe("configuration", () => {
     ["database_url", "DATABASE_URL"],
     ["TASKTRACKER_WEBHOOK_SECRET", "TASK_TRACKER_WEBHOOK_SECRET"],
     ["CODE_HOST_WEBHOOK_SECERT", "CODE_HOST_WEBHOOK_SECRET"],
-  ])("warns of %s, which is almost %s", (name, meant) => {
+  ])("warns of %s, a misspelling of %s", (name, meant) => {
     const warning = `${name} is ignored: did you mean ${meant}?`;
     expect(misspeltSettings({ [name]: "x", [meant]: undefined })).toEqual([warning]);
     expect(misspeltSettings({ [name]: "x", [meant]: "y" })).toEqual([]);
   });
 
-  test("warns of no variable of others", () => {
+  test("does not warn of variables of other programs", () => {
     const others =
       "PATH HOME HOST HOSTNAME POST PORTS USER SHELL TERM LANG LOGNAME PGDATA DATABASE";
     const more = "OTEL_TRACES_EXPORTER OTEL_LOG_LEVEL SECRET LOG_DIR XDG_DATA_DIRS GITHUB_TOKEN";
@@ -99,7 +99,7 @@ describe("configuration", () => {
     expect(misspeltSettings(env)).toEqual([]);
   });
 
-  test("never prints a secret that is wrong [API8-12]", () => {
+  test("never prints an invalid secret [API8-12]", () => {
     const url = "postgres://sky:12/hush@localhost/skyhook";
     expect(() => readConfig({ DATABASE_URL: url })).not.toThrow("hush");
     expect(() => readConfig({ JWT_SECRET: "hush" })).not.toThrow("hush");
@@ -119,13 +119,13 @@ describe("configuration", () => {
     ["postgres://me:hush@host/db?sslpassword=hush&sslmode=require", "sslmode=require"],
     ["https://me:hush@host/notify?Token=hush&team=3", "team=3"],
     ["https://host/notify?team=3&x-api-key=hush&sig=hush", "team=3"],
-  ])("shows %s without what is secret in it", (url, kept) => {
+  ])("shows %s without its secrets", (url, kept) => {
     const shown = withoutPassword(url);
     expect(shown).not.toContain("hush");
     expect(shown).toContain(kept);
   });
 
-  test("needs the gateway's URL and secret together", () => {
+  test("requires the gateway's URL and secret together", () => {
     expect(() => readConfig({ OPERATOR_GATEWAY_URL: "https://example.com" })).toThrow("together");
   });
 });
@@ -181,7 +181,7 @@ describe("settings in files", () => {
 });
 
 describe("webhook secrets", () => {
-  test("come from the environment before files, and files are trimmed", () => {
+  test("are read from the environment first, then from files, which are trimmed", () => {
     writeFileSync(join(folder, "task_tracker_webhook_secret"), "from the file\r\n");
     writeFileSync(join(folder, "task_tracker_webhook_secret_previous"), " old ");
     expect(secretStore({}, folder).webhookSecrets("task_tracker")).toEqual({
@@ -195,14 +195,14 @@ describe("webhook secrets", () => {
     expect(secretStore({}, folder).webhookSecrets("code_host")).toBeNull();
   });
 
-  test("that are empty are an error, not a way in [API8-10]", () => {
+  test("that are empty are an error, so that nobody can sign with an empty secret [API8-10]", () => {
     writeFileSync(join(folder, "shared_inbox_webhook_secret"), " \n");
     const store = secretStore({ CODE_HOST_WEBHOOK_SECRET: "" }, folder);
     expect(() => store.webhookSecrets("shared_inbox")).toThrow("is empty");
     expect(() => store.webhookSecrets("code_host")).toThrow("CODE_HOST_WEBHOOK_SECRET is empty");
   });
 
-  test("that two providers share are found", () => {
+  test("are compared, to find providers with the same secret", () => {
     const env = { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" };
     const store = secretStore(env, "/nonexistent");
     expect(equalSecrets(store, ["task_tracker", "code_host", "deploy_platform"])).toEqual([
@@ -210,7 +210,7 @@ describe("webhook secrets", () => {
     ]);
   });
 
-  test("are stored for their owner alone", () => {
+  test("are stored in files that only the owner can read", () => {
     const file = secretStore({}, folder).storeWebhookSecret("deploy_platform", "s3cret");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(secretStore({}, folder).webhookSecrets("deploy_platform")?.current).toBe("s3cret");
@@ -218,7 +218,7 @@ describe("webhook secrets", () => {
 });
 
 describe("the key for tokens", () => {
-  test("is made once, kept for its owner alone, and found again", () => {
+  test("is created once, in a file that only the owner can read", () => {
     const data = join(folder, "data");
     const made = tokenKey(null, data);
     expect(made.length).toBeGreaterThanOrEqual(32);

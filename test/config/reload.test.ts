@@ -14,7 +14,7 @@ import {
   temporaryFolder,
 } from "../support/program.ts";
 
-/** `kill -HUP`, to a real process. The tests are steps of one rotation, in order. */
+/** Sends SIGHUP to a real process. The tests are the steps of one rotation, in order. */
 describe("SIGHUP", () => {
   const cwd = temporaryFolder();
   const file = (name: string) => join(cwd, name);
@@ -40,7 +40,7 @@ describe("SIGHUP", () => {
     return (await fetch(`${server.url}/webhooks/${provider}`, request)).status;
   }
 
-  /** Sends the signal, and waits for what is logged of it. */
+  /** Sends the signal and returns what the server then logs. */
   async function reload(): Promise<string> {
     const before = server.log().length;
     process.kill(server.pid, "SIGHUP");
@@ -49,7 +49,7 @@ describe("SIGHUP", () => {
     return said();
   }
 
-  test("takes up a new secret, and the one before beside it", async () => {
+  test("accepts a new secret, and the previous one beside it", async () => {
     expect(await deliver("code_host", first)).toBe(200);
     expect(await deliver("code_host", second)).toBe(401);
     writeFileSync(previous, first);
@@ -60,18 +60,18 @@ describe("SIGHUP", () => {
     expect(await deliver("code_host", first)).toBe(200);
   });
 
-  test("takes up a secret that there was none of", async () => {
+  test("accepts the first secret of a provider", async () => {
     expect(await deliver("task_tracker", first)).toBe(503);
     writeFileSync(file("task_tracker_webhook_secret"), first);
     expect(await reload()).toContain("changed: task_tracker");
     expect(await deliver("task_tracker", first)).toBe(200);
   });
 
-  test("says so when nothing has changed", async () => {
+  test("logs that nothing has changed", async () => {
     expect(await reload()).toContain("webhook secrets read again, none has changed");
   });
 
-  test("keeps all of the old ones when one is empty, and says which", async () => {
+  test("keeps all previous secrets if one is empty, and names it", async () => {
     writeFileSync(current, "\n");
     writeFileSync(file("task_tracker_webhook_secret"), second);
     const said = await reload();
@@ -83,15 +83,15 @@ describe("SIGHUP", () => {
     expect(await deliver("task_tracker", second)).toBe(401);
   });
 
-  test("keeps all of the old ones when one is gone", async () => {
+  test("keeps all previous secrets if one is missing", async () => {
     rmSync(current);
     expect(await reload()).toContain("The secret of code_host is no longer set. Restore it");
     expect(await deliver("code_host", second)).toBe(200);
     writeFileSync(current, second);
   });
 
-  test("ends the rotation: the previous secret is refused once its file is gone", async () => {
-    // What matched is written some seconds after it did.
+  test("rejects the previous secret once its file is removed", async () => {
+    // Secret uses are written a few seconds after the delivery.
     const inUse =
       /rotation code_host +previous secret last used .*, current one last used .*: keep/;
     await until(async () => inUse.test((await runSkyhook(["doctor"], server)).out), 20_000);
@@ -102,7 +102,7 @@ describe("SIGHUP", () => {
   });
 });
 
-test("SIGHUP during a start is heeded after it, and does not end it", async () => {
+test("SIGHUP during the start takes effect after it, and does not end the process", async () => {
   const folder = temporaryFolder();
   using other = new Database(join(folder, "skyhook.db"));
   other.run("begin exclusive");
@@ -111,7 +111,7 @@ test("SIGHUP during a start is heeded after it, and does not end it", async () =
     env: { DATA_DIR: folder, PORT: "0", LOG_FORMAT: "json" },
   });
   try {
-    // It is made just before the database is opened, for which the start has to wait.
+    // The key file is created just before the start waits for the locked database.
     await until(() => existsSync(join(folder, "jwt_secret")), 20_000);
     child.kill("SIGHUP");
     other.run("rollback");
