@@ -11,8 +11,10 @@ import {
   getNullableType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
+  TypeMetaFieldDef,
   type ValueNode,
   valueFromASTUntyped,
 } from "graphql";
@@ -156,8 +158,13 @@ function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Vari
 
 type Field = GraphQLField<unknown, unknown>;
 
+/** The fields that start an introspection. No type lists them. */
+const metaFields: ReadonlyMap<string, Field> = new Map(
+  [SchemaMetaFieldDef, TypeMetaFieldDef].map((field) => [field.name, field]),
+);
+
 function fieldOf(type: GraphQLCompositeType, name: string): Field | undefined {
-  return "getFields" in type ? type.getFields()[name] : undefined;
+  return ("getFields" in type ? type.getFields()[name] : undefined) ?? metaFields.get(name);
 }
 
 function bounded(size: unknown): number | null {

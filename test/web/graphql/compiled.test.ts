@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
-import { parse } from "graphql";
+import { buildSchema, getOperationAST, parse } from "graphql";
 
-import { runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
+import { compiledQueries, runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
 import { limitErrors } from "../../../src/web/graphql/limits.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
@@ -162,6 +162,27 @@ describe("compiled queries", () => {
       { numRuns: runs(100) },
     );
   }, 120_000);
+
+  test("are bounded in size, with fragments expanded", async () => {
+    const schema = buildSchema("type Query { one: Query other: Query name: String }");
+    const doubled = (levels: number) =>
+      `{ ...F0 } ${Array.from({ length: levels }, (_, n) => `fragment F${n} on Query { one { ...F${n + 1} } other { ...F${n + 1} } }`).join(" ")} fragment F${levels} on Query { name }`;
+    for (const [levels, isCompiled] of [
+      [4, true],
+      [9, false],
+      [200, false],
+    ] as const) {
+      const compiled = compiledQueries(schema);
+      const document = parse(doubled(levels));
+      const operation = getOperationAST(document);
+      if (!operation) throw new Error("The document has no operation");
+      let result: unknown = null;
+      for (let run = 0; run <= runsBeforeCompiling; run += 1) {
+        result = await compiled(operation, { schema, document });
+      }
+      expect(result !== null).toBe(isCompiled);
+    }
+  });
 
   test("are selected by operation name", async () => {
     const query = "query A { flight(flightId: 1) { id } } query B { __typename }";

@@ -136,6 +136,12 @@ describe("a hostile document costs little time", () => {
       "introspection through fragments",
       `{ __schema { types { ...F0 } } } ${repeat(120, (n) => `fragment F${n} on __Type { ofType { ...F${n + 1} ...F${n + 1} } }`)} fragment F120 on __Type { name }`,
     ],
+    [
+      "introspection through aliases",
+      `{ ${repeat(15, (n) => `a${n}: __schema { types { ...T fields { ...F type { ...T fields { ...F type { ...T } } } } } }`)} }
+       fragment F on __Field { name description isDeprecated args { name description defaultValue type { ...T } } }
+       fragment T on __Type { name description kind enumValues { name description } ofType { name kind description ofType { name kind description } } }`,
+    ],
   ])("%s", async (_, query) => {
     for (const method of ["POST", "GET"] as const) {
       // Not in the document cache.

@@ -102,6 +102,14 @@ describe("limits", () => {
     });
   });
 
+  test("counts the complexity of introspection", async () => {
+    const fragments = `fragment S on __Schema { types { name fields { name type { ...T fields { name type { ...T } } } } } }
+      fragment T on __Type { name description ofType { name description ofType { name description } } }`;
+    await taken(`{ __schema { ...S } __type(name: "Flight") { ...T } } ${fragments}`);
+    const aliased = repeat(15, (n) => `a${n}: __schema { ...S }`);
+    await rejectsBy("complexity", `{ ${aliased} } ${fragments}`);
+  });
+
   test("accepts 100 bookings with all their fields", async () => {
     await taken(`{ bookings(first: 100) { totalCount edges { cursor node { id bookingId reference status seats
       totalPrice currency confirmationSentTo createdAt updatedAt user { id userId name email createdAt }
