@@ -6,6 +6,7 @@ import { writePrivately } from "../../src/base/private-file.ts";
 import { secretStore } from "../../src/config/secrets.ts";
 
 import { resources } from "../support/resources.ts";
+import { skips } from "../support/skips.ts";
 
 const taken = resources();
 
@@ -17,12 +18,11 @@ function straceError(): string | null {
   return tried.success ? null : `strace does not work (${tried.stderr.toString().trim()})`;
 }
 const noStrace = straceError();
-if (noStrace !== null) console.log(`skipped: ${noStrace}`);
 
 const store = join(import.meta.dir, "../../src/config/secrets.ts");
 
 describe("writing a secret", () => {
-  test.skipIf(noStrace !== null)(
+  test.skipIf(skips(noStrace))(
     "syncs the file before it is renamed, and the folder before the secret is used",
     () => {
       const folder = taken.newFolder();

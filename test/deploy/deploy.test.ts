@@ -10,6 +10,7 @@ import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
 import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 
 import { noLoadBalancer } from "../support/load-balancer.ts";
+import { skips } from "../support/skips.ts";
 
 const root = join(import.meta.dir, "../..");
 const textOf = (path: string): string => readFileSync(join(root, "deploy", path), "utf8");
@@ -172,27 +173,28 @@ describe("deploy/skyhook.service", () => {
   });
 
   const analyze = Bun.which("systemd-analyze");
-  if (analyze === null)
-    console.log("skipped, the unit is not verified: systemd-analyze is not there");
-  test.skipIf(analyze === null)("is what systemd understands, and is well closed off", () => {
-    const folder = mkdtempSync(join(tmpdir(), "skyhook-unit-"));
-    try {
-      const file = join(folder, "skyhook.service");
-      // The program is not installed on this machine.
-      writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
-      mkdirSync(`${file}.d`);
-      writeFileSync(join(`${file}.d`, "folder.conf"), textOf("skyhook-secrets-folder.conf"));
-      const verify = Bun.spawnSync(["systemd-analyze", "verify", file]);
-      // systemd-analyze names unreadable files and unknown directives.
-      expect(verify.stderr.toString()).toBe("");
-      expect(verify.exitCode).toBe(0);
-      // The exposure level, from 0 (safe) to 10 (exposed).
-      const review = ["security", "--offline=true", "--threshold=20", file];
-      expect(Bun.spawnSync(["systemd-analyze", ...review]).exitCode).toBe(0);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  test.skipIf(skips(analyze === null ? "systemd-analyze is not installed" : null))(
+    "is what systemd understands, and is well closed off",
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), "skyhook-unit-"));
+      try {
+        const file = join(folder, "skyhook.service");
+        // The program is not installed on this machine.
+        writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+        mkdirSync(`${file}.d`);
+        writeFileSync(join(`${file}.d`, "folder.conf"), textOf("skyhook-secrets-folder.conf"));
+        const verify = Bun.spawnSync(["systemd-analyze", "verify", file]);
+        // systemd-analyze names unreadable files and unknown directives.
+        expect(verify.stderr.toString()).toBe("");
+        expect(verify.exitCode).toBe(0);
+        // The exposure level, from 0 (safe) to 10 (exposed).
+        const review = ["security", "--offline=true", "--threshold=20", file];
+        expect(Bun.spawnSync(["systemd-analyze", ...review]).exitCode).toBe(0);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 });
 
 describe("deploy/Dockerfile", () => {
@@ -245,8 +247,7 @@ describe("deploy/Dockerfile", () => {
 });
 
 describe("deploy/haproxy.cfg", () => {
-  if (noLoadBalancer !== null) console.log(`skipped, it is not checked: ${noLoadBalancer}`);
-  test.skipIf(noLoadBalancer !== null)("is what HAProxy understands", () => {
+  test.skipIf(skips(noLoadBalancer))("is what HAProxy understands", () => {
     const { exitCode, stderr } = Bun.spawnSync(["haproxy", "-c", "-f", "deploy/haproxy.cfg"], {
       cwd: root,
       env: {

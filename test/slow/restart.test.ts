@@ -4,12 +4,11 @@ import { until } from "../support/app.ts";
 import { deliverTo, keyOf } from "../support/load.ts";
 import { noOwnPostgres, ownPostgres } from "../support/own-postgres.ts";
 import { resources } from "../support/resources.ts";
+import { skips } from "../support/skips.ts";
 
 const taken = resources();
 
-if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
-
-test.skipIf(noOwnPostgres !== null)(
+test.skipIf(skips(noOwnPostgres))(
   "a database server that crashes under load loses nothing acknowledged, and is found again [PG-1]",
   async () => {
     const database = await ownPostgres();

@@ -4,6 +4,7 @@ import { at, itemsAt } from "../../src/gateway/providers/payload.ts";
 
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../support/program.ts";
+import { skips } from "../support/skips.ts";
 
 const folders: string[] = [];
 afterAll(() => folders.forEach(removeFolder));
@@ -46,9 +47,8 @@ const houses = [
   { name: "two instances on PostgreSQL", instances: 2, open: postgresDatabase },
 ];
 
-if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
 describe("four processes of rivals for one flight", () => {
-  const possible = houses.filter(({ instances }) => instances === 1 || noManyConnections === null);
+  const possible = houses.filter(({ instances }) => instances === 1 || !skips(noManyConnections));
   test.each(possible)(
     `are sold exactly its ${seats} seats by $name`,
     async (house) => {

@@ -10,9 +10,9 @@ export const chromium =
     .map((name) => Bun.which(name))
     .find((path) => path !== null) ?? null;
 
-if (chromium === null) {
-  console.warn("skipped: Chromium is not installed (apt-get install chromium)");
-}
+/** Why tests in a browser are skipped; null if they run. */
+export const noChromium =
+  chromium === null ? "Chromium is not installed (apt-get install chromium)" : null;
 
 /** Much longer than a page needs, for busy machines. */
 const waitTimeoutMs = 20_000;

@@ -14,8 +14,7 @@ import { noManyConnections, postgresDatabase } from "../../support/databases.ts"
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
-
-if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
+import { skips } from "../../support/skips.ts";
 
 let app: TestApp;
 afterEach(() => app.stop());
@@ -118,7 +117,7 @@ describe("retention", () => {
   });
 });
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "an event that is replayed during its deletion stays, with its new notification",
   async () => {
     await using database = await postgresDatabase();

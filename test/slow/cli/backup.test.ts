@@ -19,6 +19,7 @@ import { book, flightsIn } from "../../support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";
 import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
@@ -179,19 +180,21 @@ describe("skyhook backup", () => {
   });
 
   const canLimit = Bun.which("bash") !== null;
-  if (!canLimit) console.log("skipped: a full disk is played by bash, not found here");
 
-  test.skipIf(!canLimit)("on a full disk says so and leaves nothing", async () => {
-    const { folder, server, file } = await setUp();
-    fatten(folder, 20);
-    // A write beyond the limit then fails, as on a full disk, instead of ending the process.
-    const through = ["bash", "-c", `trap '' XFSZ; ulimit -f 10000; exec "$0" "$@"`];
-    const { code, err } = await runSkyhook(["backup", file], { ...server, through });
-    expect(code).toBe(1);
-    expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has room\n$/);
-    expect(readdirSync(folder)).toEqual(["data"]);
-    await deliver(server, 1, 1);
-  });
+  test.skipIf(skips(canLimit ? null : "bash is not installed"))(
+    "on a full disk says so and leaves nothing",
+    async () => {
+      const { folder, server, file } = await setUp();
+      fatten(folder, 20);
+      // A write beyond the limit then fails, as on a full disk, instead of ending the process.
+      const through = ["bash", "-c", `trap '' XFSZ; ulimit -f 10000; exec "$0" "$@"`];
+      const { code, err } = await runSkyhook(["backup", file], { ...server, through });
+      expect(code).toBe(1);
+      expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has room\n$/);
+      expect(readdirSync(folder)).toEqual(["data"]);
+      await deliver(server, 1, 1);
+    },
+  );
 
   test("of a damaged database fails and leaves nothing", async () => {
     const { folder, server, file } = await setUp();

@@ -15,6 +15,7 @@ import { databaseIn, deliverTo } from "../../support/load.ts";
 import { runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
@@ -94,8 +95,7 @@ async function copyHalf(from: string, target: Awaited<ReturnType<typeof newTarge
   return child;
 }
 
-const kinds = ["SQLite" as const, ...(noManyConnections === null ? ["PostgreSQL" as const] : [])];
-if (noManyConnections !== null) console.log(`skipped on PostgreSQL: ${noManyConnections}`);
+const kinds = ["SQLite" as const, ...(skips(noManyConnections) ? [] : ["PostgreSQL" as const])];
 
 describe.each(kinds)("a copy into %s that is not finished", (kind) => {
   test("is opened by nothing but a copy, which goes on", async () => {
@@ -215,7 +215,7 @@ describe.each(kinds)("while it is copied, a source on %s", (kind) => {
   });
 });
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "an instance is still found when its connection was made anew",
   async () => {
     await using database = await postgresDatabase();
@@ -234,7 +234,7 @@ test.skipIf(noManyConnections !== null)(
   },
 );
 
-test.skipIf(noManyConnections !== null)(
+test.skipIf(skips(noManyConnections))(
   "a source that was not held all the time is not said to be copied",
   async () => {
     const { source, target, child } = await copying("PostgreSQL");

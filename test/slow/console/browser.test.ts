@@ -2,16 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
 import { json, sample, signed } from "../../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { choosyGateway, fillWithHistory, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { skips } from "../../support/skips.ts";
 
 /** The target is one second; busy machines need longer. */
 const arrivalTimeoutMs = 5_000;
 const rows = "document.querySelectorAll('[data-row]').length";
 
-describe.skipIf(chromium === null)("the console in a browser", () => {
+describe.skipIf(skips(noChromium))("the console in a browser", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   let server: ConsoleServer;

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eventsByKeys, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, sample } from "../../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
+import { skips } from "../../support/skips.ts";
 
 const markup = [
   `<img src=x onerror="window.hacked='img'">`,
@@ -19,7 +20,7 @@ const markup = [
 const reversed = "safe\u202Egpj.exe";
 const script = "javascript:window.hacked='link'";
 
-describe.skipIf(chromium === null)("hostile payloads in a browser", () => {
+describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
   const clock = pastClock();
   let server: ConsoleServer;
   let browser: Browser;

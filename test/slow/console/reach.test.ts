@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 
 import { json, until } from "../../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
 
 const rows = "document.querySelectorAll('[data-row]').length";
 const isFocused = (selector: string) =>
   `document.activeElement.matches(${JSON.stringify(selector)})`;
 const scrolled = "document.querySelector('[data-list]').scrollTop";
 
-describe.skipIf(chromium === null)("the accessibility of the console", () => {
+describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
   const clock = pastClock();
   let server: ConsoleServer;
   let browser: Browser;

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { json } from "../../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../../support/browser.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
+import { skips } from "../../support/skips.ts";
 
 const rows = "document.querySelectorAll('[data-row]').length";
 const minuteMs = 60_000;
 
-describe.skipIf(chromium === null)("the console's views", () => {
+describe.skipIf(skips(noChromium))("the console's views", () => {
   const clock = pastClock();
   const gateway = choosyGateway();
   let server: ConsoleServer;

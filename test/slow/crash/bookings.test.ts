@@ -29,7 +29,7 @@ const cancellationSteps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the commit, before the answer", { moment: "after commit", sql: cancelBooking }, true],
 ];
 
-describe.each(databases)("on $name", (kind) => {
+describe.each(databases())("on $name", (kind) => {
   let service: CrashService;
   let number = 0;
   beforeAll(async () => {

@@ -6,6 +6,7 @@ import { schema } from "../../../src/schema/schema.ts";
 import { until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { skips } from "../../support/skips.ts";
 
 /** A kind of database that the suite runs on. */
 export interface CrashDatabases {
@@ -108,11 +109,9 @@ async function makeOlderSchema(database: TestDatabase, older: OlderRelease): Pro
   await database.run(older.sql);
 }
 
-if (noManyConnections !== null) console.log(`skipped on PostgreSQL: ${noManyConnections}`);
-
-/** All kinds. */
-export const databases: readonly CrashDatabases[] =
-  noManyConnections === null ? [sqlite, postgres] : [sqlite];
+/** All kinds that are here. */
+export const databases = (): readonly CrashDatabases[] =>
+  skips(noManyConnections) ? [sqlite] : [sqlite, postgres];
 
 /** Opens a copy: whoever opens the database itself and closes it again writes the log back into it. */
 function copied(file: string): Left {

@@ -21,7 +21,7 @@ const steps: readonly (readonly [string, CrashPoint, number, number])[] = [
   ["after the answer is recorded", { moment: "after commit", sql: record }, 1, 1],
 ];
 
-describe.each(databases)("a notification on $name, killed", (kind) => {
+describe.each(databases())("a notification on $name, killed", (kind) => {
   let service: CrashService;
   let number = 0;
   beforeAll(async () => {

@@ -19,7 +19,7 @@ const steps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the commit, before the answer", { moment: "after commit", sql }, true],
 ];
 
-describe.each(databases)("a delivery on $name, killed", (kind) => {
+describe.each(databases())("a delivery on $name, killed", (kind) => {
   let service: CrashService;
   let number = 0;
   beforeAll(async () => {

@@ -16,7 +16,7 @@ const named = (kind: CrashDatabases, name: string): Death => {
   return death;
 };
 
-describe.each(databases)("kill -9 under load on $name", (kind) => {
+describe.each(databases())("kill -9 under load on $name", (kind) => {
   test("loses nothing that was acknowledged, does nothing twice, and notifies of everything", async () => {
     const service = await CrashService.open(kind, ledgerSeats);
     try {

@@ -19,7 +19,7 @@ const oldRows = `
   insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
   values ('ntf_1', 'evt_1', 0, 'Old', '', 'info', 'pending', 0)`;
 
-describe.each(databases)("a migration on $name", (kind) => {
+describe.each(databases())("a migration on $name", (kind) => {
   const all = kind.migrations.length;
   const starts: readonly (readonly [string, OlderRelease | undefined])[] = [
     ["of nothing", undefined],

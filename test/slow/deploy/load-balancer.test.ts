@@ -10,11 +10,11 @@ import { readFeed } from "../../support/feed.ts";
 import { authorization, delivery, startIn } from "../../support/load.ts";
 import { type LoadBalancer, loadBalancer, noLoadBalancer } from "../../support/load-balancer.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
+import { skips } from "../../support/skips.ts";
 
 setDefaultTimeout(30_000);
 
 const skipped = noLoadBalancer ?? noManyConnections;
-if (skipped !== null) console.log(`skipped, two instances behind HAProxy: ${skipped}`);
 
 /** One request on a connection of its own from an address of this machine; its status and body. */
 async function exchange(url: string, from: string, parts: readonly (string | Uint8Array)[]) {
@@ -47,7 +47,7 @@ function headOf(path: string, init: RequestInit, more: Readonly<Record<string, s
 const chunk = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 
-describe.skipIf(skipped !== null)("two instances behind deploy/haproxy.cfg", () => {
+describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () => {
   let database: TestDatabase;
   let balancer: LoadBalancer;
   const folder = temporaryFolder();

@@ -9,6 +9,7 @@ import { noManyConnections, postgresDatabase } from "../../support/databases.ts"
 import { failure } from "../../support/failure.ts";
 import { deliverTo } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
+import { skips } from "../../support/skips.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/scaling.md"), "utf8");
@@ -76,8 +77,7 @@ describe("docs/scaling.md", () => {
     );
   });
 
-  if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
-  test.skipIf(noManyConnections !== null)("a database moves", async () => {
+  test.skipIf(skips(noManyConnections))("a database moves", async () => {
     ran.add("move");
     await using database = await postgresDatabase();
     const { run } = workplace();
@@ -99,7 +99,7 @@ describe("docs/scaling.md", () => {
     });
   });
 
-  test.skipIf(noManyConnections !== null)(
+  test.skipIf(skips(noManyConnections))(
     "an instance has the connections it says, and no more",
     async () => {
       await using database = await postgresDatabase();

@@ -7,6 +7,7 @@ import { RawClient } from "../../support/raw-client.ts";
 import { asOperator, deliverTo } from "../../support/load.ts";
 import { plainEnvironment, type RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(60_000);
@@ -36,7 +37,6 @@ function possible(): number {
 }
 
 const isLinux = process.platform === "linux" && Bun.which("bash") !== null;
-if (!isLinux) console.log("skipped: thousands of connections need bash and Linux's /proc");
 const count = isLinux ? possible() : 0;
 if (isLinux && count < wanted) {
   console.log(
@@ -72,35 +72,38 @@ async function memoryOf({ url }: RunningServer): Promise<number> {
 const filesOf = ({ pid }: RunningServer) =>
   Number(Bun.spawnSync(["sh", "-c", `ls /proc/${pid}/fd | wc -l`]).stdout.toString());
 
-describe.skipIf(!isLinux)("idle connections", () => {
-  test("by the thousand keep nobody out and take little memory [CLIENT-10]", async () => {
-    const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
-    expect(await deliverTo(server, 1)).toBe(200);
-    const before = await memoryOf(server);
-    const clients = await idleClients(server, count);
-    expect(await clients.connected()).toBe(count);
-    expect(filesOf(server)).toBeGreaterThan(count);
-    expect(await deliverTo(server, 2)).toBe(200);
-    expect((await asOperator(server, "/v1/events")).status).toBe(200);
-    expect((await memoryOf(server)) - before).toBeLessThan(count * mostBytesEach);
-    await clients.end();
-    await until(() => filesOf(server) < spareFiles, 20_000);
-    expect(await deliverTo(server, 3)).toBe(200);
-  });
+describe.skipIf(skips(isLinux ? null : "thousands of connections need bash and Linux's /proc"))(
+  "idle connections",
+  () => {
+    test("by the thousand keep nobody out and take little memory [CLIENT-10]", async () => {
+      const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
+      expect(await deliverTo(server, 1)).toBe(200);
+      const before = await memoryOf(server);
+      const clients = await idleClients(server, count);
+      expect(await clients.connected()).toBe(count);
+      expect(filesOf(server)).toBeGreaterThan(count);
+      expect(await deliverTo(server, 2)).toBe(200);
+      expect((await asOperator(server, "/v1/events")).status).toBe(200);
+      expect((await memoryOf(server)) - before).toBeLessThan(count * mostBytesEach);
+      await clients.end();
+      await until(() => filesOf(server) < spareFiles, 20_000);
+      expect(await deliverTo(server, 3)).toBe(200);
+    });
 
-  test("beyond the limit of open files: who is in is served, who is out when there is room [CLIENT-11]", async () => {
-    const limit = 200;
-    const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
-    using inside = await RawClient.connect(server.url);
-    expect(await inside.get("/livez")).toStartWith("HTTP/1.1 200");
-    const clients = await idleClients(server, 2 * limit);
-    await until(() => filesOf(server) === limit, 20_000);
-    const outside = deliverTo(server, 1);
-    expect(await inside.get("/readyz")).toStartWith("HTTP/1.1 200");
-    expect(await inside.get("/v1/api/flights/1")).toStartWith("HTTP/1.1 404");
-    await clients.end();
-    expect(await outside).toBe(200);
-    expect(await deliverTo(server, 2)).toBe(200);
-    expect(server.log()).not.toContain('"level":50');
-  });
-});
+    test("beyond the limit of open files: who is in is served, who is out when there is room [CLIENT-11]", async () => {
+      const limit = 200;
+      const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
+      using inside = await RawClient.connect(server.url);
+      expect(await inside.get("/livez")).toStartWith("HTTP/1.1 200");
+      const clients = await idleClients(server, 2 * limit);
+      await until(() => filesOf(server) === limit, 20_000);
+      const outside = deliverTo(server, 1);
+      expect(await inside.get("/readyz")).toStartWith("HTTP/1.1 200");
+      expect(await inside.get("/v1/api/flights/1")).toStartWith("HTTP/1.1 404");
+      await clients.end();
+      expect(await outside).toBe(200);
+      expect(await deliverTo(server, 2)).toBe(200);
+      expect(server.log()).not.toContain('"level":50');
+    });
+  },
+);

@@ -15,6 +15,7 @@ import {
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
@@ -36,9 +37,7 @@ const canMakeImmutable = (() => {
   rmSync(file);
   return can;
 })();
-if (!canMakeImmutable) {
-  console.log("skipped: a file turned read-only in use is played by chattr +i, which needs root");
-}
+const notImmutable = canMakeImmutable ? null : "chattr +i needs root and a file system that has it";
 
 describe("a database that another process holds", () => {
   test("is waited for a little, then 503; when it is free again all goes on [DB-6]", async () => {
@@ -165,7 +164,7 @@ describe("a database whose file", () => {
     expect(kept).toEqual((status === 200 ? [1, 2] : [1]).map(keyOf));
   });
 
-  test.skipIf(!canMakeImmutable)(
+  test.skipIf(skips(notImmutable))(
     "cannot be written any more is answered 503 and read on; then all goes on [DB-5]",
     async () => {
       const folder = newFolder();

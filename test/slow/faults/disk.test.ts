@@ -21,22 +21,19 @@ import {
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(30_000);
 
 const taken = resources();
 
-if (whyNoMount !== null) console.log(`skipped: a disk of our own cannot be mounted: ${whyNoMount}`);
-if (whyNoLimit !== null) console.log(`skipped: files cannot be limited: ${whyNoLimit}`);
-
 describe("a full disk", () => {
-  test.skipIf(whyNoMount !== null)(
-    "is answered 503, and all goes on when there is room [DB-1]",
-    () => fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
+  test.skipIf(skips(whyNoMount))("is answered 503, and all goes on when there is room [DB-1]", () =>
+    fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
   );
 
-  test.skipIf(whyNoLimit !== null)("so is one that fails in another way [DB-2]", () =>
+  test.skipIf(skips(whyNoLimit))("so is one that fails in another way [DB-2]", () =>
     fillAndFree(limitedFiles(taken), "The disk fails or is full: free space there"),
   );
 
@@ -74,7 +71,7 @@ describe("a full disk", () => {
   }
 });
 
-describe.skipIf(whyNoMount !== null)("a start", () => {
+describe.skipIf(skips(whyNoMount))("a start", () => {
   const startOn = (folder: string) =>
     runSkyhook(["serve"], { cwd: folder, env: { DATA_DIR: join(folder, "data") } });
 

@@ -18,6 +18,7 @@ import { mountedDisk, run, whyNoMount } from "../../support/disk.ts";
 import { deliverTo } from "../../support/load.ts";
 import { spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
+import { skips } from "../../support/skips.ts";
 
 // Every wait has a bound of its own; this is for a machine that is busy.
 setDefaultTimeout(60_000);
@@ -116,15 +117,14 @@ async function stop({ child }: Server): Promise<number> {
 
 describe("a log that cannot be written", () => {
   const noDevice = existsSync("/dev/full") ? null : "there is no /dev/full";
-  if (noDevice !== null) console.log(`skipped: ${noDevice}`);
 
-  test.skipIf(noDevice !== null)("does not keep deliveries from being answered", async () => {
+  test.skipIf(skips(noDevice))("does not keep deliveries from being answered", async () => {
     const server = await startInto("/dev/full");
     await deliverUntilDropped(server);
     expect(await stop(server)).toBe(0);
   });
 
-  test.skipIf(whyNoMount !== null)("goes on when its disk has room again [LOG-1]", async () => {
+  test.skipIf(skips(whyNoMount))("goes on when its disk has room again [LOG-1]", async () => {
     const { folder } = mountedDisk(taken);
     const log = join(folder, "log");
     const server = await startInto(log);

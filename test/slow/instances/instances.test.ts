@@ -6,11 +6,11 @@ import { gatewaySecret, testGateway } from "../../support/gateway.ts";
 import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
 
 const taken = resources();
 
-if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
-describe.skipIf(noManyConnections !== null)("two instances on one database", () => {
+describe.skipIf(skips(noManyConnections))("two instances on one database", () => {
   let database: TestDatabase;
   let apps: [TestApp, TestApp];
   async function start(): Promise<typeof apps> {
@@ -137,7 +137,7 @@ describe.skipIf(noManyConnections !== null)("two instances on one database", () 
   });
 });
 
-describe.skipIf(noManyConnections !== null)("two instances under load", () => {
+describe.skipIf(skips(noManyConnections))("two instances under load", () => {
   test("one is killed and all connections are cut: nothing acknowledged is lost, the other serves on", async () => {
     const database = await postgresDatabase();
     taken.ends.push(() => database[Symbol.asyncDispose]());

@@ -27,6 +27,7 @@ import { noManyConnections, postgresDatabase } from "../../../support/databases.
 import { authorization, databaseIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
+import { skips } from "../../../support/skips.ts";
 
 // Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
@@ -231,9 +232,7 @@ describe("PERSONAL_DATA_KEY", () => {
 });
 
 describe("keys that an instance on PostgreSQL generated", () => {
-  if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
-
-  test.skipIf(noManyConnections !== null)("cause warnings from serve and doctor", async () => {
+  test.skipIf(skips(noManyConnections))("cause warnings from serve and doctor", async () => {
     await using database = await postgresDatabase();
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };

@@ -12,12 +12,11 @@ import { deliverTo, keyOf } from "../../../support/load.ts";
 import { movableAddress } from "../../../support/movable-address.ts";
 import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
+import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 
-if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
-
-test.skipIf(noOwnPostgres !== null)(
+test.skipIf(skips(noOwnPostgres))(
   "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready [PG-4]",
   async () => {
     const primary = await ownPostgres();
@@ -72,7 +71,7 @@ test.skipIf(noOwnPostgres !== null)(
   90_000,
 );
 
-test.skipIf(noOwnPostgres !== null)(
+test.skipIf(skips(noOwnPostgres))(
   "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back [PG-6]",
   async () => {
     const primary = await ownPostgres();
@@ -108,7 +107,7 @@ test.skipIf(noOwnPostgres !== null)(
   90_000,
 );
 
-test.skipIf(noOwnPostgres !== null)(
+test.skipIf(skips(noOwnPostgres))(
   "what was read counts as safe only after a commit that waits for the standby, whoever shares it",
   async () => {
     const primary = await ownPostgres();

@@ -14,6 +14,7 @@ import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { noPooler, pooler } from "../../../support/pooler.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 const missing = noOwnPostgres ?? noPooler;
@@ -27,9 +28,7 @@ const limits = {
 const ignoring =
   "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, idle_session_timeout";
 
-if (missing !== null) console.log(`skipped: ${missing}`);
-
-describe.skipIf(missing !== null)("postgres: behind PgBouncer", () => {
+describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
   const start = async (...lines: string[]) => {
     const database = await ownPostgres();
     taken.ends.push(() => database.end());

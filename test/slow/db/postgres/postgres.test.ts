@@ -32,6 +32,7 @@ import {
 } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";
 import { eventRow, notificationRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
 
 const limits = {
   poolSize: testPoolSize,
@@ -122,7 +123,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     );
   });
 
-  test.skipIf(noManyConnections !== null)("when it would lose what was acknowledged", async () => {
+  test.skipIf(skips(noManyConnections))("when it would lose what was acknowledged", async () => {
     const url = at(({ searchParams }) => searchParams.set("synchronous_commit", "off"));
     expect(await open(url)).toContain("its synchronous_commit is off");
   });
@@ -156,7 +157,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     await (await openEmpty()).close();
   });
 
-  test.skipIf(noManyConnections !== null)("when there is no such database or role", async () => {
+  test.skipIf(skips(noManyConnections))("when there is no such database or role", async () => {
     const noDatabase = await open(at((url) => (url.pathname = "/skyhook_missing")));
     expect(noDatabase).toContain('has no database "skyhook_missing": make it with createdb');
     const noRole = await open(
@@ -169,8 +170,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
   });
 });
 
-if (noManyConnections !== null) console.log(`skipped: ${noManyConnections}`);
-describe.skipIf(noManyConnections !== null)("postgres: many at once", () => {
+describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
   async function openTwo() {
     const storages = [await openEmpty(), await openStorage(schema, shared.url, limits)] as const;
     return {
@@ -335,7 +335,7 @@ describe("postgres: a server without room for rows", () => {
   });
 });
 
-describe.skipIf(noManyConnections !== null)("postgres: a database that takes nobody in", () => {
+describe.skipIf(skips(noManyConnections))("postgres: a database that takes nobody in", () => {
   test("is `unavailable`, as while it is brought back; and goes on by itself", async () => {
     const [role] = await shared.run(
       "select rolcreatedb or rolsuper as may from pg_roles where rolname = current_user",
@@ -408,7 +408,7 @@ describe("postgres: a server that falls silent", () => {
     proxy.stop(true);
   }, 30_000);
 
-  test.skipIf(noManyConnections !== null)(
+  test.skipIf(skips(noManyConnections))(
     "and new connections are made: another may have taken its place without a word",
     async () => {
       const { storage, proxy } = await openAndSilence();

@@ -16,6 +16,7 @@ import { failure } from "../../../support/failure.ts";
 import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow, notificationRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 const limits = {
@@ -24,8 +25,6 @@ const limits = {
   statementTimeoutMs: 10_000,
   retryMs: 0,
 };
-
-if (noOwnPostgres !== null) console.log(`skipped: ${noOwnPostgres}`);
 
 /** As docs/operations.md has them, in the database that the test has. */
 const ownerText = `create role keeper login;
@@ -38,7 +37,7 @@ const grantTables =
   "grant select, insert, update, delete on all tables in schema skyhook to server";
 const grantSequences = "grant usage, select on all sequences in schema skyhook to server";
 
-describe.skipIf(noOwnPostgres !== null)("postgres: roles", () => {
+describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
   async function start() {
     const database = await ownPostgres();
     taken.ends.push(() => database.end());

@@ -12,6 +12,7 @@ import { failure } from "../../../support/failure.ts";
 import { noOwnPostgres, type OwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { eventRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
 
 const taken = resources();
 const missing = noOwnPostgres ?? noCertificates;
@@ -22,9 +23,7 @@ const limits = {
   retryMs: 0,
 };
 
-if (missing !== null) console.log(`skipped: ${missing}`);
-
-describe.skipIf(missing !== null)("postgres: TLS", () => {
+describe.skipIf(skips(missing))("postgres: TLS", () => {
   test("verify-full takes a server that its CA vouches for, and says why it takes no other", async () => {
     const { database, folder } = await start();
     const open = async (parameters: string, host = "localhost") => {

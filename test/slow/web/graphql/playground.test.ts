@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { createApp } from "../../../../src/app.ts";
 import { startApp, type TestApp } from "../../../support/app.ts";
-import { chromium, openBrowser } from "../../../support/browser.ts";
+import { noChromium, openBrowser } from "../../../support/browser.ts";
 import { addFlight } from "../../../support/flights.ts";
+import { skips } from "../../../support/skips.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe.skipIf(chromium === null)("the playground in a browser", () => {
+describe.skipIf(skips(noChromium))("the playground in a browser", () => {
   test("opens in a browser without a network, runs the query and shows the result", async () => {
     const server = createApp(app.services).listen({ port: 0, hostname: "127.0.0.1" });
     const browser = await openBrowser(1_200);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { startApp, type TestApp, until } from "../../../support/app.ts";
-import { type Browser, chromium, openBrowser } from "../../../support/browser.ts";
+import { type Browser, noChromium, openBrowser } from "../../../support/browser.ts";
+import { skips } from "../../../support/skips.ts";
 
 let app: TestApp;
 beforeAll(async () => {
@@ -9,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.stop());
 
-describe.skipIf(chromium === null)("in a browser", () => {
+describe.skipIf(skips(noChromium))("in a browser", () => {
   const sent: Request[] = [];
   let server: Bun.Server<undefined>;
   let browser: Browser;
