@@ -65,7 +65,7 @@ describe("access to the operator API", () => {
   });
 
   test.each(["Bearer", "Bearer ", "Bearer a.b.c", "Basic dTpw", "a.b.c", "Bearer x, Bearer y"])(
-    "Authorization: %s is an invalid token",
+    "rejects the invalid Authorization header %s",
     async (authorization) => {
       const response = await app.fetch("/v1/events", { headers: { authorization } });
       expect(response.status).toBe(401);
