@@ -182,7 +182,7 @@ describe("skyhook console", () => {
     const { out, err, code } = await runSkyhook(["console", "--url", url], server);
     expect(out).toStartWith(`${url}/console#code=`);
     expect(err).toContain(
-      `${url} cannot be reached (nothing listens there): is \`skyhook serve\` running?`,
+      `${url} cannot be reached (nothing listens there): is \`bun skyhook serve\` running?`,
     );
     expect(code).toBe(0);
   });

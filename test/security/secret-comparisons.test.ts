@@ -24,6 +24,8 @@ function comparesSecrets(line: string): boolean {
 
 /** Comparisons outside of requests, or by operators, who have the secrets anyway. */
 const harmless = [
+  // Compares where the secret comes from: a file or an environment variable.
+  "cli/checks/folders.ts: const isVariable = given.source === settings.jwtSecret.key;",
   // `doctor` checks for surrounding white space.
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
   // The command line stores a new secret.
@@ -33,7 +35,7 @@ const harmless = [
   // An operator diagnoses a rejected delivery.
   "gateway/diagnosis/explain.ts: return known.equals(mac);",
   // Looks up a fingerprint that Skyhook computed. Clients do not send fingerprints.
-  "gateway/statistics/rotation.ts: const useOf = (mark: string) => uses.find(({ secret }) => secret === mark);",
+  "gateway/statistics/rotation.ts: const useOf = (fingerprint: string) => uses.find(({ secret }) => secret === fingerprint);",
 ];
 
 describe("secrets, signatures and tokens", () => {
