@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "../../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
 const folder = mkdtempSync(join(tmpdir(), "skyhook-readme-"));
 
-/** A reader with the compiled program has no source and calls it by its name. */
+/** With a compiled program, its path in place of `bun skyhook`: there is no source to run. */
 function asInstalled(script: string): string {
   if (compiledProgram === null) return script;
   const program = resolve(compiledProgram);
@@ -24,7 +24,7 @@ function copySource(): void {
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 }
 
-/** The commands under a marker of the README, exactly as a reader would paste them. */
+/** The commands under a marker of the README, unchanged. */
 function commands(marker: string): string {
   const found = new RegExp(`<!-- ${marker} -->\\n+\`\`\`sh\\n(.*?)\`\`\``, "s").exec(readme)?.[1];
   if (found === undefined) throw new Error(`The README has no ${marker}`);
@@ -81,13 +81,17 @@ describe("README", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("sends all twelve events, each answered 200", async () => {
+  test("is at most 900 words long", () => {
+    expect(readme.split(/\s+/).length).toBeLessThanOrEqual(900);
+  });
+
+  test("sends all twelve events, each accepted", async () => {
     const output = await run(commands("run: send"));
     expect(output.match(/^200 accepted/gm)).toHaveLength(12);
     await until(() => (log.match(/notification: /g)?.length ?? 0) >= 11, 15_000);
   }, 60_000);
 
-  test("shows what came and what was refused", async () => {
+  test("lists events and rejections", async () => {
     const output = await run(commands("run: events"));
     expect(output).toMatch(/^401 /m);
     const answers = output.split("\n").filter((line) => line.startsWith('{"data"'));
@@ -96,7 +100,7 @@ describe("README", () => {
     expect(JSON.parse(rejections ?? "").data).toMatchObject([{ reason: "wrong-signature" }]);
   }, 30_000);
 
-  test("sells, quotes, cancels and lists a booking", async () => {
+  test("books a seat, quotes the refund, cancels and lists the booking", async () => {
     const output = await run(commands("run: book"));
     expect(output).toContain("1 flight imported");
     expect(output).toContain('"totalResults":1');
@@ -107,7 +111,7 @@ describe("README", () => {
     expect(output).not.toContain('"type":"/problems/');
   }, 30_000);
 
-  test("asks the same by GraphQL", async () => {
+  test("queries the same by GraphQL", async () => {
     const token = "export USER_TOKEN=$(bun skyhook token --email ada@example.com)\n";
     const output = await run(token + commands("run: graphql"));
     expect(output).toContain('"me":{"name":"ada","email":"ada@example.com"}');
