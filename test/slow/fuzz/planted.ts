@@ -29,7 +29,7 @@ const planted: readonly Planted[] = [
     file: "src/web/rest/body.ts",
     changes: [
       ["if (Number.isSafeInteger(length)) return length;", "return length;"],
-      ["announced <= smallBytes", "!(announced > smallBytes)"],
+      ["contentLength <= smallBytes", "!(contentLength > smallBytes)"],
     ],
     attacks: ["length-twice"],
   },
@@ -58,7 +58,7 @@ const planted: readonly Planted[] = [
     changes: [
       [
         "const memory = reservation(address);\n",
-        "const memory = reservation(address);\n  memory.grow(announced ?? 0);\n",
+        "const memory = reservation(address);\n  memory.grow(contentLength ?? 0);\n",
       ],
     ],
     attacks: ["announced-idle"],
