@@ -40,6 +40,15 @@ export function commandsOf(file: string, marker: string): string {
   return block.code;
 }
 
+/** What a page shows as the output of a command, as a pattern: `…` matches the rest of a line. */
+export function outputOf(file: string, marker: string): RegExp {
+  const [, rest = ""] = page(file).split(`<!-- ${marker} -->`);
+  const output = /^\n```sh\n.*?^```\n\n```text\n(.*?)^```$/ms.exec(rest)?.[1];
+  if (output === undefined) throw new Error(`${file} shows no output of ${marker}`);
+  const escaped = output.trimEnd().replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(escaped.replaceAll("…", ".*"));
+}
+
 /** All that stands between back-ticks, in lines and in blocks. */
 export function codeIn(text: string): readonly string[] {
   const blocks = text.matchAll(/^```[^\n]*\n(.*?)^```$/gms);

@@ -9,7 +9,7 @@ import { asOperator, authorization, deliverTo } from "../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 
-import { commandBlocks, pages, root } from "../../docs/markdown.ts";
+import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
 setDefaultTimeout(30_000);
@@ -136,7 +136,8 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
   },
 
   async "docs/operations.md run: backup"({ shell, folder }, code) {
-    await done(shell(code));
+    const shown = outputOf("docs/operations.md", "run: backup");
+    expect(await done(shell(code))).toMatch(shown);
     const day = new Date().toISOString().slice(0, 10);
     const backup = readFileSync(join(folder, `backups/skyhook-${day}.db`));
     expect(backup.subarray(0, 15).toString()).toBe("SQLite format 3");
@@ -148,7 +149,8 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     await done(shell(`skyhook backup ${file}`));
     expect(await deliverTo(server, 2)).toBe(200);
     await server.stop();
-    await done(shell(code));
+    const shown = outputOf("docs/operations.md", "run: restore");
+    expect(await done(shell(code))).toMatch(shown);
     const again = await taken.start(folder);
     const events: unknown = await (await asOperator(again, "/v1/events")).json();
     expect(at(events, "data")).toMatchObject([{ idempotencyKey: "task_tracker:d-1" }]);
@@ -165,12 +167,12 @@ async function book({ url }: RunningServer, token: string): Promise<number> {
 }
 
 const blocks = pages
-  // Their own tests run what is on these pages.
-  .filter(({ file }) => !["README.md", "docs/scaling.md"].includes(file))
+  // readme.test.ts runs these.
+  .filter(({ file }) => file !== "README.md")
   .flatMap(({ file, text }) => commandBlocks(text).map((block) => ({ file, ...block })))
   .filter(({ marker }) => marker?.startsWith("run: "))
-  // adding-a-provider.test.ts runs these.
-  .filter(({ marker }) => !marker?.startsWith("run: provider "))
+  // adding-a-provider.test.ts and operations.test.ts run these.
+  .filter(({ marker }) => !/^run: (?:provider|deploy|move)\b/.test(marker ?? ""))
   .map(({ file, marker, code }) => ({ name: `${file} ${marker}`, code }));
 
 test.each(blocks)("$name", async ({ name, code }) => {

@@ -24,7 +24,7 @@ const limits = {
   statementTimeoutMs: 10_000,
   retryMs: 0,
 };
-/** As docs/scaling.md has it. */
+/** As docs/operations.md has it. */
 const ignoring =
   "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, idle_session_timeout";
 
