@@ -78,6 +78,7 @@ const elsewhere = [
   "TEST_DATABASE",
   "TEST_POSTGRES_URL",
   "FULL_PROPERTIES",
+  "UPDATE_DOCS",
   "DEPLOY_API_TOKEN",
   "NODE_ENV",
   "USER_TOKEN",
