@@ -15,7 +15,7 @@ const skippedHeaders =
  */
 const unprintable = /[^\t\n\u0020-\u007e\u00a1-\u00ac\u00ae-\u05ff\u3000-\ud7ff]/;
 
-/** A shell command that posts the same bytes. It has no signature: whoever holds the secret must add one. */
+/** A shell command that posts the same bytes. It has no signature: add one with the secret. */
 export function curlOf(
   origin: string,
   { provider, headers, body, bodyEncoding }: Delivery,

@@ -124,19 +124,19 @@ function isBare(payload: JsonObject, member: string): boolean {
 }
 
 interface Outcome {
-  readonly verb: string;
+  readonly phrase: string;
   readonly severity: Severity;
 }
 const outcomes: ReadonlyMap<string | null, Outcome> = new Map([
-  ["success", { verb: "passed", severity: "success" }],
-  ["failure", { verb: "failed", severity: "error" }],
-  ["timed_out", { verb: "timed out", severity: "error" }],
-  ["startup_failure", { verb: "failed to start", severity: "error" }],
-  ["cancelled", { verb: "was cancelled", severity: "warning" }],
-  ["action_required", { verb: "needs action", severity: "warning" }],
-  ["stale", { verb: "went stale", severity: "warning" }],
-  ["skipped", { verb: "was skipped", severity: "info" }],
-  ["neutral", { verb: "ended neutral", severity: "info" }],
+  ["success", { phrase: "passed", severity: "success" }],
+  ["failure", { phrase: "failed", severity: "error" }],
+  ["timed_out", { phrase: "timed out", severity: "error" }],
+  ["startup_failure", { phrase: "failed to start", severity: "error" }],
+  ["cancelled", { phrase: "was cancelled", severity: "warning" }],
+  ["action_required", { phrase: "needs action", severity: "warning" }],
+  ["stale", { phrase: "went stale", severity: "warning" }],
+  ["skipped", { phrase: "was skipped", severity: "info" }],
+  ["neutral", { phrase: "ended neutral", severity: "info" }],
 ]);
 
 function describeRun(payload: JsonObject): Description {
@@ -144,7 +144,7 @@ function describeRun(payload: JsonObject): Description {
   const runId = idAt(run, "id");
   const workflow = firstLineAt(payload, "workflow", "name") ?? firstLineAt(run, "name");
   const conclusion = firstLineAt(run, "conclusion");
-  const verb = outcomes.get(conclusion)?.verb ?? "completed";
+  const phrase = outcomes.get(conclusion)?.phrase ?? "completed";
   const branch = branchOf(payload, run);
   const headline = firstLineAt(run, "display_title") ?? firstLineAt(run, "head_commit", "message");
   const number = idAt(run, "run_number");
@@ -156,7 +156,7 @@ function describeRun(payload: JsonObject): Description {
     subject: runId && `workflow_run/${runId}`,
     title: joined(
       "",
-      `${workflow ?? "Workflow"} ${verb}`,
+      `${workflow ?? "Workflow"} ${phrase}`,
       branch && ` on ${branch}`,
       headline && `: ${headline}`,
       which && ` (${joined(", attempt ", which, attempt === "1" ? null : attempt)})`,

@@ -32,14 +32,14 @@ const listed = listing({
 });
 
 interface Outcome {
-  readonly verb: string;
+  readonly phrase: string;
   readonly severity: Severity;
 }
 const outcomes: ReadonlyMap<string | undefined, Outcome> = new Map([
-  ["deploy.created", { verb: "started", severity: "info" }],
-  ["deploy.succeeded", { verb: "succeeded", severity: "success" }],
-  ["deploy.error", { verb: "failed", severity: "error" }],
-  ["deploy.canceled", { verb: "was canceled", severity: "warning" }],
+  ["deploy.created", { phrase: "started", severity: "info" }],
+  ["deploy.succeeded", { phrase: "succeeded", severity: "success" }],
+  ["deploy.error", { phrase: "failed", severity: "error" }],
+  ["deploy.canceled", { phrase: "was canceled", severity: "warning" }],
 ]);
 
 /** Vercel: https://vercel.com/docs/webhooks/webhooks-api. */
@@ -83,7 +83,7 @@ function normalise({ payload }: VerifiedDelivery): Normalised {
           "Deploy",
           project && ` of ${project}`,
           target && ` to ${target}`,
-          ` ${outcome.verb}`,
+          ` ${outcome.phrase}`,
           message && `: ${message}`,
           branch && ` (${branch})`,
         )

@@ -18,7 +18,7 @@ export interface KeyedRequest {
   /** The request in its normal form. */
   readonly input: unknown;
   /**
-   * Keys for the hash of `input`, so that nobody with the database alone can guess the input. The first key is
+   * Keys for the hash of `input`, so that the database alone does not suffice to guess the input. The first key is
    * used for new records, and all are tried for existing ones.
    */
   readonly hashKeys: readonly [Uint8Array, ...Uint8Array[]];

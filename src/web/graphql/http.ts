@@ -37,7 +37,7 @@ export function useHttp(logError: ErrorLog): Plugin<GraphqlContext, ServerContex
       }
     },
     onSubscribe({ args: { contextValue } }) {
-      // Before the subscription starts: nobody would read it or end it.
+      // Check before the subscription starts: a rejected one would never be read or ended.
       const accepted = acceptedTypes(contextValue.request.headers.get("accept"));
       if (!accepted.some(isStreamType)) throw notAcceptable(streamType);
     },
