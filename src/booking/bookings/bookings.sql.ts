@@ -3,9 +3,8 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { type Booking, type Passenger, bookingsTable, passengersTable } from "../booking.ts";
 import { type Flight, flightsTable } from "../flight.ts";
 
-import { flightColumns } from "../flights/flights.sql.ts";
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, type Parameters, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsExcept, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 const tables = {
@@ -21,28 +20,10 @@ export interface BookingOnFlight extends Booking {
   readonly flight: Flight;
 }
 
-function bookingColumns(tables: Tables) {
-  const { id, reference, userId, flightId, status, seats, totalMinor, currency } = tables.bookings;
-  const { contactEmail, paymentMethod, createdAt, updatedAt, cancelledAt } = tables.bookings;
-  const { refundMinor, refundPercent, refundReason } = tables.bookings;
+function bookingColumns({ bookings, flights }: Tables) {
   return {
-    id,
-    reference,
-    userId,
-    flightId,
-    status,
-    seats,
-    totalMinor,
-    currency,
-    contactEmail,
-    paymentMethod,
-    createdAt,
-    updatedAt,
-    cancelledAt,
-    refundMinor,
-    refundPercent,
-    refundReason,
-    flight: flightColumns(tables),
+    ...columnsExcept(bookings, {}),
+    flight: columnsExcept(flights, {}),
   } satisfies Record<keyof BookingOnFlight, unknown>;
 }
 
@@ -85,9 +66,9 @@ export const passengersOfBookings = statement<{ ids: readonly Booking["id"][] } 
   p,
   dialect,
 ) => {
-  const { bookingId, position, firstName, lastName, email, sealed } = t.passengers;
+  const { bookingId, position } = t.passengers;
   return db
-    .select({ bookingId, position, firstName, lastName, email, sealed })
+    .select(columnsExcept(t.passengers, {}))
     .from(t.passengers)
     .innerJoin(t.bookings, eq(t.bookings.id, bookingId))
     .where(and(dialect.among(bookingId, p.ids), belongsTo(t, p)))

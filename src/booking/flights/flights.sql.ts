@@ -10,38 +10,17 @@ const tables = { flights: flightsTable };
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
-/** All columns of a flight. */
-export function flightColumns({ flights }: Tables) {
-  const { id, flightNumber, airline, origin, destination, departureTime, arrivalTime } = flights;
-  const { cabinClass, seats, seatsAvailable, priceMinor, currency, createdAt } = flights;
-  return {
-    id,
-    flightNumber,
-    airline,
-    origin,
-    destination,
-    departureTime,
-    arrivalTime,
-    cabinClass,
-    seats,
-    seatsAvailable,
-    priceMinor,
-    currency,
-    createdAt,
-  } satisfies Record<keyof Flight, unknown>;
-}
-
 export const flightById = statement<Pick<Flight, "id">>()((db, t, p) =>
-  db.select(flightColumns(t)).from(t.flights).where(eq(t.flights.id, p.id)).limit(1),
+  db.select().from(t.flights).where(eq(t.flights.id, p.id)).limit(1),
 );
 
 export const flightsByIds = statement<{ ids: readonly Flight["id"][] }>()((db, t, p, dialect) =>
-  db.select(flightColumns(t)).from(t.flights).where(dialect.among(t.flights.id, p.ids)),
+  db.select().from(t.flights).where(dialect.among(t.flights.id, p.ids)),
 );
 
 export const flightPages = pagesOver(tables)<Flight, never, Flight["id"]>({
   table: (t) => t.flights,
-  select: (db, t) => db.select(flightColumns(t)).from(t.flights),
+  select: (db, t) => db.select().from(t.flights),
 });
 
 /**
@@ -109,7 +88,7 @@ function matching({ flights }: Tables, p: Parameters<FlightQuery>): SQL | undefi
 export const searchFlights = statement<FlightQuery & { limit: number; offset: number }>()(
   (db, t, p) =>
     db
-      .select(flightColumns(t))
+      .select()
       .from(t.flights)
       .where(matching(t, p))
       .orderBy(asc(t.flights.departureTime), asc(t.flights.id))

@@ -3,7 +3,7 @@ import { and, eq, lt, sql } from "drizzle-orm";
 import { type Rejection, type StoredRejection, rejectionsTable } from "../rejection.ts";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 const tables = { rejections: rejectionsTable };
@@ -12,17 +12,8 @@ const statement = statementsOver(tables);
 
 /** The columns of a rejection that operators see. */
 function rejectionColumns({ rejections }: Tables) {
-  const { id, provider, createdAt, reason, address, requestId, headers, bodyBytes } = rejections;
-  return {
-    id,
-    provider,
-    createdAt,
-    reason,
-    address,
-    requestId,
-    headers,
-    bodyBytes,
-  } satisfies Record<keyof Rejection, unknown>;
+  const hidden = { signatures: true, body: true };
+  return columnsExcept(rejections, hidden) satisfies Record<keyof Rejection, unknown>;
 }
 
 export const insertRejection = statement<StoredRejection>()((db, { rejections }) =>

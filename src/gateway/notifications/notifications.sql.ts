@@ -12,7 +12,7 @@ import {
 
 import { eventsTable } from "../event.ts";
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 const tables = { notifications: notificationsTable, attempts: attemptsTable, events: eventsTable };
@@ -21,22 +21,8 @@ const statement = statementsOver(tables);
 
 /** The public columns of a notification. */
 function notificationColumns({ notifications }: Tables) {
-  const { id, eventId, createdAt, title, text, url, severity } = notifications;
-  const { status, attemptCount, dueAt, deliveredAt, lastError } = notifications;
-  return {
-    id,
-    eventId,
-    createdAt,
-    title,
-    text,
-    url,
-    severity,
-    status,
-    attemptCount,
-    dueAt,
-    deliveredAt,
-    lastError,
-  } satisfies Record<keyof Notification, unknown>;
+  const hidden = { seq: true, leasedUntil: true };
+  return columnsExcept(notifications, hidden) satisfies Record<keyof Notification, unknown>;
 }
 
 /** The columns that a notifier needs for a delivery. */
@@ -201,9 +187,9 @@ export const notificationsOfEvents = statement<{
 );
 
 export const attemptsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) => {
-  const { notificationId, startedAt, durationMs, delivered, responseStatus, error } = t.attempts;
+  const { notificationId, startedAt } = t.attempts;
   return db
-    .select({ notificationId, startedAt, durationMs, delivered, responseStatus, error })
+    .select(columnsExcept(t.attempts, {}))
     .from(t.attempts)
     .innerJoin(t.notifications, eq(t.notifications.id, notificationId))
     .where(eq(t.notifications.eventId, p.eventId))
