@@ -139,13 +139,9 @@ function eventTable(): string {
   const rows = all.map(({ event, message }) => {
     const fields = Object.keys(event.data).map((name) => `\`${name}\``);
     const title = message.title.replaceAll("|", "\\|");
-    return `| \`${event.provider}\` | \`${event.type}\` | ${message.severity} | ${title} | ${fields.join(" ")} |`;
+    return `| \`${event.provider}\` \`${event.type}\` | ${message.severity} | ${title} | ${fields.join(" ")} |`;
   });
-  return [
-    "| provider | type | severity | title | data |",
-    "| --- | --- | --- | --- | --- |",
-    ...rows,
-  ].join("\n");
+  return ["| event | severity | title | data |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }
 
 function wholeExample(): string {

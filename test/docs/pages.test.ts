@@ -137,7 +137,7 @@ test.each(generatedParts())("$file has what the code says of $name", (part) => {
 
 test("docs/webhooks.md lists every event of every provider, and those of bookings", () => {
   const [, table = ""] = page("docs/webhooks.md").split(/<!-- \/?events -->/);
-  const listed = Array.from(table.matchAll(/^\| `(\w+)` \| `(\S+)` \|/gm), ([, ...cells]) => cells);
+  const listed = Array.from(table.matchAll(/^\| `(\w+)` `(\S+)` \|/gm), ([, ...cells]) => cells);
   const events = catalogue.flatMap(({ id, samples }) =>
     Object.keys(samples).map((type) => [id, type]),
   );

@@ -29,23 +29,22 @@ export function credentials(): string {
 /** What is received: the first table of docs/webhooks.md. */
 export function providerTable(): string {
   const rows = catalogue.map((provider) => {
-    const { id, samples, signature } = provider;
+    const { id, signature } = provider;
     const off = defaultProviders.includes(id) ? "" : " (off unless named in `WEBHOOK_PROVIDERS`)";
     const headers = signature.headers.map((name) => `\`${name}\``).join(", ");
-    const events = Object.keys(samples).join(", ");
-    return `| \`${id}\`${off} | ${events} | ${signing(provider)} | ${headers} |`;
+    return `| \`${id}\`${off} | ${signing(provider)} | ${headers} |`;
   });
-  const head = ["| provider | events | signature | headers taken |", "| --- | --- | --- | --- |"];
+  const head = ["| provider | signature | headers |", "| --- | --- | --- |"];
   return [...head, ...rows].join("\n");
 }
 
 function signing({ signature }: Provider): string {
   const { algorithm, encoding, prefix, signed } = signature;
-  const told = [`HMAC-${algorithm.toUpperCase()}`, encoding];
-  if (prefix !== undefined) told.push(`\`${prefix}\` before it`);
-  if (signed === "raw-or-compact-json") told.push("over the raw or the compact JSON");
+  const form = [`HMAC-${algorithm.toUpperCase()}`, encoding];
+  if (prefix !== undefined) form.push(`\`${prefix}\` before it`);
+  if (signed === "raw-or-compact-json") form.push("over the raw or the compact JSON");
   if (signed === "timestamp-dot-raw") {
-    told.push(`\`t=…,v1=…\`, ${signature.toleranceSeconds / 60} minutes`);
+    form.push(`\`t=…,v1=…\`, ${signature.toleranceSeconds / 60} minutes`);
   }
-  return told.join(", ");
+  return form.join(", ");
 }
