@@ -9,6 +9,7 @@ import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
+import { type AddressOf, clientAddress } from "./web/rest/client-address.ts";
 import { cors } from "./web/rest/cors.ts";
 import { authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
@@ -36,6 +37,7 @@ import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
   const signedIn = authenticated(services.verify);
+  const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
   const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
@@ -64,22 +66,17 @@ export function createApp(services: Services) {
       }),
     )
     .use(problemsRest())
-    .use(
-      webhooksRest({
-        receive: services.receive,
-        trustedProxyHops: config.trustedProxyHops,
-      }),
-    )
+    .use(webhooksRest(services.receive, addressOf))
     .use(rejectionsRest(services.rejections, signedIn))
-    .use(usersRest(services.users, signedIn))
+    .use(usersRest(services.users, signedIn, addressOf))
     .use(flightsRest(services.flights))
-    .use(bookingsRest(services.bookings, signedIn))
+    .use(bookingsRest(services.bookings, signedIn, addressOf))
     .use(
       authRest({
         clients: services.clients,
         consoleCodes: services.consoleCodes,
         limiter: services.limiter,
-        trustedProxyHops: config.trustedProxyHops,
+        addressOf,
       }),
     )
     .use(eventsRest(services.events, signedIn))
@@ -93,7 +90,7 @@ export function createApp(services: Services) {
         verify: services.verify,
         logError,
         playground: config.graphiql === "on",
-        trustedProxyHops: config.trustedProxyHops,
+        addressOf,
       }),
     )
     .use(consoleRest())

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -24,7 +25,11 @@ import type { Bookings } from "./bookings.ts";
 const path = "/v1/api/bookings";
 
 /** Bookings: users see their own, admins see all. */
-export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =>
+export const bookingsRest = (
+  bookings: Bookings,
+  authenticated: Authenticated,
+  addressOf: AddressOf,
+) =>
   new Elysia({ name: "bookings", prefix: path })
     .post(
       "",
@@ -32,6 +37,7 @@ export const bookingsRest = (bookings: Bookings, authenticated: Authenticated) =
         const ctx = await authenticated(exchange);
         return serveCreation(
           exchange,
+          addressOf(exchange),
           async (body, key) => {
             const { made, replayed } = await bookings.create(ctx, body, key);
             return { made: bookingCreated(made), replayed };

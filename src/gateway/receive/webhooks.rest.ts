@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { readBytes } from "../../web/rest/body.ts";
-import { clientAddress, type SocketAddresses } from "../../web/rest/client-address.ts";
+import type { AddressOf, Connection } from "../../web/rest/client-address.ts";
 import type { Exchange } from "../../web/rest/serve.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
@@ -10,15 +10,14 @@ import { pathOf } from "../../web/rest/url.ts";
 import { catalogue } from "../providers/catalogue.ts";
 import type { Acknowledgement, Delivery } from "../delivery.ts";
 
-interface Parts {
-  readonly receive: (delivery: Delivery) => Promise<Acknowledgement>;
-  readonly trustedProxyHops: number;
-}
-
 /** `POST /webhooks/{provider}`. */
-export const webhooksRest = ({ receive, trustedProxyHops }: Parts) => {
-  const deliver = ({ request, server, set }: DeliveryExchange) => {
-    const address = clientAddress(request, server, trustedProxyHops);
+export const webhooksRest = (
+  receive: (delivery: Delivery) => Promise<Acknowledgement>,
+  addressOf: AddressOf,
+) => {
+  const deliver = (exchange: Exchange & Connection) => {
+    const { request, set } = exchange;
+    const address = addressOf(exchange);
     return receive({
       // Match the raw path; do not percent-decode.
       providerId: pathOf(request.url).slice("/webhooks/".length),
@@ -38,10 +37,6 @@ export const webhooksRest = ({ receive, trustedProxyHops }: Parts) => {
       .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
   );
 };
-
-interface DeliveryExchange extends Exchange {
-  readonly server: SocketAddresses | null;
-}
 
 const deliveryDetail = {
   operationId: "receiveWebhook",

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { AppError } from "../../base/errors.ts";
 import { readBytes } from "../../web/rest/body.ts";
-import { clientAddress } from "../../web/rest/client-address.ts";
+import type { AddressOf } from "../../web/rest/client-address.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 
@@ -14,7 +14,7 @@ interface Parts {
   readonly clients: Clients;
   readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
-  readonly trustedProxyHops: number;
+  readonly addressOf: AddressOf;
 }
 
 const maxBodyBytes = 16 * 1024;
@@ -23,13 +23,14 @@ const maxBodyBytes = 16 * 1024;
  * POST /v1/auth/token: the client-credentials grant (RFC 6749 section 4.4), as a form or as JSON.
  * POST /v1/auth/console: exchanges a one-time code from `skyhook console` for a token.
  */
-export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: Parts) =>
+export const authRest = ({ clients, consoleCodes, limiter, addressOf }: Parts) =>
   new Elysia({ name: "auth" })
     .post(
       "/v1/auth/console",
-      async ({ request, set }): Promise<AccessToken> => {
-        set.headers["cache-control"] = "no-store";
-        const code = jsonFields(await readText(request)).get("code");
+      async (exchange): Promise<AccessToken> => {
+        exchange.set.headers["cache-control"] = "no-store";
+        const text = await readText(exchange.request, addressOf(exchange));
+        const code = jsonFields(text).get("code");
         if (code === undefined) throw new AppError("bad-request", "code is required");
         return consoleCodes.exchange(code);
       },
@@ -49,12 +50,12 @@ export const authRest = ({ clients, consoleCodes, limiter, trustedProxyHops }: P
     )
     .post(
       "/v1/auth/token",
-      async ({ request, server, set }): Promise<AccessToken> => {
-        set.headers["cache-control"] = "no-store";
-        const address = clientAddress(request, server, trustedProxyHops);
+      async (exchange): Promise<AccessToken> => {
+        exchange.set.headers["cache-control"] = "no-store";
+        const address = addressOf(exchange);
         const blockedSeconds = limiter.blockedSeconds(address);
         if (blockedSeconds !== null) throw tooManyFailures(blockedSeconds);
-        const { id, secret } = await readCredentials(request);
+        const { id, secret } = await readCredentials(exchange.request, address);
         try {
           return await clients.grant(id, secret);
         } catch (error) {
@@ -86,8 +87,8 @@ interface Credentials {
 }
 
 /** Reads the client's credentials, from the body or from HTTP Basic (RFC 6749 section 2.3.1). */
-async function readCredentials(request: Request): Promise<Credentials> {
-  const fields = await readFields(request);
+async function readCredentials(request: Request, address: string): Promise<Credentials> {
+  const fields = await readFields(request, address);
   if (fields.get("grant_type") !== "client_credentials") {
     const detail = "grant_type must be client_credentials";
     throw new AppError("bad-request", detail, { oauthError: "unsupported_grant_type" });
@@ -102,9 +103,9 @@ async function readCredentials(request: Request): Promise<Credentials> {
   return { id, secret };
 }
 
-async function readFields(request: Request): Promise<Map<string, string>> {
+async function readFields(request: Request, address: string): Promise<Map<string, string>> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
-  const text = await readText(request);
+  const text = await readText(request, address);
   switch (type.trim().toLowerCase()) {
     case "application/x-www-form-urlencoded":
       return new Map(new URLSearchParams(text));
@@ -117,8 +118,8 @@ async function readFields(request: Request): Promise<Map<string, string>> {
   }
 }
 
-async function readText(request: Request): Promise<string> {
-  return new TextDecoder().decode(await readBytes(request, maxBodyBytes));
+async function readText(request: Request, address: string): Promise<string> {
+  return new TextDecoder().decode(await readBytes(request, maxBodyBytes, address));
 }
 
 function jsonFields(text: string): Map<string, string> {

@@ -8,6 +8,7 @@ import {
   totalHeaders,
 } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -18,7 +19,7 @@ import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";
 
-export const usersRest = (users: Users, authenticated: Authenticated) =>
+export const usersRest = (users: Users, authenticated: Authenticated, addressOf: AddressOf) =>
   new Elysia({ name: "users", prefix: path })
     .get(
       "",
@@ -66,6 +67,7 @@ export const usersRest = (users: Users, authenticated: Authenticated) =>
         const ctx = await authenticated(exchange);
         return serveCreation(
           exchange,
+          addressOf(exchange),
           (body, key) => users.create(ctx, body, key),
           (user) => `${path}/${user.id}`,
         );

@@ -4,7 +4,7 @@ import type { GraphQLSchema } from "graphql";
 import type { Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
-import { clientAddress, type SocketAddresses } from "../rest/client-address.ts";
+import type { AddressOf, Connection } from "../rest/client-address.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 import { requestIdOf } from "../rest/request-id.ts";
 import type { Exchange } from "../rest/serve.ts";
@@ -16,7 +16,7 @@ interface GraphqlRoute {
   readonly logError: ErrorLog;
   /** Whether to serve the playground and to allow introspection. */
   readonly playground: boolean;
-  readonly trustedProxyHops: number;
+  readonly addressOf: AddressOf;
 }
 
 const path = "/graphql";
@@ -32,12 +32,13 @@ export const graphqlRest = (options: GraphqlRoute) => {
   });
   const playground = lazy(async () => (await import("./playground.ts")).playground());
 
-  async function answer({ request, server, set }: GraphqlExchange): Promise<Response> {
+  async function answer(exchange: Exchange & Connection): Promise<Response> {
+    const { request, set } = exchange;
     if (options.playground && acceptsHtml(request)) return (await playground()).page(request);
     set.headers["cache-control"] = "no-store";
     // nginx must not buffer the events of a subscription.
     set.headers["x-accel-buffering"] = "no";
-    const address = clientAddress(request, server, options.trustedProxyHops);
+    const address = options.addressOf(exchange);
     return (await handler())(request, { requestId: requestIdOf(set.headers), address });
   }
 
@@ -53,10 +54,6 @@ export const graphqlRest = (options: GraphqlRoute) => {
       { detail: { hide: true } },
     );
 };
-
-interface GraphqlExchange extends Exchange {
-  readonly server: SocketAddresses | null;
-}
 
 /** Whether a browser navigates here; GraphQL clients ask for JSON. */
 function acceptsHtml({ method, headers }: Request): boolean {

@@ -23,12 +23,12 @@ export function requireUncompressed(headers: Headers): void {
  * Reads the exact bytes of a request body. Throws `body-too-large` as soon as Content-Length or the bytes
  * received exceed `maxBytes`; `unavailable` if large bodies exceed the memory limit of this client or of
  * all clients; `bad-request` if Content-Length is invalid, or if the client disconnects or is too slow.
- * Requests without an `address` share the limit of one client.
+ * `address` is the client's address.
  */
 export async function readBytes(
   request: Request,
   maxBytes: number,
-  address = "",
+  address: string,
 ): Promise<Uint8Array> {
   const contentLength = contentLengthOf(request.headers);
   if (contentLength !== null && contentLength > maxBytes) throw tooLarge(maxBytes);

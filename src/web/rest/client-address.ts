@@ -1,7 +1,16 @@
 /** The part of Bun's server that returns the address of a socket. */
-export interface SocketAddresses {
+interface SocketAddresses {
   requestIP(request: Request): { readonly address: string } | null;
 }
+
+/** The parts of Elysia's context that determine the client's address. */
+export interface Connection {
+  readonly request: Request;
+  readonly server: SocketAddresses | null;
+}
+
+/** Returns the client's address, as this server's trusted proxies forward it. */
+export type AddressOf = (connection: Connection) => string;
 
 /**
  * The client's address: without trusted proxies, the address of the socket. With `hops` trusted proxies, the
@@ -9,11 +18,7 @@ export interface SocketAddresses {
  * forge the entries on the left. If that entry is no address, the entry of the next nearer proxy is used,
  * and finally the socket's. `server` is null in tests, which have no socket.
  */
-export function clientAddress(
-  request: Request,
-  server: SocketAddresses | null,
-  hops: number,
-): string {
+export function clientAddress({ request, server }: Connection, hops: number): string {
   if (hops > 0) {
     const trusted = request.headers.get("x-forwarded-for")?.split(",").slice(-hops) ?? [];
     for (const entry of trusted) {

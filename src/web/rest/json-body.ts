@@ -13,14 +13,14 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
  * Reads the JSON body of a request. Throws `unsupported-media-type` for anything but uncompressed
  * `application/json`, `body-too-large`, and `invalid-body` for anything but JSON in UTF-8 (RFC 8259).
  */
-export async function readJson(request: Request): Promise<unknown> {
+export async function readJson(request: Request, address: string): Promise<unknown> {
   const [type = ""] = (request.headers.get("content-type") ?? "").split(";", 1);
   if (type.trim().toLowerCase() !== "application/json") {
     const detail = "Content-Type is not supported. Send the body as application/json.";
     throw new AppError("unsupported-media-type", detail, { accept: "application/json" });
   }
   requireUncompressed(request.headers);
-  return jsonOf(await readBytes(request, maxBodyBytes));
+  return jsonOf(await readBytes(request, maxBodyBytes, address));
 }
 
 /** Parses JSON bytes. Throws `invalid-body` for malformed JSON, too deep nesting or a lone surrogate. */

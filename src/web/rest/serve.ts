@@ -41,6 +41,7 @@ export async function servePage<Item, const Extra extends string = never>(
  */
 export async function serveCreation<Made>(
   { request, set }: Exchange,
+  address: string,
   create: (
     body: unknown,
     key: string | null,
@@ -48,7 +49,7 @@ export async function serveCreation<Made>(
   locationOf: (made: Made) => string,
 ): Promise<Made> {
   const key = readIdempotencyKey(request);
-  const { made, replayed } = await create(await readJson(request), key);
+  const { made, replayed } = await create(await readJson(request, address), key);
   set.status = 201;
   set.headers["location"] = locationOf(made);
   if (replayed) set.headers["idempotent-replayed"] = "true";

@@ -8,8 +8,8 @@ beforeAll(() => {
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: (request, socket) =>
-      new Response(clientAddress(request, socket, Number(request.headers.get("x-hops")))),
+    fetch: (request, server) =>
+      new Response(clientAddress({ request, server }, Number(request.headers.get("x-hops")))),
   });
 });
 afterAll(() => server.stop(true));
