@@ -102,6 +102,16 @@ const codes = new Set([
 /** What a reader of docs/webhooks.md makes. */
 const isToBeMade = (file: string): boolean => /\/status_page(?:\.samples)?\.ts$/.test(file);
 
+test("docs/architecture.md names files that exist", () => {
+  const files = [...new Bun.Glob("{src,test}/**/*.ts").scanSync(root)];
+  const used = named(
+    page("docs/architecture.md"),
+    /(?<![\w.<>*/-])([\w-][\w/-]*(?:\.\w+)?\.ts)\b/g,
+  );
+  expect(used.length).toBeGreaterThan(40);
+  expect(used.filter((name) => !files.some((file) => `/${file}`.endsWith(`/${name}`)))).toEqual([]);
+});
+
 test("all routes that pages name are there", async () => {
   const app = await startApp();
   try {

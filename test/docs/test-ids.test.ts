@@ -38,7 +38,7 @@ describe("docs/security.md", () => {
 });
 
 test("every row of the faults in docs/operations.md names a test", () => {
-  const [, faults = ""] = /^### Faults$(.*?)^## /ms.exec(page("docs/operations.md")) ?? [];
+  const [, faults = ""] = /^## Faults$(.*?)^## /ms.exec(page("docs/operations.md")) ?? [];
   const rows = faults
     .split("\n")
     .filter((line) => line.startsWith("|") && !/\| test \|$|^\|---/.test(line));

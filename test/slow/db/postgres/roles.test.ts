@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { SQL } from "bun";
 
@@ -26,7 +28,7 @@ const limits = {
   retryMs: 0,
 };
 
-/** As docs/operations.md has them, in the database that the test has. */
+/** The roles of deploy/postgres-roles.sql by other names, without default privileges: rights are granted one by one. */
 const ownerText = `create role keeper login;
   create role server login;
   create schema skyhook authorization keeper;
@@ -85,6 +87,20 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await storage.atomically();
     expect(await storage.all(newestSeq, {})).toEqual([{ seq: 1 }]);
     expect((await inspectServer(schema, urlOf("server"), limits)).warnings).toEqual([]);
+    await storage.close();
+  }, 60_000);
+
+  test("deploy/postgres-roles.sql creates an owner that migrates and a role that serves", async () => {
+    const { urlOf, run } = await start();
+    const script = join(import.meta.dir, "../../../../deploy/postgres-roles.sql");
+    await run(readFileSync(script, "utf8"));
+    await (await opened(urlOf("sky"))).close();
+    const storage = await opened(urlOf("sky_server"));
+    await storage.atomically(
+      write(insertEvent, eventRow(1)),
+      write(insertNotification, notificationRow(1)),
+    );
+    expect((await inspectServer(schema, urlOf("sky_server"), limits)).warnings).toEqual([]);
     await storage.close();
   }, 60_000);
 
