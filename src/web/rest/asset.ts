@@ -95,16 +95,21 @@ export function assetsRest(name: string, assets: Readonly<Record<string, Asset>>
   return app;
 }
 
+/** As blobs: Bun sends those without a copy. Clients that do not read would make it keep a copy of a string each. */
 interface Prepared {
-  readonly plain: string;
-  readonly compressed: Uint8Array<ArrayBuffer>;
+  readonly plain: Blob;
+  readonly compressed: Blob;
   readonly hash: string;
 }
 
 async function prepare(load: () => Promise<string>): Promise<Prepared> {
-  const plain = await load();
-  const compressed = await compress(plain);
-  return { plain, compressed, hash: Bun.hash(plain).toString(36) };
+  const text = await load();
+  const compressed = await compress(text);
+  return {
+    plain: new Blob([text]),
+    compressed: new Blob([compressed]),
+    hash: Bun.hash(text).toString(36),
+  };
 }
 
 async function compress(text: string): Promise<Uint8Array<ArrayBuffer>> {

@@ -55,7 +55,8 @@ function assetsOf(docs: DocsFolder): ReadonlyMap<string, Asset> {
 
 function picture(bytes: Buffer<ArrayBuffer>): Asset {
   const headers = { "content-type": "image/webp", "cache-control": "max-age=3600" };
-  return async () => new Response(bytes, { headers });
+  const blob = new Blob([bytes]);
+  return async () => new Response(blob, { headers });
 }
 
 function documentOf(docs: DocsFolder, file: string): string {

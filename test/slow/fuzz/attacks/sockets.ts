@@ -105,6 +105,19 @@ export const socketAttacks: readonly Attack[] = [
       }),
   },
   {
+    name: "unread-pages",
+    about: "150 connections that ask for the largest page and do not read it",
+    async run(victim) {
+      await answered(victim.fetch("/swagger/scalar.js"));
+      await withWires(victim, 150, async (wires) => {
+        for (const wire of wires) wire.stopReading();
+        for (const wire of wires) await wire.send(head("GET /swagger/scalar.js"));
+        await Bun.sleep(1_000);
+        expectStatus(await deliver(victim), 200);
+      });
+    },
+  },
+  {
     name: "feed-followers",
     about: "200 followers of the feed that do not read, while 200 deliveries arrive",
     run: (victim) =>
