@@ -46,20 +46,20 @@ export function withPart(page: string, part: GeneratedPart): string {
 
 function errorTable(): string {
   const rows = Object.entries(problems).map(
-    ([code, { status, explanation }]) => `| ${status} | \`${code}\` | ${explanation} |`,
+    ([code, { status, explanation }]) =>
+      `| ${status} | \`${code}\` | ${explanation.replace(/(?<=\.) .*/s, "")} |`,
   );
-  return ["| status | code | what it means, and what to do |", "| --- | --- | --- |", ...rows].join(
-    "\n",
-  );
+  return ["| status | code | meaning |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-interface Told {
+/** An event, and what operators receive for it. */
+interface Received {
   readonly event: Event;
   readonly message: Message;
 }
 
-/** What becomes of a sample delivery, by the functions that real ones go through. */
-function toldOf(provider: Provider, sample: SampleDelivery): Told {
+/** The event and the message of a sample delivery, made as for a real one. */
+function receivedOf(provider: Provider, sample: SampleDelivery): Received {
   const { headers, body } = sample({ id: deliveryId, now });
   const bytes = Buffer.from(JSON.stringify(body));
   const lowered = new Headers(headers);
@@ -82,7 +82,7 @@ function toldOf(provider: Provider, sample: SampleDelivery): Told {
     data,
   };
   const [message] = messagesOf(provider, event);
-  if (message === undefined) throw new Error(`Nobody is told of ${provider.id} ${type}`);
+  if (message === undefined) throw new Error(`${provider.id} has no message for ${type}`);
   return { event, message };
 }
 
@@ -120,7 +120,7 @@ const sampleBooking: BookingOnFlight = {
   },
 };
 
-function bookingTold(type: "booking.confirmed" | "booking.cancelled"): Told {
+function bookingReceived(type: "booking.confirmed" | "booking.cancelled"): Received {
   const actor = { id: uuid, roles: ["user"] } as const;
   const {
     headers: _,
@@ -133,15 +133,25 @@ function bookingTold(type: "booking.confirmed" | "booking.cancelled"): Told {
 
 function eventTable(): string {
   const ofProviders = catalogue.flatMap((provider) =>
-    Object.values(provider.samples).map((sample) => toldOf(provider, sample)),
+    Object.values(provider.samples).map((sample) => receivedOf(provider, sample)),
   );
-  const all = [...ofProviders, bookingTold("booking.confirmed"), bookingTold("booking.cancelled")];
-  const rows = all.map(({ event, message }) => {
-    const fields = Object.keys(event.data).map((name) => `\`${name}\``);
-    const title = message.title.replaceAll("|", "\\|");
-    return `| \`${event.provider}\` \`${event.type}\` | ${message.severity} | ${title} | ${fields.join(" ")} |`;
+  const all = [
+    ...ofProviders,
+    bookingReceived("booking.confirmed"),
+    bookingReceived("booking.cancelled"),
+  ];
+  const rows = all.map(({ event: { provider, type }, message: { severity, title } }) => {
+    return `| \`${provider}\` \`${type}\` | ${severity} | ${title.replaceAll("|", "\\|")} |`;
   });
-  return ["| event | severity | title | data |", "| --- | --- | --- | --- |", ...rows].join("\n");
+  const byProvider = Map.groupBy(all, ({ event }) => event.provider);
+  const fieldRows = Array.from(byProvider, ([provider, received]) => {
+    const fields = new Set(received.flatMap(({ event }) => Object.keys(event.data)));
+    return `| \`${provider}\` | ${Array.from(fields, (name) => `\`${name}\``).join(" ")} |`;
+  });
+  return [
+    ["| event | severity | title |", "| --- | --- | --- |", ...rows].join("\n"),
+    ["| provider | fields of `data.event.data` |", "| --- | --- |", ...fieldRows].join("\n"),
+  ].join("\n\n");
 }
 
 function wholeExample(): string {
@@ -149,7 +159,7 @@ function wholeExample(): string {
   const sample = provider?.samples["workflow_run.completed"];
   if (provider === undefined || sample === undefined)
     throw new Error("code_host has no such event");
-  const { event, message } = toldOf(provider, sample);
+  const { event, message } = receivedOf(provider, sample);
   const { title, text, url, severity } = message;
   const data = { notificationId, title, text, url, severity, createdAt: event.createdAt, event };
   return `\`\`\`json\n${JSON.stringify(cloudEvent(event, data), null, 2)}\n\`\`\``;
