@@ -5,7 +5,7 @@ type Named = Readonly<Record<string, unknown>>;
 /**
  * Returns a function that binds the values of a statement, and throws when one is missing. Drizzle checks
  * the type of every parameter on every run, which costs a delivery with its thirty parameters 3 µs. `finish`
- * is what a database does to each value besides.
+ * converts each value for the driver.
  */
 export function binder<Bound>(
   params: readonly unknown[],
@@ -13,13 +13,13 @@ export function binder<Bound>(
 ): (values: object) => Bound[] {
   const binds = params.map((param) => bindOne(param));
   return (values) => {
-    // Guarantee: any object can be read by name; what is not there is caught below.
+    // Guarantee: any object can be read by name; `named` throws when the value is missing.
     const named = values as Named;
     return binds.map((bind) => finish(bind(named)));
   };
 }
 
-/** How a parameter gets its value: from the values by name, encoded for its column, or as it is. */
+/** Returns how a parameter gets its value: by name, by name and encoded for its column, or as a constant. */
 function bindOne(param: unknown): (values: Named) => unknown {
   if (is(param, Placeholder)) return named(String(param.name), (value) => value);
   if (is(param, Param) && is(param.value, Placeholder)) {

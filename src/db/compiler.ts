@@ -3,7 +3,7 @@ import { sql, type Table } from "drizzle-orm";
 import type { Dialect, Query, Sql, Statement } from "./statement.ts";
 import type { Definition, Definitions, TablesOf } from "./table.ts";
 
-/** What a dialect makes statements with. */
+/** What the compiler needs from a dialect. */
 export interface Compiling<Run> {
   /** Drizzle's builders of this dialect. */
   readonly builders: Sql;
@@ -31,9 +31,9 @@ export function compiler<Run>({
       run = prepare(
         statement.build(
           builders,
-          // Guarantee: each definition's table, by the definition's name.
+          // Guarantee: the entries map the name of each definition to its table.
           Object.fromEntries(tables) as TablesOf<Definitions>,
-          // Guarantee: the proxy answers every name with its placeholder, so with those of any Values.
+          // Guarantee: the proxy returns a placeholder for every name, so it fits any Values.
           parameters as never,
           dialect,
         ),
@@ -44,7 +44,7 @@ export function compiler<Run>({
   };
 }
 
-// Guarantee: the rows came from running this very statement, whose type says what they are.
+// Guarantee: callers pass rows that this statement returned, so they have its row type.
 export function rowsOf<Row>(_: Statement<never, Row>, rows: readonly unknown[]): Row[] {
   return rows as Row[];
 }

@@ -14,33 +14,33 @@ import {
 import type { Storage } from "./storage.ts";
 import type { Definitions, TablesOf } from "./table.ts";
 
-/** A list that is read by keyset. `Filter` names the columns it can be filtered by. */
+/** A list that is paginated by keyset. `Filter` names the columns that it can be filtered by. */
 export interface List<Defined extends Definitions, Item, Filter extends string> {
   readonly table: (
     tables: TablesOf<Defined>,
   ) => Table & Record<"createdAt" | "id" | Filter, Column>;
   readonly select: (db: Sql, tables: TablesOf<Defined>) => Select<Item>;
-  /** A filter for which upper and lower case are one; its index is on `lower(…)`. */
+  /** A case-insensitive filter; its index is on `lower(…)`. */
   readonly ignoringCase?: Filter;
   /**
-   * A filter with few values, nearly always `common`. The others are written into the statement with
-   * `<> common`, by which SQLite recognises the partial index that holds only them.
+   * A filter with few values, most often `common`. Other values are literals in the statement, together with
+   * `<> common`, so that SQLite uses the partial index that covers only them.
    */
   readonly uncommon?: { readonly filter: Filter; readonly common: string };
 }
 
-/** What to filter by; undefined: any. */
+/** Undefined: no filter. */
 export type Filters<Filter extends string> = { readonly [Name in Filter]?: string | undefined };
 
 type Values = Record<string, string | number | Date | null>;
 
-/** A position before the first item, at an instant, or at an item. */
+/** Whether a page starts at the first item, after an instant, or after an item. */
 type PositionKind = "start" | "time" | "item";
 
 /**
- * Returns the function that defines a reader of pages over these tables. One statement is compiled for each
- * combination of filters, order and kind of position that is really asked for; positions are compared as
- * row values, which both databases seek by index (the spelled-out OR form is 1,000 times slower on SQLite).
+ * Returns the function that defines paginated reads over these tables. One statement is compiled for each
+ * combination of filters, order and kind of position that requests use. Positions are compared as row
+ * values, which both databases seek by index (the equivalent OR form is 1,000 times slower on SQLite).
  */
 export function pagesOver<const Defined extends Definitions>(definitions: Defined) {
   const statement = statementsOver(definitions);
@@ -101,7 +101,7 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
 }
 
 interface Conditions<Defined extends Definitions> {
-  /** The same for all filters that can share a statement. */
+  /** Cache key: equal for all filters that can share a statement. */
   readonly shape: string;
   readonly values: Record<string, string>;
   readonly terms: (tables: TablesOf<Defined>, dialect: Dialect) => SQL[];

@@ -12,7 +12,7 @@ const defaultLimits: ServerLimits = {
   retryMs: 2_000,
 };
 
-const nobody: StorageObserver = {
+const noObserver: StorageObserver = {
   migrated() {},
   warning() {},
   transactionWaits: () => null,
@@ -21,38 +21,38 @@ const nobody: StorageObserver = {
 
 const sqliteUrl = /^sqlite:(.+)$/;
 
-/** The file of a database; null when it lives in memory or is a server. */
+/** The file of a database; null for a database in memory or on a server. */
 export function databaseFile(url: string): string | null {
   const [, file = ":memory:"] = sqliteUrl.exec(url) ?? [];
   return file === ":memory:" ? null : file;
 }
 
 /**
- * Opens the database at `url` and migrates it to `schema`. Throws an `Error` with one clear line when the
- * URL is of no known kind, the server cannot be used, the database is newer than the program, or a copy
+ * Opens the database at `url` and migrates it to `schema`. Throws an `Error` with a message of one line when
+ * the URL has an unknown scheme, the server is unusable, the database is newer than the program, or a copy
  * into it is unfinished.
  */
 export function openStorage(
   schema: Schema,
   url: string,
   limits: ServerLimits = defaultLimits,
-  observer: StorageObserver = nobody,
+  observer: StorageObserver = noObserver,
 ): Promise<Storage> {
   return open(schema, url, limits, observer, false);
 }
 
-/** As `openStorage`, to copy into it: also when an earlier copy is unfinished. */
+/** Like `openStorage`, but accepts a database with an unfinished copy, so that the copy can be repeated. */
 export function openCopyTarget(
   schema: Schema,
   url: string,
   limits: ServerLimits,
 ): Promise<Storage> {
-  return open(schema, url, limits, nobody, true);
+  return open(schema, url, limits, noObserver, true);
 }
 
 /**
- * Keeps everybody from writing to the database at `url`, which exists and has `schema`, until the hold is
- * released. Throws when another writes to it or holds it for long.
+ * Blocks all writes to the database at `url`, which exists and has `schema`, until the hold is released.
+ * Throws when another connection keeps writing or holds the lock until the timeout.
  */
 export async function holdStill(schema: Schema, url: string, limits: ServerLimits): Promise<Hold> {
   const [, file] = sqliteUrl.exec(url) ?? [];
@@ -71,7 +71,7 @@ async function open(
   const [, file] = sqliteUrl.exec(url) ?? [];
   if (file !== undefined) return openSqlite(schema, file, observer, isForCopy);
   if (/^postgres(ql)?:/.test(url)) {
-    // Loaded only where it is used: a tenth of the time of a start.
+    // Imported only when needed: loading it takes a tenth of the start time.
     const { openPostgres } = await import("./postgres/open.ts");
     return openPostgres(schema, url, limits, observer, isForCopy);
   }

@@ -3,7 +3,7 @@ import { AppError } from "../base/errors.ts";
 import { encodeCursor } from "../base/cursor.ts";
 import type { ItemId, Page, PageRequest, Position } from "../base/page.ts";
 
-/** What to read of a list: `limit` rows from a position (exclusive) or after `offset` rows. */
+/** The part of a list to read: `limit` rows after a position (exclusive) or after `offset` rows. */
 export interface Window<Id extends ItemId = string> {
   readonly order: "newest-first" | "oldest-first";
   readonly from: Position<Id> | null;
@@ -18,9 +18,9 @@ export interface Source<Item, Id extends ItemId = string> {
 }
 
 /**
- * Reads one page, for REST and GraphQL alike. Newest first: `createdAt`, then `id`, both descending.
- * One row more than asked for is read, to know whether more follow. Backward reads ascend and are
- * turned around, so that every page is in the same order.
+ * Reads one page, for both REST and GraphQL. Newest first: `createdAt`, then `id`, both descending.
+ * Reads one row more than requested, to know whether more follow. Backward reads ascend and are
+ * reversed afterwards, so that every page has the same order.
  */
 export async function paginate<
   Item extends { readonly createdAt: Date; readonly id: Id },
@@ -51,8 +51,8 @@ function windowOf<Id extends ItemId>(request: PageRequest<Id>): Omit<Window<Id>,
   const { cursor, direction } = request;
   if (direction === "forward") return { order: "newest-first", from: cursor, offset: 0 };
   if (cursor?.id === null) {
-    // Going back by a time alone would miss or repeat items of that millisecond.
-    throw new AppError("invalid-cursor", "A cursor without an id can only travel forward");
+    // Reading backward from a time alone would miss or repeat items of that millisecond.
+    throw new AppError("invalid-cursor", "A cursor without an id can only be used forward");
   }
   return { order: "oldest-first", from: cursor, offset: 0 };
 }

@@ -1,38 +1,38 @@
 import { type Definition, defineTable } from "./table.ts";
 
-/** A change of the database's schema, run once. */
+/** A change to the database schema, applied once. */
 export interface Migration {
   readonly name: string;
   readonly sql: string;
 }
 
-/** The tables of the program, and the migrations that create them in each database. */
+/** The program's tables, and the migrations that create them in each database. */
 export interface Schema {
   readonly tables: readonly Definition[];
-  /** In order. */
+  /** In the order in which they are applied. */
   readonly migrations: {
     readonly sqlite: readonly Migration[];
     readonly postgres: readonly Migration[];
   };
 }
 
-/** The migrations that a database has. */
+/** Records the migrations that were applied to a database. */
 export const migrationsTable = defineTable<Pick<Migration, "name">>("migrations", { name: "text" });
 
 /**
  * Recorded as a migration while a copy into the database is unfinished. Every start reads the migrations
- * anyway, and older programs refuse a database with a migration they do not know.
+ * anyway, and older programs do not open a database with an unknown migration.
  */
 export const unfinishedCopy = "copy_not_finished";
 
-/** A database that must not be used as it is. The message says why and what to do, on one line. */
+/** Thrown for a database that must not be used in its current state. The message says why and what to do. */
 export class UnfitDatabase extends Error {
   override readonly name = "UnfitDatabase";
 }
 
 /**
- * The migrations that are still to be applied, in order. Throws an `UnfitDatabase` when the database has
- * one that this program does not know, or when a copy into it is unfinished, unless opened `isForCopy`.
+ * Returns the pending migrations, in order. Throws an `UnfitDatabase` when the database has a migration
+ * that this program does not know, or when a copy into it is unfinished and `isForCopy` is false.
  */
 export function dueMigrations(
   migrations: readonly Migration[],

@@ -5,8 +5,8 @@ import type { AppError } from "../base/errors.ts";
 import type { Definition, Definitions, RowOf, TablesOf } from "./table.ts";
 
 /**
- * What Drizzle's builders for SQLite and PostgreSQL have in common, as narrow as our queries need.
- * A query written against it compiles once and runs on both.
+ * The methods that Drizzle's builders for SQLite and PostgreSQL share, limited to those that our queries use.
+ * A query written against it runs on both.
  */
 export interface Sql {
   select(): { from<T extends Table>(table: T): Select<RowOf<T>> };
@@ -32,13 +32,13 @@ type RowOfFields<F> = {
 };
 type Assignments<T extends Table> = { [K in keyof RowOf<T>]?: RowOf<T>[K] | SQL | Placeholder };
 
-/** A finished query whose rows are `Row`. At run time it is a Drizzle builder. */
+/** A complete query whose rows are `Row`. At run time it is a Drizzle builder. */
 export interface Query<Row> {
-  /** Never there at run time: carries the type of the rows. */
+  /** Never set: carries the type of the rows. */
   readonly $row?: Row;
 }
 export interface Select<Row> extends Query<Row> {
-  /** Only with named fields: a row then stays flat. */
+  /** Use it only with named fields, which keep the row flat. */
   innerJoin(table: Table, on: SQL): Select<Row>;
   where(condition: SQL | undefined): Select<Row>;
   groupBy(...columns: (Column | SQL)[]): Select<Row>;
@@ -58,35 +58,35 @@ interface Insert extends WriteQuery {
   }): WriteQuery;
 }
 
-/** `parameters.name` is the placeholder of `values.name`: a name that is not in `Values` does not compile. */
+/** `parameters.name` is the placeholder for `values.name`; a name that is not in `Values` does not compile. */
 export type Parameters<Values> = { readonly [Name in keyof Values]-?: Placeholder };
 
-/** What the databases write each in their own way. */
+/** SQL that differs between the databases. */
 export interface Dialect {
-  /** The condition that `column` is one of the values of `list`. */
+  /** True when `column` is one of the values of `list`. */
   among(column: Column, list: Placeholder): SQL;
-  /** In lower case, letters beyond ASCII as they are. */
+  /** Converts ASCII letters to lower case; other letters stay unchanged. */
   lower(text: Column | Placeholder): SQL;
-  /** A number for a new row that no other row has; PostgreSQL takes it from the sequence `<table>_<column>`. */
+  /** A unique number for a new row; PostgreSQL takes it from the sequence `<table>_<column>`. */
   nextNumber(column: Column): SQL;
   /**
-   * The number up to which every row is committed or will never be. With several writers numbers do not
-   * become visible in order: PostgreSQL asks the function `settled_<table>_<column>()`.
+   * The highest number such that no open transaction can still commit a row with it or a lower one. With
+   * several writers, rows do not become visible in the order of their numbers, so PostgreSQL calls the
+   * function `settled_<table>_<column>()`.
    */
   newestSettled(column: Column): SQL<number>;
-  /** That `column` is one of those that `query` selects; rows that another transaction has locked are skipped. */
+  /** True when `query` selects `column`; rows that another transaction has locked are skipped. */
   amongUnlocked(column: Column, query: SQL): SQL;
 }
 
-/** A row by its number. */
+/** A row, identified by its number. */
 interface ContendedRow {
   readonly table: Definition;
   readonly id: number;
 }
 
-/** A query as a value: written once, compiled by each dialect on first use, run with `Values`. */
+/** A query, defined once. Each dialect compiles it on first use and runs it with `Values`. */
 export interface Statement<Values, Row> {
-  /** The tables it names. */
   readonly definitions: Definitions;
   build(
     sql: Sql,
@@ -95,15 +95,15 @@ export interface Statement<Values, Row> {
     dialect: Dialect,
   ): Query<Row>;
   /**
-   * The row that many transactions want at once, where there is one. A database with many writers locks
-   * those of a group beforehand and in one order, so that no two groups wait for each other.
+   * The row, if any, that many transactions update at the same time. A database with many writers locks the
+   * contended rows of a group first, always in the same order, so that no two groups deadlock.
    */
   contended?(values: Values): ContendedRow;
 }
 
 /**
  * Returns the function that defines statements over these tables. Define statements at module level or in
- * a cache, never per request: building and preparing a query costs 45–90 µs, running a prepared one 1–3 µs.
+ * a cache, never per request: building and preparing a query takes 45–90 µs, running a prepared one 1–3 µs.
  */
 export function statementsOver<const Defined extends Definitions>(definitions: Defined) {
   return <Values extends object = Record<never, never>>() =>
@@ -117,7 +117,7 @@ export function statementsOver<const Defined extends Definitions>(definitions: D
       options: Pick<Statement<Values, Row>, "contended"> = {},
     ): Statement<Values, Row> => ({
       definitions,
-      // Guarantee: the compiler hands it the tables of these definitions, by the same names.
+      // Guarantee: the compiler passes the tables of these definitions, under the same names.
       build: (sql, tables, parameters, dialect) =>
         build(sql, tables as unknown as TablesOf<Defined>, parameters, dialect),
       ...options,
@@ -137,7 +137,7 @@ export function allColumns(table: Table, ...except: string[]): Record<string, Pl
   );
 }
 
-/** Drizzle's tables for PostgreSQL also have a method. */
+/** Drizzle's PostgreSQL tables also have the method `enableRLS`. */
 function isColumnField(field: string): boolean {
   return field !== "enableRLS";
 }
@@ -153,27 +153,27 @@ export function columnsExcept(table: Table, except: object): object {
   );
 }
 
-/** A placeholder that is encoded as `column` is; for use inside raw fragments. */
+/** A placeholder whose value is encoded like those of `column`, for use in raw fragments. */
 export function encoded(placeholder: Placeholder, column: Column): SQL {
   return sql`${sql.param(placeholder, column)}`;
 }
 
-/** A statement to run with its values. */
+/** A statement and the values to run it with. */
 export interface Write<Row> {
   readonly statement: Statement<never, Row>;
   readonly values: object;
   readonly onNoRows: AppError | "stop" | undefined;
 }
 
-/** What a statement did: the rows it returned, and how many rows it returned or changed. */
+/** The rows that a statement returned, and the number of rows that it returned or changed. */
 export interface WriteResult<Row> {
   readonly rows: readonly Row[];
   readonly changes: number;
 }
 
 /**
- * A statement for `Storage.atomically`. `onNoRows` says what follows when it changes no row: an error
- * rolls back the transaction and is thrown; `"stop"` skips the statements that follow and commits.
+ * A statement for `Storage.atomically`. `onNoRows` decides what happens when it changes no row: an error
+ * rolls back the transaction and is thrown; `"stop"` skips the remaining statements and commits.
  */
 export function write<Values extends object, Row>(
   statement: Statement<Values, Row>,

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 
 import { type Metrics, setOrRemove } from "../telemetry/metrics.ts";
 
-/** Counts commits and measures the database's disk. `file`: null where the database is not a file. */
+/** Measures commits, and the disk that the database is on. `file`: null when the database is not a file. */
 export function storageMetrics(metrics: Metrics, file: string | null) {
   const seconds = metrics.histogram({
     name: "skyhook_storage_commit_duration_seconds",
@@ -42,7 +42,7 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
   };
 }
 
-/** Null where the file, or its disk, cannot be read. */
+/** Null when the file or its disk cannot be read. */
 async function diskFiguresOf(file: string) {
   try {
     const [{ bavail, blocks, bsize }, { size }] = await Promise.all([

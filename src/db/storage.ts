@@ -13,60 +13,62 @@ export interface Storage {
     values: NoInfer<Values>,
   ): Promise<Row[]>;
   /**
-   * Runs statements as one transaction, all or nothing. Resolves once it is on disk, with the result of
-   * each statement; a skipped one has no rows. Throws the error of the statement that failed.
+   * Runs statements as one transaction. Resolves once it is on disk, with the result of each statement;
+   * a skipped statement has no rows. Throws the error of the statement that failed.
    */
   atomically<const Writes extends readonly Write<unknown>[]>(
     ...writes: Writes
   ): Promise<ResultsOf<Writes>>;
   /**
-   * Resolves once all that was read before is durable. Call it before a response acknowledges something
-   * that only a read has found: a commit that still waits for a standby can be read already.
+   * Resolves once everything read so far is durable. Call it before a response acknowledges data that
+   * came from a read only: a commit is readable while it still waits for a standby.
    */
   settled(): Promise<void>;
-  /** Messages between processes on one database; null where there can be only one process. */
+  /** Messages between processes on one database; null when only one process can use the database. */
   readonly signals: Signals | null;
   /** Commits waiting transactions, then closes. Safe to call twice. */
   close(): Promise<void>;
 }
 
-/** What a signal is about. */
 export type Topic = "notifications" | "seats";
 
-/** Messages between the processes on one database. One may be lost, so listeners also poll. */
+/** Messages between the processes on one database. Messages may be lost, so listeners also poll. */
 export interface Signals {
-  /** Sends to all other processes, soon; equal signals of one moment are sent once. Never throws. */
+  /** Sends to all other processes after a short delay; duplicates within it are sent once. Never throws. */
   send(topic: Topic, subject: number): void;
-  /** Calls `onGap` whenever signals may have been lost, and once when it begins to listen. */
+  /** Calls `onGap` whenever signals may have been lost, and once when listening starts. */
   listen(topic: Topic, onSignal: (subjects: readonly number[]) => void, onGap: () => void): void;
 }
 
-/** A database that others can read and not write, until it is released. */
+/** A lock on a database: others can read it, but not write to it, until it is released. */
 export interface Hold {
-  /** Throws when the hold was lost meanwhile, as with its connection. */
+  /** Throws when the lock was lost, for example because its connection broke. */
   requireHeld(): Promise<void>;
   /** Safe to call twice. */
   release(): Promise<void>;
 }
 
-/** Limits for a database server; SQLite has none of them. */
+/** Limits for a database server; they do not apply to SQLite. */
 export interface ServerLimits {
-  /** Connections at most, beside the one for signals. */
+  /** Maximum number of connections, without the one for signals. */
   readonly poolSize: number;
   readonly connectTimeoutMs: number;
   readonly statementTimeoutMs: number;
-  /** How long work is retried after a lost connection or a deadlock before it fails. */
+  /** How long a transaction is retried after a lost connection or a deadlock before it fails. */
   readonly retryMs: number;
 }
 
-/** Observes a database. Called on every commit, so it must be quick and never throw. */
+/** Observes a database. Its methods run on every commit, so they must be fast and never throw. */
 export interface StorageObserver {
-  /** While opening, these migrations were applied to an older schema. */
+  /** Called while opening, when these migrations were applied to an older schema. */
   migrated(names: readonly string[]): void;
-  /** While opening, something needs attention: one line that says what to do. */
+  /** Called while opening, when something needs attention. The line says what to do. */
   warning(line: string): void;
-  /** A transaction waits for its commit. Returns what receives its end: the size of its group, its error. */
+  /**
+   * Called when a transaction starts to wait for its commit. Returns a callback for its end, which receives
+   * the size of its group and its error.
+   */
   transactionWaits(): ((transactions: number, error: unknown) => void) | null;
-  /** A group commit ended, or failed as a whole. */
+  /** Called when a group commit succeeded or failed. */
   groupCommitted(seconds: number, transactions: number): void;
 }

@@ -14,8 +14,8 @@ type KindFor<V> = [V] extends [string]
           : "json";
 
 /**
- * What a column stores. `integer` fits 32 bits, `bigint` 53 (the whole numbers of JavaScript); `instant` is
- * a point in time in whole milliseconds. Each dialect maps these to types of its own.
+ * What a column stores. `integer` fits 32 bits, `bigint` 53 (JavaScript's safe integers); `instant` is
+ * a point in time in whole milliseconds. Each dialect maps these to its own types.
  */
 export type Kind = "text" | "integer" | "bigint" | "boolean" | "instant" | "bytes" | "json";
 
@@ -26,12 +26,12 @@ type Columns<Row> = {
 };
 
 /**
- * A table, defined once for both databases. Keys, indexes and constraints are in the migrations, which
- * create it; this says how its rows are read and written. A test compares the two.
+ * A table, defined once for both databases. Migrations create it, with keys, indexes and constraints;
+ * the definition says how rows are read and written. A test compares the two.
  */
 export interface Definition {
   readonly name: string;
-  /** By field of the row: its kind, with ` or null` where it may be null. */
+  /** Maps each field of the row to its kind, followed by ` or null` for a nullable column. */
   readonly columns: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export interface TableDefinition<Row> extends Definition {
   readonly $row?: Row;
 }
 
-/** Defines the table that stores `Row`. A missing, wrong or wrongly nullable column does not compile. */
+/** Defines the table that stores `Row`. A missing column, wrong type or wrong nullability does not compile. */
 export function defineTable<Row>(
   name: string,
   columns: Columns<Row> & Definition["columns"],
@@ -51,7 +51,7 @@ export function defineTable<Row>(
 /** Tables by the names that statements use for them. */
 export type Definitions = Readonly<Record<string, Definition>>;
 
-/** A Drizzle column that stores a `Value`, nullable exactly where the value is. */
+/** A Drizzle column that stores a `Value` and is nullable if `Value` is. */
 type ColumnOf<Value> = Column & {
   readonly _: {
     readonly data: NonNullable<Value>;
@@ -59,17 +59,17 @@ type ColumnOf<Value> = Column & {
   };
 };
 
-/** The Drizzle table of a definition, whichever the dialect. */
+/** The Drizzle table of a definition, in either dialect. */
 export type TableOf<Row> = Table & { readonly [Field in keyof Row]-?: ColumnOf<Row[Field]> };
 
-/** The Drizzle tables that a statement over `Defined` is built with. */
+/** The Drizzle tables of `Defined`, from which a statement is built. */
 export type TablesOf<Defined extends Definitions> = {
   readonly [Name in keyof Defined]: Defined[Name] extends TableDefinition<infer Row>
     ? TableOf<Row>
     : never;
 };
 
-/** The row a table holds, read back from its columns. */
+/** The row type of a table, derived from its columns. */
 export type RowOf<T extends Table> = {
   -readonly [Field in keyof T as T[Field] extends Column ? Field : never]: T[Field] extends {
     readonly _: { readonly data: infer Data; readonly notNull: infer NotNull };
@@ -80,11 +80,11 @@ export type RowOf<T extends Table> = {
     : never;
 };
 
-/** One column as a dialect builds it. */
+/** What a dialect needs to build a column. */
 export interface ColumnDefinition {
-  /** Its property on the row, as `createdAt`. */
+  /** The property of the row, for example `createdAt`. */
   readonly field: string;
-  /** Its name in the database, as `created_at`. */
+  /** The name in the database, for example `created_at`. */
   readonly name: string;
   readonly kind: Kind;
   readonly isNullable: boolean;
@@ -102,7 +102,7 @@ export function columnsOf({ columns }: Definition): readonly ColumnDefinition[] 
   }));
 }
 
-/** Builds the Drizzle table of a definition once, however many statements use it. */
+/** Builds the Drizzle table of each definition once, on first use. */
 export function tableBuilder(build: (definition: Definition) => Table) {
   const built = new Map<Definition, Table>();
   return (definition: Definition): Table => {

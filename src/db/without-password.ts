@@ -1,4 +1,4 @@
-/** A URL to show: without user and password, and without the values of secret parameters. */
+/** Masks user, password and the values of secret parameters in a URL, so that it can be shown. */
 export function withoutPassword(url: string): string {
   return url
     .replace(/(:\/\/).*@/, "$1***@")

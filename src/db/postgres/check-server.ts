@@ -7,33 +7,36 @@ import { columnsOf } from "../table.ts";
 import { timeouts } from "./connect.ts";
 import { answerWithin, sqlStateOf } from "./errors.ts";
 
-/** The oldest server that is tested. */
+/** The oldest server version that is tested. */
 const leastVersion = 15;
-/** The server says so itself when a statement takes too long. Longer than that, nobody is there. */
+/** The server reports slow statements itself, by its statement timeout. This long after it, it is gone. */
 const graceMs = 2_000;
 
-/** How long an answer may take before the server is taken to be gone. */
-export function silenceOf({
+/** How long the server may take to answer before the connection counts as broken. */
+export function answerTimeoutOf({
   statementTimeoutMs,
 }: Pick<ServerLimits, "statementTimeoutMs">): number {
   return statementTimeoutMs + graceMs;
 }
 
-/** A server fit to be used. */
+/** A server that passed the checks. */
 export interface ServerFound {
-  /** The one that unqualified names mean. */
+  /** The schema of unqualified names. */
   readonly schema: string;
-  /** What is worth a look, each with what to do, on one line. */
+  /** What needs attention and what to do about it, one line each. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Throws when the server is too old, takes no writes, has no schema for us, would say that it has
- * committed what a crash can still undo, or is behind a pooler that lends sessions.
+ * Throws when the server is too old or read-only, when search_path names no existing schema, when commits
+ * are not durable (synchronous_commit = off), or when a pooler shares sessions between clients.
  */
 export function checkServer(pool: SQL, schema: Schema, limits: ServerLimits): Promise<ServerFound> {
-  // A pooler that is full lets us connect, and then wait without a word.
-  return answerWithin(check(pool, schema, limits), limits.connectTimeoutMs + silenceOf(limits));
+  // A full pooler accepts the connection, and then never answers.
+  return answerWithin(
+    check(pool, schema, limits),
+    limits.connectTimeoutMs + answerTimeoutOf(limits),
+  );
 }
 
 const settingsText = `select current_setting('server_version_num'), current_schema(),
@@ -48,15 +51,15 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
   const [number, current, synchronousCommit, fsync, isReadOnly] = row;
   const version = Math.floor(Number(number) / 10_000);
   if (version < leastVersion) {
-    throw new Error(`it is PostgreSQL ${version}: take ${leastVersion} or newer`);
+    throw new Error(`it is PostgreSQL ${version}: use ${leastVersion} or newer`);
   }
   if (isReadOnly) throw new ReadOnlyServer();
   if (synchronousCommit === "off") {
     throw new Error(
-      "its synchronous_commit is off, so a crash would lose what was acknowledged: turn it on for this database",
+      "its synchronous_commit is off, so a crash would lose acknowledged data: turn it on for this database",
     );
   }
-  if (current === null) throw new Error("search_path names no schema that is there: make it first");
+  if (current === null) throw new Error("search_path names no existing schema: create it first");
   if (limits.poolSize > 1) await requireOwnSessions(pool);
   const warnings = [
     ...(await timeoutWarnings(pool, limits)),
@@ -64,30 +67,30 @@ async function check(pool: SQL, schema: Schema, limits: ServerLimits): Promise<S
   ];
   if (fsync === "off") {
     warnings.push(
-      "fsync of the PostgreSQL server is off, so a power failure can lose what was acknowledged: turn it on",
+      "fsync of the PostgreSQL server is off, so a power failure can lose acknowledged data: turn it on",
     );
   }
   return { schema: current, warnings };
 }
 
-/** It takes no writes, and says so before any is tried. */
+/** Thrown for a read-only server, before any write is tried. */
 export class ReadOnlyServer extends Error {}
 
-/** A session is lent for a transaction, or a statement, at a time. */
-export class LentSession extends Error {}
+/** Thrown when a pooler assigns sessions per transaction or statement, not per connection. */
+export class SharedSession extends Error {}
 
-/** What is tried again, since others who use the pooler may come between. */
+/** The check is repeated, since other clients of the pooler may hide that sessions are shared. */
 const rounds = 3;
-/** A prepared statement is there already, or not any more: that of another session. */
+/** A prepared statement already exists or does not exist: it belongs to another session. */
 const foreignStatement = ["42P05", "26000"];
 
 /**
- * Two connections to a server have a session each, for as long as they last. To prove the contrary it is
- * enough to see one session twice, or one connection in two.
+ * Without a pooler, each connection keeps its own session. Throws when two connections share a session, or
+ * when one connection changes its session.
  */
 async function requireOwnSessions(pool: SQL): Promise<void> {
   const one = await pool.reserve();
-  // On a server that is full there may be no second one; what is there still serves.
+  // A server that is full may have no second connection; then the check is skipped.
   const other = await pool.reserve().catch(() => null);
   if (other === null) return void one.release();
   try {
@@ -97,10 +100,10 @@ async function requireOwnSessions(pool: SQL): Promise<void> {
         await sessionOf(other),
         await sessionOf(one),
       ];
-      if (first === second || second === third || first !== third) throw new LentSession();
+      if (first === second || second === third || first !== third) throw new SharedSession();
     }
   } catch (error) {
-    throw foreignStatement.includes(sqlStateOf(error) ?? "") ? new LentSession() : error;
+    throw foreignStatement.includes(sqlStateOf(error) ?? "") ? new SharedSession() : error;
   } finally {
     void one.release();
     void other.release();
@@ -112,7 +115,7 @@ async function sessionOf(connection: ReservedSQL): Promise<number | undefined> {
   return row?.[0];
 }
 
-/** Warns of timeouts that the session does not have as we set them. */
+/** Warns of timeouts that we set on connecting, but that the session does not have. */
 async function timeoutWarnings(pool: SQL, { statementTimeoutMs }: ServerLimits): Promise<string[]> {
   const wanted: Readonly<Record<string, string>> = timeouts(statementTimeoutMs);
   const rows: { name: string; setting: string }[] = await pool.unsafe(
@@ -124,11 +127,11 @@ async function timeoutWarnings(pool: SQL, { statementTimeoutMs }: ServerLimits):
   if (lost.length === 0) return [];
   const set = lost.map(({ name }) => `alter role current_user set ${name} = ${wanted[name]}`);
   return [
-    `A pooler keeps timeouts from the PostgreSQL server: set them yourself, as this role, by \`${set.join("; ")}\``,
+    `A pooler does not pass timeouts to the PostgreSQL server: set them as this role with \`${set.join("; ")}\``,
   ];
 }
 
-/** Other programs may have tables in the same schema. A sequence is named `<table>_<column>`. */
+/** Our tables and sequences; the schema may hold others. A sequence is named `<table>_<column>`. */
 function namesOf({ tables }: Schema): readonly string[] {
   return [migrationsTable, ...tables].flatMap((table) => [
     table.name,
@@ -145,12 +148,12 @@ const rightsText = `select relname as name from pg_class
     else false end
   order by relname`;
 
-/** What is there, and not for a role that is not its owner. */
+/** Warns of tables and sequences that exist, but that the role may not use. */
 async function missingRights(pool: SQL, schema: Schema): Promise<string[]> {
   const rows: { name: string }[] = await pool.unsafe(rightsText, [namesOf(schema)]);
   if (rows.length === 0) return [];
   const lacking = rows.map(({ name }) => name).join(", ");
   return [
-    `The role in DATABASE_URL may not do all it needs with ${lacking}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
+    `The role in DATABASE_URL lacks privileges on ${lacking}: grant it select, insert, update and delete on all tables, and usage and select on all sequences of the schema`,
   ];
 }

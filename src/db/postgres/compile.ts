@@ -9,7 +9,7 @@ import type { Sql, Statement, WriteResult } from "../statement.ts";
 import { dialect } from "./dialect.ts";
 import { tableOf } from "./tables.ts";
 
-/** What the builders of Drizzle's PostgreSQL driver are when a query is finished. */
+/** A complete query of Drizzle's PostgreSQL driver. */
 interface PostgresBuilder {
   prepare(name: string): { readonly fields?: readonly Field[] };
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
@@ -17,15 +17,15 @@ interface PostgresBuilder {
 interface Decoder {
   mapFromDriverValue(value: unknown): unknown;
 }
-/** A value of a row: where it goes, and what reads it (a column itself, or an expression's decoder). */
+/** A value of a row: its path in the row object, and its decoder (a column, or an expression's decoder). */
 interface Field {
   readonly path: readonly string[];
   readonly field: Column | { readonly decoder: Decoder };
 }
 
 /**
- * A compiled statement: run on a connection, or on any of a pool's. A value that cannot be bound throws
- * at once, before anything is sent.
+ * A compiled statement, to run on one connection or on any connection of a pool. Throws synchronously,
+ * before anything is sent, when a value cannot be bound.
  */
 type Run = (on: Pick<Client, "unsafe">, values: object) => Promise<WriteResult<unknown>>;
 export type Compile = (statement: Statement<never, unknown>) => Run;
@@ -37,7 +37,7 @@ export function compilerOf(pool: Client): Compile {
     builders: drizzle(pool) as unknown as Sql,
     tableOf,
     dialect,
-    // Guarantee: what those builders made is one of them.
+    // Guarantee: Drizzle's PostgreSQL builders made the query.
     prepare: (query) => prepared(query as PostgresBuilder),
   });
 }
@@ -45,8 +45,8 @@ export function compilerOf(pool: Client): Compile {
 const noRows: readonly unknown[] = [];
 
 /**
- * Compiles a query to text, bound and read by ourselves: Drizzle asks of every parameter and every value
- * anew what it is. The driver prepares the text on each connection that it is first sent on.
+ * Compiles a query to text. Values are bound and rows decoded here, since Drizzle checks the type of every
+ * parameter and value on every run. The driver prepares the text on its first use on each connection.
  */
 function prepared(query: PostgresBuilder): Run {
   const { sql, params } = query.toSQL();
@@ -78,7 +78,7 @@ function bindable(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withoutNul) : withoutNul(value);
 }
 
-/** PostgreSQL has no text with a NUL in it; U+FFFD stands for what cannot be represented. */
+/** PostgreSQL cannot store NUL in text; U+FFFD (replacement character) takes its place. */
 function withoutNul(value: unknown): unknown {
   return typeof value === "string" && value.includes("\0")
     ? value.replaceAll("\0", "\u{FFFD}")
@@ -87,12 +87,12 @@ function withoutNul(value: unknown): unknown {
 
 type Row = Record<string, unknown>;
 
-// Guarantee: what a table's columns go to is made here, and nothing else is put there.
+// Guarantee: only this function sets `row[table]`, always to an object.
 function part(row: Row, table: string): Row {
   return (row[table] ??= {}) as Row;
 }
 
-/** Makes a row of a result's values: flat, or with one table's columns in an object of their own. */
+/** Builds a row from the values of a result: flat, or with a nested object for each table. */
 function reader(fields: readonly Field[]): (values: readonly unknown[]) => Row {
   const columns = fields.map(({ path: [first = "", second], field }) => {
     const decoder: Decoder = is(field, Column) ? field : field.decoder;

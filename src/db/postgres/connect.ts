@@ -2,7 +2,7 @@ import { SQL } from "bun";
 
 import type { ServerLimits } from "../storage.ts";
 
-/** A pool of connections, none of them open yet. */
+/** Makes a pool of connections, which are opened on first use. */
 export function connect(
   url: string,
   { poolSize, connectTimeoutMs, statementTimeoutMs }: ServerLimits,
@@ -21,9 +21,9 @@ export function connect(
 export function timeouts(statementTimeoutMs: number) {
   return {
     statement_timeout: String(statementTimeoutMs),
-    // Ends what an instance that hangs or is cut off holds.
+    // Releases the locks of an instance that hangs or has lost its network.
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
-    // The connection that listens is idle all its life.
+    // The connection that listens for signals is always idle.
     idle_session_timeout: "0",
   };
 }

@@ -2,20 +2,19 @@ import { type Column, getTableName, type Placeholder, type SQL, sql } from "driz
 
 import type { Dialect } from "../statement.ts";
 
-/** What PostgreSQL writes in its own way. */
 export const dialect: Dialect = {
   among(column: Column, list: Placeholder) {
-    // Inferred, the list's type would be the column's: an id beyond its range would be an error, not a miss.
+    // Without the cast, the list has the column's type, and an id beyond its range is an error, not a miss.
     return column.dataType === "number"
       ? sql`${column} = any(${list}::bigint[])`
       : sql`${column} = any(${list})`;
   },
   nextNumber(column: Column) {
-    // Instances insert at the same time: the highest number that one sees may not be the highest.
+    // Instances insert concurrently, so `max(column) + 1` is not unique.
     return sql`nextval(${sql.raw(`'${getTableName(column.table)}_${column.name}'`)})`;
   },
   lower(text: Column | Placeholder): SQL {
-    // A parameter has the database's own collation, whose lower case may differ from the index's.
+    // A parameter has the default collation of the database, whose lower case may differ from the index's.
     return sql`lower(${text} collate "C")`;
   },
   newestSettled(column: Column) {
@@ -25,7 +24,7 @@ export const dialect: Dialect = {
     return sql<number>`${name}()`.mapWith(Number);
   },
   amongUnlocked(column: Column, query: SQL) {
-    // As an array, so that what is locked is chosen once.
+    // As an array, so that the query runs, and locks rows, once.
     return sql`${column} = any(array(${query} for update skip locked))`;
   },
 };

@@ -2,28 +2,28 @@ import { SQL } from "bun";
 
 import { AppError } from "../../base/errors.ts";
 
-/** Seconds after which a client may try again. */
+/** For the Retry-After header. */
 const retryAfterSeconds = 5;
 
-/** SQLSTATE of a role that may not do something with a table or a sequence. */
+/** insufficient_privilege: the role may not use a table or sequence. */
 const lacksRight = "42501";
-/** SQLSTATEs of a server that cannot be used now, whatever the statement was (PostgreSQL, appendix A). */
+/** SQLSTATEs of a server that is unusable at the moment, for any statement (PostgreSQL, appendix A). */
 const unusableStates = [
   "08", // connection
-  "25006", // read only: a standby, or a server that is being changed over
+  "25006", // read-only: a standby, or a server during failover
   "28", // authorization: the role or its password was changed
-  "3D000", // the database is gone
+  "3D000", // the database does not exist any more
   lacksRight,
-  "53", // out of disk, memory or connections
-  "55000", // the database takes no connections, as while it is brought back or renamed
+  "53", // out of disk space, memory or connections
+  "55000", // the database accepts no connections, for example while it is restored or renamed
   "55P03", // lock not available
-  "57", // cancelled, shutting down, starting up, or a statement that took too long
+  "57", // cancelled, shutting down, starting up, or a statement timeout
   "58", // disk
   "XX", // corrupt
 ];
-/** Of those, the transient ones: retried before an error is returned. */
+/** The transient ones of those: retried before an error is returned. */
 const transient = ["08", "25006", "53300", "57P"];
-/** Deadlocks and serialization failures: one of the transactions runs again. */
+/** Serialization failures and deadlocks: one of the transactions is retried. */
 const collisions = ["40001", "40P01"];
 
 /** The SQLSTATE of an error; null when it does not come from the server. */
@@ -31,7 +31,7 @@ export function sqlStateOf(error: unknown): string | null {
   return error instanceof SQL.PostgresError && typeof error.errno === "string" ? error.errno : null;
 }
 
-/** True when no answer came: nothing listens, or the connection broke. */
+/** True when nothing listens on the port, or the connection broke. */
 export function isConnectionError(error: unknown): boolean {
   return (
     isTlsError(error) ||
@@ -42,33 +42,33 @@ export function isConnectionError(error: unknown): boolean {
 }
 
 /**
- * True when no connection by TLS came about: the handshake broke off, or the certificate is not trusted.
- * The driver throws these as plain errors, with a code of the TLS library and 0 as `errno`.
+ * True when the TLS handshake failed or the certificate is not trusted. The driver throws these as plain
+ * errors, with a code of the TLS library and 0 as `errno`.
  */
 export function isTlsError(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof SQL.PostgresError) return false;
-  // The file that sslrootcert names is read for every connection.
+  // The driver reads the file of sslrootcert for every connection.
   if (error instanceof TypeError) return error.message.includes("caFile");
   return "errno" in error && error.errno === 0 && "code" in error && typeof error.code === "string";
 }
 
-/** True for an error of the server or connection; false for one of the statement (a constraint, a bug). */
+/** True for an error of the server or the connection; false for a statement's own (a constraint, a bug). */
 export function isStorageError(error: unknown): boolean {
   if (isConnectionError(error) || error instanceof NoAnswer) return true;
   return begins(error, unusableStates) || isCollision(error);
 }
 
-/** True when the same work may succeed a moment later. */
+/** True when a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   return isConnectionError(error) || begins(error, transient) || isCollision(error);
 }
 
-/** True for an error that only writes meet: no room for rows, or no right to write them. */
+/** True for an error that only writes can have: no disk space, or no privilege to write. */
 export function isOfWrites(error: unknown): boolean {
   return begins(error, [lacksRight, "53100", "53200", "53400", "58"]);
 }
 
-/** True for an error of what one transaction uses: those beside it may succeed. */
+/** True for an error that depends on the tables a transaction uses: others in its group may succeed. */
 export function isOfOneTransaction(error: unknown): boolean {
   return begins(error, [lacksRight]);
 }
@@ -82,37 +82,37 @@ function begins(error: unknown, codes: readonly string[]): boolean {
   return state !== null && codes.some((code) => state.startsWith(code));
 }
 
-/** No answer came in time, not even a statement timeout: the server or the network hangs. */
+/** Thrown when the server sent no answer in time, not even a statement timeout: it or the network hangs. */
 export class NoAnswer extends Error {
   constructor(ms: number) {
-    super(`The server gave no answer for ${ms} ms`);
+    super(`The server did not answer for ${ms} ms`);
   }
 }
 
-/** The answer. Throws `NoAnswer` when none comes within `ms`, after it called `onSilence`. */
+/** Waits for an answer. When none comes within `ms`, calls `onTimeout` and throws `NoAnswer`. */
 export async function answerWithin<Answer>(
   answer: Promise<Answer>,
   ms: number,
-  onSilence: () => void = () => {},
+  onTimeout: () => void = () => {},
 ): Promise<Answer> {
-  const silent = Promise.withResolvers<never>();
+  const timedOut = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    onSilence();
-    silent.reject(new NoAnswer(ms));
+    onTimeout();
+    timedOut.reject(new NoAnswer(ms));
   }, ms);
   try {
-    return await Promise.race([answer, silent.promise]);
+    return await Promise.race([answer, timedOut.promise]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A database error as the `unavailable` that clients may retry; any other error as it is. */
+/** Turns a database error into `unavailable`, which clients may retry. Returns any other error unchanged. */
 export function unavailable(error: unknown): unknown {
   return isStorageError(error) ? unusable(error) : error;
 }
 
-/** The cause is for logs and commands; the server's own message alone would not say what it is about. */
+/** Logs and commands show the cause. It names PostgreSQL, which the server's own message does not. */
 export function unusable(error: unknown): AppError {
   const why = error instanceof Error ? error.message : String(error);
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {

@@ -10,21 +10,21 @@ import { retryTransient } from "./retry.ts";
 import { maxWritesPerWave, type Progress, StatementError, runGroup } from "./transaction.ts";
 
 export interface GroupCommitLimits {
-  /** Transactions under way at a time, each on a connection of its own. */
+  /** Maximum number of concurrent database transactions, each on its own connection. */
   readonly transactions: number;
   /** How long a group is retried after a transient error before it fails. */
   readonly retryMs: number;
-  /** How long the server may give no answer before the connection is closed. */
-  readonly silenceMs: number;
+  /** How long the server may take to answer before the connection is closed. */
+  readonly answerTimeoutMs: number;
 }
 
-/** For this long after rows could not be written, empty transactions fail too. */
+/** For this long after a write failed, empty transactions fail too. */
 const errorMemoryMs = 5_000;
 
 /**
- * Group commit: waiting transactions share one database transaction, and their statements are sent without
- * waiting for each other's answers, so a group costs the round trips and the sync of one. A transaction
- * that fails half-way rolls back the group; then it runs by itself, and the others together once more.
+ * Group commit: waiting transactions share one database transaction, and their statements are pipelined, so
+ * a group costs the round trips and the sync of a single one. A transaction that fails after it has written
+ * rolls back the group; then the others run again together, and the failed one runs alone.
  */
 export function groupCommit(
   pool: SQL,
@@ -37,13 +37,13 @@ export function groupCommit(
   let underWay = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();
-  /** Why and when rows could not be written; null when they could since. */
+  /** The error and time of the last failed write; null after a successful one. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
     const reason = unavailableReason(closed, waiting.length);
     if (reason !== null) return Promise.reject(reason);
-    // An empty transaction asks whether others succeed; on a full disk only those that write can tell.
+    // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
     if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
       return Promise.reject(unavailable(lastError.error));
     }
@@ -69,7 +69,7 @@ export function groupCommit(
     if (closed && waiting.length === 0 && underWay === 0) idle.resolve();
   }
 
-  /** Resolves or rejects each of a group, in as few database transactions as possible. */
+  /** Resolves or rejects each transaction of a group, in as few database transactions as possible. */
   async function settle(group: readonly Transaction[]): Promise<void> {
     if (group.length === 0) return;
     const startedMs = performance.now();
@@ -107,15 +107,16 @@ export function groupCommit(
     }
   }
 
-  /** Does not run a group again that may have been committed: that error is not transient. */
+  /** Never repeats a group that may have been committed: the error for an unknown outcome is not transient. */
   async function tryOnce(group: readonly Transaction[]): Promise<readonly Progress[]> {
     const connection = await reserve();
-    const giveUp = () => void connection.close({ timeout: 0 });
+    const abandon = () => void connection.close({ timeout: 0 });
     try {
-      return await answerWithin(runGroup(connection, compile, group), silenceOf(group), giveUp);
+      return await answerWithin(runGroup(connection, compile, group), timeoutOf(group), abandon);
     } catch (error) {
-      // The server may have ended the transaction already, or the connection may be gone.
-      await answerWithin(connection.unsafe("rollback"), limits.silenceMs, giveUp).catch(() => {});
+      const rollback = connection.unsafe("rollback");
+      // The server may have ended the transaction already, or the connection may be broken.
+      await answerWithin(rollback, limits.answerTimeoutMs, abandon).catch(() => {});
       throw error;
     } finally {
       void connection.release();
@@ -124,17 +125,17 @@ export function groupCommit(
 
   async function reserve(): Promise<ReservedSQL> {
     try {
-      return await pool.reserve({ signal: AbortSignal.timeout(limits.silenceMs) });
+      return await pool.reserve({ signal: AbortSignal.timeout(limits.answerTimeoutMs) });
     } catch (error) {
       const late = error instanceof DOMException && error.name === "TimeoutError";
-      throw late ? new NoAnswer(limits.silenceMs) : error;
+      throw late ? new NoAnswer(limits.answerTimeoutMs) : error;
     }
   }
 
-  /** Long transactions, as an import, have more time. */
-  function silenceOf(group: readonly Transaction[]): number {
+  /** Long transactions, for example imports, have more time. */
+  function timeoutOf(group: readonly Transaction[]): number {
     const writes = Math.max(...group.map((transaction) => transaction.writes.length));
-    return limits.silenceMs * Math.ceil((writes + 1) / maxWritesPerWave);
+    return limits.answerTimeoutMs * Math.ceil((writes + 1) / maxWritesPerWave);
   }
 
   return {

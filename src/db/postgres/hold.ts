@@ -3,28 +3,29 @@ import type { ReservedSQL, SQL } from "bun";
 import { migrationsTable, type Schema, UnfitDatabase } from "../schema.ts";
 import type { Hold, ServerLimits } from "../storage.ts";
 
-import { silenceOf } from "./check-server.ts";
+import { answerTimeoutOf } from "./check-server.ts";
 import { connect } from "./connect.ts";
 import { answerWithin, sqlStateOf } from "./errors.ts";
 import { startError } from "./start-error.ts";
 
 const statementTimeout = "57014";
-const othersAtWork = "Others write to this database, or copy it: stop them, then copy";
+const othersAtWork =
+  "Other programs are writing to this database or copying it: stop them, then copy again";
 
 /**
- * Locks all tables against writing. Writers wait, and fail when that takes too long; of several holds one
- * succeeds. On a connection of its own, since the lock lasts as long as its transaction.
+ * Locks all tables against writes. Writers wait, and fail after their timeout; of several concurrent holds,
+ * one succeeds. Uses its own connection, since the lock ends with its transaction.
  */
 export async function hold(schema: Schema, url: string, limits: ServerLimits): Promise<Hold> {
   const pool = connect(url, { ...limits, poolSize: 1 });
   const release = () => pool.close({ timeout: 0 });
   try {
-    // A pooler that is full lets us connect, and then wait without a word.
-    const patienceMs = limits.connectTimeoutMs + silenceOf(limits);
+    // A full pooler accepts the connection, and then never answers.
+    const patienceMs = limits.connectTimeoutMs + answerTimeoutOf(limits);
     const connection = await answerWithin(lockedIn(pool, schema, limits), patienceMs);
     return {
       async requireHeld() {
-        // Refused outside of a transaction, so on a new connection too.
+        // Fails outside a transaction, so it detects a new connection.
         await connection.unsafe("savepoint held");
       },
       release,
@@ -44,7 +45,7 @@ async function lockedIn(
 ): Promise<ReservedSQL> {
   const connection = await pool.reserve();
   await connection.unsafe("begin");
-  // Set again: a pooler may not have passed it on to the session.
+  // Set here too, since a pooler may not have passed it to the session.
   await connection.unsafe(`set local statement_timeout = ${statementTimeoutMs}`);
   await connection.unsafe("set local idle_in_transaction_session_timeout = 0");
   const names = [migrationsTable, ...tables].map(({ name }) => `"${name}"`);

@@ -12,13 +12,13 @@ import { startError } from "./start-error.ts";
 export interface Inspected {
   /** The migrations that a start would apply; none when the schema is current. */
   readonly pending: readonly string[];
-  /** What needs attention on the server, each with what to do, on one line. */
+  /** What needs attention on the server and what to do about it, one line each. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Looks at the database at `url`. Reads only. Throws an `Error` that says in one line what to do when it
- * cannot be used.
+ * Inspects the database at `url` without writing. Throws an `Error` with a message of one line that says what
+ * to do when the database cannot be used.
  */
 export function inspectServer(
   schema: Schema,
@@ -33,12 +33,12 @@ export function inspectServer(
     const pending = schema.migrations.postgres
       .map(({ name }) => name)
       .filter((name) => !applied.includes(name));
-    if (pending.length > 0) await requireRightToMake(pool);
+    if (pending.length > 0) await requireCreatePrivilege(pool);
     return { pending, warnings };
   });
 }
 
-/** Whether an instance serves the database at `url` now. Throws as `inspectServer` does. */
+/** Whether an instance is using the database at `url`. Throws like `inspectServer`. */
 export function isServed(schema: Schema, url: string, limits: ServerLimits): Promise<boolean> {
   return inspected(schema, url, limits, async (pool) => {
     const instances: unknown[] = await pool.unsafe(listeningInstances);
@@ -46,13 +46,13 @@ export function isServed(schema: Schema, url: string, limits: ServerLimits): Pro
   });
 }
 
-async function requireRightToMake(pool: SQL): Promise<void> {
+async function requireCreatePrivilege(pool: SQL): Promise<void> {
   const may: unknown[] = await pool.unsafe(
     "select where has_schema_privilege(current_schema(), 'create')",
   );
   if (may.length > 0) return;
   throw new Error(
-    "its role may make no tables in the schema: grant it create on it, or have the schema's owner start this skyhook once",
+    "its role may not create tables in the schema: grant it create on the schema, or start this version once as the schema's owner",
   );
 }
 
@@ -62,7 +62,7 @@ async function inspected<Found>(
   limits: ServerLimits,
   look: (pool: SQL, found: ServerFound) => Promise<Found>,
 ): Promise<Found> {
-  // Two tell whether each has a session of its own.
+  // Two connections suffice to check that each has its own session.
   const few = { ...limits, poolSize: Math.min(2, limits.poolSize) };
   const pool = connect(url, few);
   try {
@@ -70,7 +70,7 @@ async function inspected<Found>(
   } catch (error) {
     throw startError(error, url);
   } finally {
-    // What a full pooler has not answered, it never may.
+    // Do not wait for open queries: a full pooler may never answer.
     await pool.close({ timeout: 0 });
   }
 }

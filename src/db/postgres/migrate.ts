@@ -2,16 +2,16 @@ import type { SQL } from "bun";
 
 import { dueMigrations, type Schema } from "../schema.ts";
 
-/** Returns a row when the table of migrations exists. */
+/** A query that returns a row if the table `migrations` exists. */
 export const hasMigrations =
   "select from pg_tables where schemaname = current_schema() and tablename = 'migrations'";
 
-/** Of all locks in the database, the one of instances that start; the letters "sky". */
+/** The advisory lock of instances that start; the letters "sky". */
 const lockId = 0x73_6b_79;
 
 /**
- * Applies the migrations that the database lacks, in one transaction. Of instances that start together
- * one does so and the others wait. Resolves with their names; none for a new database. Throws an
+ * Applies the pending migrations in one transaction. Of several instances that start at once, one applies
+ * them and the others wait. Resolves with their names; none for a new database. Throws an
  * `UnfitDatabase`.
  */
 export function migrate(
@@ -20,10 +20,10 @@ export function migrate(
   isForCopy: boolean,
 ): Promise<readonly string[]> {
   return pool.begin(async (transaction) => {
-    // Waits for as long as the others take.
+    // Wait without a limit for the instance that migrates.
     await transaction.unsafe("set local statement_timeout = 0");
     await transaction.unsafe("select pg_advisory_xact_lock($1)", [lockId]);
-    // Where there is nothing to do, no right to make tables is asked for.
+    // Create the table only if it is missing: a role without the create privilege can start otherwise.
     const made: unknown[] = await transaction.unsafe(hasMigrations);
     if (made.length === 0) {
       await transaction.unsafe(

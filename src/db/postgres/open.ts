@@ -2,23 +2,23 @@ import { rowsOf } from "../compiler.ts";
 import type { Schema } from "../schema.ts";
 import type { ServerLimits, Storage, StorageObserver } from "../storage.ts";
 
-import { checkServer, type ServerFound, silenceOf } from "./check-server.ts";
+import { answerTimeoutOf, checkServer, type ServerFound } from "./check-server.ts";
 import { compilerOf } from "./compile.ts";
 import { connect } from "./connect.ts";
 import { unavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { renewedPool, sharedPool } from "./renewed-pool.ts";
+import { replaceablePool, sharedPool } from "./replaceable-pool.ts";
 import { retryTransient } from "./retry.ts";
 import { signals } from "./signals.ts";
 import { startError } from "./start-error.ts";
 
-/** Of ten connections, this many write; reads have the others. None is lent: slow reads hold up no write. */
+/** Of ten connections, this many write and the others read, so that slow reads never delay writes. */
 const writersOfTen = 4;
 
 /**
- * Opens the database at `url` (`postgres://user:password@host:port/database`, with what the driver takes
- * as parameters, as `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
+ * Opens the database at `url` (`postgres://user:password@host:port/database`, with the driver's parameters,
+ * for example `sslmode`). Throws an `Error` that says in one line what to do when it cannot be used.
  */
 export async function openPostgres(
   schema: Schema,
@@ -39,17 +39,17 @@ export async function openPostgres(
     await writing.close({ timeout: 0 });
     throw startError(error, url);
   }
-  const silenceMs = silenceOf(limits);
+  const answerTimeoutMs = answerTimeoutOf(limits);
   const readers = limits.poolSize - writers;
   const reading =
     readers > 0
-      ? renewedPool(() => connect(url, { ...limits, poolSize: readers }), silenceMs)
-      : sharedPool(writing, silenceMs);
+      ? replaceablePool(() => connect(url, { ...limits, poolSize: readers }), answerTimeoutMs)
+      : sharedPool(writing, answerTimeoutMs);
   const compile = compilerOf(writing);
   const commits = groupCommit(writing, compile, observer, {
     transactions: writers,
     retryMs: limits.retryMs,
-    silenceMs,
+    answerTimeoutMs,
   });
   const sender = signals(writing, reading, found.schema);
   let closed = false;
@@ -59,7 +59,7 @@ export async function openPostgres(
       const run = compile(statement);
       try {
         const { rows } = await retryTransient(closed ? 0 : limits.retryMs, () =>
-          reading.ask((pool) => run(pool, values)),
+          reading.run((pool) => run(pool, values)),
         );
         return rowsOf(statement, rows);
       } catch (error) {
@@ -68,7 +68,7 @@ export async function openPostgres(
     },
     atomically: commits.atomically,
     async settled() {
-      // Commits become durable in order, and an empty transaction commits too.
+      // Commits become durable in order, so this empty one waits for all before it.
       await commits.atomically();
     },
     signals: sender,

@@ -3,7 +3,7 @@ import { isTransient } from "./errors.ts";
 const firstDelayMs = 20;
 const longestDelayMs = 500;
 
-/** Does `work`, again while it fails with a transient error, for `patienceMs` at most. Throws the last error. */
+/** Runs `work` and retries transient errors for at most `patienceMs`. Throws the last error. */
 export async function retryTransient<Result>(
   patienceMs: number,
   work: () => Promise<Result>,
@@ -14,7 +14,7 @@ export async function retryTransient<Result>(
       return await work();
     } catch (error) {
       if (!isTransient(error) || performance.now() + delayMs > deadlineMs) throw error;
-      // Two that collided do not meet again at the same moment.
+      // Jitter, so that two colliding transactions do not collide again.
       await Bun.sleep(delayMs * (0.5 + Math.random()));
     }
   }

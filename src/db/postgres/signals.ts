@@ -2,13 +2,13 @@ import type { SQL } from "bun";
 
 import type { Signals, Topic } from "../storage.ts";
 
-import type { RenewedPool } from "./renewed-pool.ts";
+import type { ReplaceablePool } from "./replaceable-pool.ts";
 
 const topics: readonly Topic[] = ["notifications", "seats"];
 /**
- * The connections on which instances that serve this schema listen, as the server tells them: each
- * one's last statement is its last LISTEN, for as long as it lives, and the first one of every new
- * connection. Other roles' statements are shown to superusers and members of pg_monitor only.
+ * Finds the connections on which instances that serve this schema listen, in pg_stat_activity. The last
+ * statement of such a connection is always a LISTEN, also after a reconnect. The server shows statements of
+ * other roles only to superusers and members of pg_monitor.
  */
 export const listeningInstances = `select from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and query in (${topics
@@ -19,24 +19,24 @@ function prefixOf(topic: Topic): string {
   return `skyhook_${topic}_`;
 }
 
-/** Signals of so long are sent as one. */
+/** Signals within this time are sent as one. */
 const gatherMs = 10;
-/** A signal names at most this many subjects, and stays below the server's limit of 8,000 bytes. */
+/** Keeps a signal below the server's limit of 8,000 bytes for a payload. */
 const maxSubjects = 500;
-/** Listening is tried again after this long when it could not begin. */
+/** Delay before LISTEN is retried after an error. */
 const retryMs = 1_000;
 
 /**
- * Signals by LISTEN and NOTIFY. They are sent by themselves after the commit, not in the transaction:
- * the server lets only one transaction at a time commit that notifies. Channels are one to a schema, so
- * that several installations in one database do not hear each other.
+ * Signals by LISTEN and NOTIFY. They are sent after the commit, not in the transaction, because the server
+ * serializes the commits of transactions that notify. Each schema has its own channels, so that several
+ * installations in one database do not receive each other's signals.
  */
 export function signals(
   listening: SQL,
-  sending: RenewedPool,
+  sending: ReplaceablePool,
   schema: string,
 ): Signals & { close(): Promise<void> } {
-  // PostgreSQL sends our own signals back too; the sender tells them apart.
+  // PostgreSQL also delivers our own signals to us; this id identifies them.
   const sender = crypto.randomUUID();
   const gathered = new Map<Topic, Set<number>>();
   const underWay = new Set<Promise<void>>();
@@ -58,8 +58,8 @@ export function signals(
   }
 
   function notify(topic: Topic, payload: string): void {
-    // What is lost with a failing server is found by looking.
-    const sent = sending.ask((pool) => pool.notify(channelOf(topic), payload)).catch(() => {});
+    // Ignore errors: the receivers also poll.
+    const sent = sending.run((pool) => pool.notify(channelOf(topic), payload)).catch(() => {});
     underWay.add(sent);
     void sent.finally(() => underWay.delete(sent));
   }
@@ -74,7 +74,7 @@ export function signals(
         subscriptions.push(await listening.listen(channelOf(topic), onPayload, onGap));
         break;
       } catch {
-        // Meanwhile what is new is found by looking.
+        // Until then, polling finds new rows.
         await Bun.sleep(retryMs);
       }
     }

@@ -6,10 +6,10 @@ import { columnsOf, type Kind, tableBuilder } from "../table.ts";
 const instant = customType<{ data: Date; driverData: number | string | null }>({
   dataType: () => "bigint",
   toDriver: (time: Date | null) => time?.getTime() ?? null,
-  // The driver reads a bigint as text: it may be more than a number holds.
+  // The driver returns a bigint as text, since a number may not hold it.
   fromDriver: (ms) => new Date(Number(ms ?? Number.NaN)),
 });
-/** The driver makes JSON of what it is given, and reads it back. */
+/** The driver encodes and decodes JSON. */
 const json = customType<{ data: unknown; driverData: unknown }>({ dataType: () => "json" });
 const bytes = customType<{ data: Uint8Array; driverData: Uint8Array | null }>({
   dataType: () => "bytea",
@@ -25,7 +25,7 @@ const columnOf = {
   json: (name: string) => json(name),
 } as const satisfies Record<Kind, (name: string) => object>;
 
-/** PostgreSQL's table of a definition. */
+/** The PostgreSQL table of a definition. */
 export const tableOf = tableBuilder((definition) =>
   pgTable(
     definition.name,

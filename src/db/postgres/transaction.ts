@@ -8,16 +8,16 @@ import { skipped, type Transaction } from "../transaction.ts";
 import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
 
-/** How far a transaction has come in one try. */
+/** The progress of a transaction in one attempt. */
 export interface Progress {
   readonly transaction: Transaction;
   readonly results: WriteResult<unknown>[];
-  /** The statement to send next; past the end when there is none. */
+  /** Index of the next statement to send; the number of statements when all were sent. */
   next: number;
   error: AppError | null;
 }
 
-/** The server rejected a statement of this transaction, which aborts the whole group. */
+/** Thrown when the server rejects a statement of this transaction, which aborts the whole group. */
 export class StatementError extends Error {
   constructor(
     readonly transaction: Transaction,
@@ -27,20 +27,20 @@ export class StatementError extends Error {
   }
 }
 
-/** Statements of one transaction that are sent before their answers are awaited. */
+/** Maximum number of statements of one transaction that are sent before their answers are awaited. */
 export const maxWritesPerWave = 500;
 
 /**
- * Statements that fail where writes fail, and change nothing. The first fails where writes are not
- * allowed. The second writes to the server's log, so its commit waits for the disk, and for a standby
- * where commits do; the commit of an empty transaction would not.
+ * Statements that fail if writes fail, and that change nothing. The first fails when writes are not
+ * allowed. The second writes to the write-ahead log, so its commit waits for the disk, and for a standby
+ * with synchronous replication; the commit of an empty transaction does not.
  */
 const probeTexts = [
   `delete from ${migrationsTable.name} where false`,
   "select pg_logical_emit_message(true, 'skyhook', '')",
 ];
 
-/** Runs a group in one database transaction and commits it, unless one of it failed half-way. */
+/** Runs a group in one database transaction and commits it, unless one failed after it had written. */
 export async function runGroup(
   connection: ReservedSQL,
   compile: Compile,
@@ -52,9 +52,9 @@ export async function runGroup(
     next: 0,
     error: null,
   }));
-  // Not prepared, as it must not fail: statements sent behind it would be committed one by one.
+  // BEGIN must not fail, since the statements sent after it would then commit one by one. So it is not prepared.
   const sent: Sent[] = [send(connection, "begin"), ...lockContended(connection, group)];
-  // Beside other transactions too: they may find nothing to write.
+  // Probe even if the group has other transactions: they may write nothing.
   const asking = all.find(isOver);
   if (asking !== undefined) {
     const answers = probeTexts.map((text) => send(connection, text).answer);
@@ -77,7 +77,7 @@ export async function runGroup(
   }
 }
 
-/** A statement that was sent: for which transaction, if for one, and its answer. */
+/** A statement that was sent. `transaction` is null for statements of the whole group. */
 interface Sent {
   readonly transaction: Transaction | null;
   readonly answer: Promise<unknown>;
@@ -87,7 +87,7 @@ function send(connection: ReservedSQL, text: string, values?: unknown[]): Sent {
   return { transaction: null, answer: handled(connection.unsafe(text, values).execute()) };
 }
 
-/** The same promise; it may fail before it is awaited. */
+/** Marks a promise as handled, since it may reject before it is awaited. */
 function handled<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => {});
   return promise;
@@ -96,12 +96,12 @@ function handled<Value>(promise: Promise<Value>): Promise<Value> {
 const lockText =
   "select pg_advisory_xact_lock($1::regclass::oid::int4, id) from unnest($2::int4[]) as id";
 
-/** Locks the contended rows of a group, in the same order in all instances, so that none deadlock. */
+/** Locks the contended rows of a group, in the same order in all instances, to prevent deadlocks. */
 function lockContended(connection: ReservedSQL, group: readonly Transaction[]): Sent[] {
   const wanted = new Map<string, Set<number>>();
   for (const { writes } of group) {
     for (const { statement, values } of writes) {
-      // Guarantee: a write is made of a statement and its own values.
+      // Guarantee: `write` pairs a statement with values of its type.
       const row = statement.contended?.(values as never);
       if (row === undefined) continue;
       const ids = wanted.get(row.table.name) ?? new Set();
@@ -116,8 +116,8 @@ function lockContended(connection: ReservedSQL, group: readonly Transaction[]): 
 }
 
 /**
- * Sends the next statements of a transaction, up to one whose answer says whether to go on. Returns the
- * checks that read those answers once they are there.
+ * Sends the next statements of a transaction, up to one whose result decides whether to continue. Returns
+ * the checks of those results, to run once the answers are there.
  */
 function sendWave(
   connection: ReservedSQL,
@@ -143,7 +143,7 @@ function sendWave(
       if (onNoRows === "stop") progress.next = transaction.writes.length;
       else progress.error = onNoRows;
     });
-    // An error of the first statement rolls nothing back, so wait for it. A later error is rare.
+    // Wait for the first statement: if it fails, nothing has to be rolled back. Later errors are rare.
     if (onNoRows === "stop" || index === 0) break;
   }
   return checks;
@@ -158,7 +158,7 @@ function sendWrite(
   try {
     return compile(statement)(connection, values);
   } catch (error) {
-    // It was not sent, so the server saw no error: nothing may be committed behind it.
+    // The server did not see this error and would commit the group, so fail it here.
     throw new StatementError(transaction, error);
   }
 }
@@ -167,7 +167,7 @@ function isOver({ transaction, next, error }: Progress): boolean {
   return error !== null || next >= transaction.writes.length;
 }
 
-/** Waits for all answers. Throws what the first error means for the group. */
+/** Waits for all answers. Throws the first error; a `StatementError` if it concerns a single transaction. */
 async function answersOf(sent: readonly Sent[]): Promise<void> {
   await Promise.allSettled(sent.map(({ answer }) => answer));
   for (const { transaction, answer } of sent) {
@@ -181,9 +181,9 @@ async function answersOf(sent: readonly Sent[]): Promise<void> {
 }
 
 /**
- * Commits without waiting for what was sent before: if any of it fails, the server rolls back. When the
- * connection breaks after COMMIT was sent, the outcome is unknown, and we never run it again ourselves:
- * the caller is asked to retry, and by its keys the retry finds what the first try committed.
+ * Sends COMMIT without waiting for earlier answers: if an earlier statement fails, the server rolls back.
+ * When the connection breaks after COMMIT was sent, the outcome is unknown. The group is not repeated here;
+ * the error asks the caller to retry, and unique keys let the retry find what the first attempt committed.
  */
 async function commitAnd(connection: ReservedSQL, sent: readonly Sent[]): Promise<void> {
   const commit = send(connection, "commit").answer;
@@ -197,7 +197,7 @@ async function commitAnd(connection: ReservedSQL, sent: readonly Sent[]): Promis
   try {
     await commit;
   } catch (error) {
-    // A server that shuts down may have committed without answering.
+    // A server that is shutting down may have committed without an answer.
     throw isRejected(error) && !sqlStateOf(error)?.startsWith("57P") ? error : unusable(error);
   }
 }

@@ -1,16 +1,15 @@
 import { Database } from "bun:sqlite";
 import { backup, DatabaseSync } from "node:sqlite";
 
-/** So many pages are copied between two reports: 4 MB, some milliseconds. */
+/** Pages copied between two progress reports: 4 MB, a few milliseconds. */
 const pagesPerReport = 1_000;
-/** How long the copy waits for a lock that another process holds. */
+/** How long a copy waits for another process's lock. */
 const busyTimeoutMs = 5_000;
 
 /**
- * Copies the database in `from`, as it is at this moment, into the empty file `to`, while others
- * write on. Page by page through SQLite's backup API, so that a copy tells how far it has come, which
- * `vacuum into` does not. `report` receives bytes. The copy is one file that needs no log beside it, and
- * on disk when this resolves.
+ * Copies a snapshot of the database in `from` into the empty file `to`, while others keep writing. Uses
+ * SQLite's backup API, which reports progress; `vacuum into` does not. `report` receives bytes. The copy
+ * is a single file without a write-ahead log, and it is on disk when this resolves.
  */
 export async function copyDatabase(
   from: string,
@@ -19,8 +18,8 @@ export async function copyDatabase(
 ): Promise<void> {
   const source = new DatabaseSync(from, { readOnly: true, timeout: busyTimeoutMs });
   try {
-    // A read that stays open holds the moment. Without it each commit of another process makes the copy
-    // begin again, and under steady load it never ends.
+    // An open read transaction pins the snapshot. Without it, each commit of another process restarts the
+    // copy, and under steady load it never ends.
     source.exec("begin");
     source.prepare("select count(*) from sqlite_schema").get();
     const pageBytes = Number(source.prepare("pragma page_size").get()?.["page_size"]);
@@ -36,9 +35,9 @@ export async function copyDatabase(
 }
 
 /**
- * Moves what is in the log into the database file, removes the log, and leaves the file so that it
- * stands alone; the next start brings the log back. Throws `SQLITE_BUSY` while another process has the
- * database open, even if that does nothing.
+ * Checkpoints the write-ahead log into the database file and removes the log, so that the file is complete
+ * without it. The next start turns the log on again. Throws `SQLITE_BUSY` while another process has the
+ * database open, even an idle one.
  */
 export function foldLog(file: string): void {
   using client = new Database(file, { readwrite: true });

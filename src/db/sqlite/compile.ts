@@ -9,7 +9,7 @@ import type { Sql, Statement, WriteResult } from "../statement.ts";
 import { dialect } from "./dialect.ts";
 import { tableOf } from "./tables.ts";
 
-/** What the builders of Drizzle's synchronous SQLite driver are when a query is finished. */
+/** A complete query of Drizzle's synchronous SQLite driver. */
 interface SqliteBuilder {
   prepare(): {
     execute(values: object): { sync(): unknown[] | { changes: number } };
@@ -28,7 +28,7 @@ export function compilerOf(client: Database): Compile {
     builders: drizzle(client) as unknown as Sql,
     tableOf,
     dialect,
-    // Guarantee: what those builders made is one of them.
+    // Guarantee: Drizzle's SQLite builders made the query.
     prepare: (query) => prepared(client, query as SqliteBuilder),
   });
 }
@@ -36,8 +36,8 @@ export function compilerOf(client: Database): Compile {
 const noRows: readonly unknown[] = [];
 
 /**
- * Prepares a query. One that returns rows is Drizzle's to run, which maps them. One that only writes is
- * bound by ourselves.
+ * Prepares a query. Drizzle runs queries that return rows, because it maps them. Queries that only write
+ * are bound here, without Drizzle's check of every parameter.
  */
 function prepared(client: Database, query: SqliteBuilder): Run {
   const { sql, params } = query.toSQL();
@@ -59,19 +59,19 @@ function prepared(client: Database, query: SqliteBuilder): Run {
   };
 }
 
-// Guarantee: what a column's encoder makes is what the driver binds; it throws on anything else.
+// Guarantee: column encoders return types that the driver binds; the driver throws on any other.
 function bindable(value: unknown): SQLQueryBindings {
   return value as SQLQueryBindings;
 }
 
 /**
- * Returns what closes the connection together with its statements; call it before statements are made. A
- * statement that is left keeps the file open until it is collected as garbage, and the database in use.
+ * Returns a function that closes the connection and all its statements. Call it before any statement is
+ * prepared. A statement that is not finalized keeps the file open until it is garbage-collected.
  */
 export function closer(client: Database): () => void {
   const statements: Pick<Prepared, "finalize">[] = [];
   const prepare = client.prepare.bind(client);
-  // Guarantee: it takes and returns what the method does.
+  // Guarantee: same parameters and return value as the method it replaces.
   client.prepare = ((...query: Parameters<typeof prepare>) => {
     const statement = prepare(...query);
     statements.push(statement);

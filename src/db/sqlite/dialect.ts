@@ -2,7 +2,7 @@ import { type Column, type Placeholder, type SQL, sql } from "drizzle-orm";
 
 import type { Dialect } from "../statement.ts";
 
-/** SQLite has no lists to bind: they travel as JSON, and the column's index is still used. */
+/** SQLite cannot bind lists, so they are passed as JSON. The column's index is still used. */
 export const dialect: Dialect = {
   among(column: Column, list: Placeholder) {
     const values = sql.param(list, { mapToDriverValue: JSON.stringify });
@@ -14,11 +14,11 @@ export const dialect: Dialect = {
   nextNumber(column: Column) {
     return sql`(select coalesce(max(${column}), 0) + 1 from ${column.table})`;
   },
-  // One writer at a time: numbers become visible in their order.
+  // SQLite has one writer at a time, so rows become visible in the order of their numbers.
   newestSettled(column: Column) {
     return sql<number>`coalesce(max(${column}), 0)`.mapWith(Number);
   },
-  // One writer at a time: nothing is locked by another.
+  // SQLite has one writer at a time, so no row is locked by another transaction.
   amongUnlocked(column: Column, query: SQL) {
     return sql`${column} in (${query})`;
   },

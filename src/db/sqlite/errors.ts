@@ -2,21 +2,21 @@ import { SQLiteError } from "bun:sqlite";
 
 import { AppError } from "../../base/errors.ts";
 
-const inUse = "Another program holds the database; if it does not end by itself, end it";
-const diskFails = "The disk fails or is full: free space there, and look at the system's log";
+const inUse = "Another program has locked the database: if it does not end by itself, stop it";
+const diskFails = "The disk failed or is full: free disk space, and check the system log";
 const notWritable =
-  "The database cannot be written: see that this user may write it and its folder";
+  "The database is not writable: give this user write access to the file and its folder";
 const damaged =
   "The database is damaged: stop skyhook, keep a copy of the file, and restore the last backup";
 
 /**
- * Result codes that say the database cannot be used now, whatever the statement was, each with what an
- * operator can do about it.
+ * The result codes that mean that the database is unusable at the moment, for any statement, each with
+ * what an operator can do.
  */
 const advice: Readonly<Record<string, string>> = {
   SQLITE_BUSY: inUse,
   SQLITE_LOCKED: inUse,
-  SQLITE_FULL: "The disk is full: free space there, and all goes on by itself",
+  SQLITE_FULL: "The disk is full: free disk space; no restart is needed",
   SQLITE_IOERR_SHORT_READ:
     "The database or its log was cut short: stop skyhook, then start it again",
   SQLITE_IOERR: diskFails,
@@ -25,18 +25,18 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_PERM: notWritable,
   SQLITE_CORRUPT: damaged,
   SQLITE_NOTADB: damaged,
-  SQLITE_NOMEM: "Memory has run out: give this machine more, or run fewer programs on it",
+  SQLITE_NOMEM: "Out of memory: give this machine more, or run fewer programs on it",
 };
 
-/** A stored value that nothing of ours can have written. */
+/** Thrown for a stored value that this program cannot have written. */
 export class DamagedValue extends Error {
   override readonly name = "DamagedValue";
 }
 
-/** Seconds after which a client may try again: locks and full disks seldom clear sooner. */
+/** For the Retry-After header: locks and full disks seldom clear sooner. */
 const retryAfterSeconds = 5;
 
-/** True for an error of disk, file or lock; false for one of the statement (a constraint, a bug). */
+/** True for an error of the disk, the file or a lock; false for a statement's own (a constraint, a bug). */
 export function isStorageError(error: unknown): boolean {
   return adviceFor(error) !== undefined;
 }
@@ -44,7 +44,7 @@ export function isStorageError(error: unknown): boolean {
 function adviceFor(error: unknown): string | undefined {
   if (error instanceof DamagedValue) return damaged;
   const code = error instanceof SQLiteError ? (error.code ?? "") : "";
-  // Extended codes go on after the primary one, as in SQLITE_IOERR_WRITE.
+  // Extended codes start with the primary one: SQLITE_IOERR_WRITE.
   const primary = Object.keys(advice).find((known) => code.startsWith(known));
   return primary === undefined ? undefined : advice[primary];
 }
@@ -55,8 +55,8 @@ export function isLocked(error: unknown): boolean {
 }
 
 /**
- * A database error as the `unavailable` that clients may retry, with what to do in its cause, which only
- * the log tells; any other error as it is.
+ * Turns a database error into `unavailable`, which clients may retry. The advice for operators is in its
+ * cause, which only the log shows. Returns any other error unchanged.
  */
 export function unavailable(error: unknown): unknown {
   const whatToDo = adviceFor(error);

@@ -12,10 +12,10 @@ import {
 import { isLocked, isStorageError, unavailable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
 
-/** The end of a transaction: what each statement did, or the error that rolled it back. */
+/** The outcome of a transaction: the result of each statement, or the error that rolled it back. */
 type Outcome = { readonly results: WriteResult<unknown>[] } | { readonly error: unknown };
 
-/** How long transactions wait for a lock of another process before they fail. */
+/** How long transactions wait for another process's lock before they fail. */
 const lockPatienceMs = 2_000;
 const lockRetryMs = 20;
 /** For this long after a commit failed, empty transactions fail too. */
@@ -23,10 +23,10 @@ const errorMemoryMs = 5_000;
 
 /**
  * Group commit: transactions that arrive in one turn of the event loop share one database transaction and
- * one fsync, which is 5–6 times faster than one each. A group runs without savepoints first. Only if one
- * of it fails half-way, the group is rolled back and run again with a savepoint for each, so that an error
- * rolls back its own transaction only. `requireInPlace` throws when a commit would be lost, as after the
- * file was replaced.
+ * one fsync, which is 5–6 times faster than one each. A group first runs without savepoints. If a
+ * transaction fails after it has written, the group is rolled back and runs again with a savepoint for
+ * each, so that only the failing transaction is rolled back. `requireInPlace` throws when a commit would
+ * be lost, for example because the file was replaced.
  */
 export function groupCommit(
   client: Database,
@@ -38,13 +38,13 @@ export function groupCommit(
   let scheduled = false;
   let closed = false;
   let lockedSince: number | null = null;
-  /** Why and when the last commit failed; null when it did not. */
+  /** The error and time of the last commit; null when it succeeded. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
     const reason = unavailableReason(closed, waiting.length);
     if (reason !== null) return Promise.reject(reason);
-    // An empty transaction asks whether others succeed; on a full disk only those that write can tell.
+    // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
     if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
       return Promise.reject(unavailable(lastError.error));
     }
@@ -73,10 +73,10 @@ export function groupCommit(
     if (waiting.length > 0) schedule();
   }
 
-  /** Takes the write lock. While another process holds it, tries again later without blocking the loop. */
+  /** Takes the write lock. While another process holds it, retries without blocking the event loop. */
   function beginOrWait(): boolean {
     try {
-      // Left open when a failing disk refused even to roll back.
+      // Still open if a failing disk prevented the last rollback.
       if (client.inTransaction) client.run("rollback");
       requireInPlace();
       client.run("begin immediate");
@@ -145,7 +145,7 @@ export function groupCommit(
     return outcome;
   }
 
-  /** Runs one transaction. Throws an error of the database itself, which concerns the whole group. */
+  /** Runs one transaction. Throws errors of the database itself, which fail the whole group. */
   function run(transaction: Transaction): Outcome & { writesDone: number } {
     const results = transaction.writes.map(() => skipped);
     for (const [index, write] of transaction.writes.entries()) {
@@ -170,7 +170,7 @@ export function groupCommit(
     async close() {
       closed = true;
       if (waiting.length === 0) return;
-      // Settled after all that wait before it.
+      // An empty transaction settles after all transactions that were queued before it.
       await new Promise<void>((resolve) => {
         const settled = () => resolve();
         waiting.push({ writes: [], resolve: settled, reject: settled, onEnd: null });

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import type { Hold } from "../storage.ts";
 
 /**
- * Takes the write lock on a connection of its own. Throws `SQLITE_BUSY` while another connection has it.
+ * Takes the write lock on a new connection. Throws `SQLITE_BUSY` while another connection holds it.
  */
 export function hold(file: string): Hold {
   const client = new Database(file, { readwrite: true });

@@ -7,8 +7,8 @@ import type { Statement } from "../statement.ts";
 import { closer, compilerOf } from "./compile.ts";
 
 /**
- * The migrations that a start would apply to the database in `file`; none when its schema is current. Reads
- * only, so that looking changes nothing. Throws when the file is missing or no database.
+ * Returns the migrations that a start would apply to the database in `file`; none when its schema is
+ * current. Opens the file read-only. Throws when it is missing or not a database.
  */
 export function pendingMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
@@ -16,23 +16,23 @@ export function pendingMigrations({ migrations }: Schema, file: string): readonl
   return migrations.sqlite.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
-/** The migrations of the database in `file` that this program does not know: a newer one applied them. */
+/** Returns the migrations of the database in `file` that a newer version of the program applied. */
 export function unknownMigrations({ migrations }: Schema, file: string): readonly string[] {
   using client = new Database(file, { readonly: true });
   const known = migrations.sqlite.map(({ name }) => name);
   return appliedTo(client).filter((name) => !known.includes(name));
 }
 
-/** Why the file is no whole database that a skyhook made, in a few words; null when it is one. */
+/** Returns why the file is not a complete Skyhook database, in a few words; null when it is one. */
 export function strangenessOf(file: string): string | null {
   return errorOf(file, (client) => {
     const applied = appliedTo(client);
-    if (applied.length === 0) return "it is no database of Skyhook";
+    if (applied.length === 0) return "it is not a Skyhook database";
     return applied.includes(unfinishedCopy) ? "a copy into it was not finished" : null;
   });
 }
 
-/** What is damaged in the database in `file`, in a few words; null when nothing. Reads all of it. */
+/** Returns what is damaged in the database in `file`, in a few words; null when intact. Reads the whole file. */
 export function damageOf(file: string): string | null {
   return errorOf(file, (client) => {
     const [first] = client.query("pragma integrity_check(1)").values().flat();
@@ -50,7 +50,7 @@ function errorOf(file: string, look: (client: Database) => string | null): strin
   }
 }
 
-/** Runs a statement on the database in `file`, which stays as it is: an older schema is not migrated. */
+/** Runs a statement on the database in `file`, read-only: an older schema is not migrated. */
 export function rowsIn<Values extends object, Row>(
   file: string,
   statement: Statement<Values, Row>,

@@ -3,8 +3,8 @@ import type { Database } from "bun:sqlite";
 import { dueMigrations, type Schema } from "../schema.ts";
 
 /**
- * Applies the migrations that the database lacks, in one transaction, so that a crash leaves none half
- * done. Returns their names; none for a new database. Throws an `UnfitDatabase`.
+ * Applies the pending migrations in one transaction, so that a crash leaves none partly applied. Returns
+ * their names; none for a new database. Throws an `UnfitDatabase`.
  */
 export function migrate(
   client: Database,

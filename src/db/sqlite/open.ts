@@ -12,13 +12,13 @@ import { groupCommit } from "./group-commit.ts";
 import { inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
 
-/** How long a call waits inside SQLite for another process's lock; longer waits leave the loop free. */
+/** How long a call blocks inside SQLite for another process's lock; longer waits do not block the event loop. */
 const busyTimeoutMs = 25;
 
-/** Those that must not be closed, which would fold their log. Nor may they be collected as garbage. */
+/** Connections that must not be closed or garbage-collected, because that would checkpoint their log. */
 const leftOpen: Database[] = [];
 
-/** Opens (and makes, if missing) the database in `file`, or one in memory for `:memory:`. */
+/** Opens the database in `file`, and creates it if it is missing. `:memory:` opens one in memory. */
 export function openSqlite(
   schema: Schema,
   file: string,
@@ -41,20 +41,20 @@ export function openSqlite(
       }
     },
     atomically: commits.atomically,
-    // Nothing can be read before it is on disk.
+    // SQLite makes a commit readable only after it is on disk.
     async settled() {},
     signals: null,
     async close() {
       await commits.close();
       if (isClosed) return;
       isClosed = true;
-      if (place.mayFold()) close();
+      if (place.mayCheckpoint()) close();
       else leftOpen.push(client);
     },
   };
 }
 
-/** Leaves nothing open when it throws: callers that wait for a lock try again and again. */
+/** Closes the connection before it throws, because callers that wait for a lock retry. */
 function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   const inMemory = file === ":memory:";
   if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -73,7 +73,7 @@ function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
 function configure(client: Database): void {
   client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
   client.run("pragma journal_mode = wal");
-  // FULL syncs the log on every commit: what we acknowledged survives a power cut.
+  // FULL syncs the log on every commit, so acknowledged data survives a power failure.
   client.run("pragma synchronous = full");
   client.run("pragma mmap_size = 1073741824");
 }

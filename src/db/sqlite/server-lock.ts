@@ -8,28 +8,29 @@ import { writePrivately } from "../../base/private-file.ts";
 import { isLocked } from "./errors.ts";
 import { filesOf, identityOf, resolved } from "./in-place.ts";
 
-/** Commands look whether the lock is held by taking it for a moment; a start waits for that long. */
+/** A command checks the lock by taking it briefly, so a start waits this long for it. */
 const lookMs = 1_000;
 
-/** A held lock on the folder of a database. */
+/** A lock on the folder of a database. */
 export interface ServerLock {
-  /** Tells commands which files the server has open. */
+  /** Records for commands which files the server has open. */
   opened(): void;
   release(): void;
 }
 
-/** What a server says of itself beside the lock. */
+/** What a server records about itself beside the lock. */
 interface Holder {
   readonly pid: number;
   readonly host: string;
-  /** The database's files, each as `identityOf` names it; empty before they are open. */
+  /** The result of `identityOf` for each database file; empty before they are open. */
   readonly files: readonly (string | null)[];
 }
 
 /**
- * Has no other server serve a database in the folder of `file` until this process ends, however it ends: the
- * lock is one that SQLite has the system hold, on an empty database `skyhook.lock`. Process ids alone would not
- * do, since they are used again, and each container has its own. Throws an error that names the other server.
+ * Prevents other servers from using a database in the folder of `file` until this process ends. The lock is
+ * SQLite's file lock on the empty database `skyhook.lock`, so the operating system releases it even after a
+ * kill. Process ids do not suffice: they are reused, and each container has its own. Throws an error that
+ * names the other server.
  */
 export function lockFolder(file: string): ServerLock {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -41,7 +42,7 @@ export function lockFolder(file: string): ServerLock {
     // Nothing is ever written to it.
     client.run("pragma journal_mode = memory");
     client.run("begin exclusive");
-    // That of a server that was killed.
+    // Left behind by a server that was killed.
     rmSync(note, { force: true });
     say([]);
   } catch (error) {
@@ -68,8 +69,8 @@ export function lockFolder(file: string): ServerLock {
 }
 
 /**
- * Throws when a server has other files open than those that are there now under the names of the database:
- * what a command writes into these, the server would never see, and might overwrite.
+ * Throws when the database's files were replaced while a server has the old ones open. The server would
+ * never see what a command writes into the new files, and might overwrite it.
  */
 export function requireServedFiles(file: string): void {
   const { lock, note } = placesOf(file);
@@ -99,10 +100,10 @@ function isHeld(lock: string): boolean {
   }
 }
 
-/** Null where it is not there yet, or cannot be read. */
+/** Null when the note does not exist yet or cannot be read. */
 function holderIn(note: string): Holder | null {
   try {
-    // Guarantee: only `say` above writes it, and whole.
+    // Guarantee: only `say` above writes it, atomically.
     return JSON.parse(readFileSync(note, "utf8")) as Holder;
   } catch {
     return null;

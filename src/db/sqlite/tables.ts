@@ -4,8 +4,8 @@ import { columnsOf, type Kind, tableBuilder } from "../table.ts";
 
 import { DamagedValue } from "./errors.ts";
 
-// Drizzle's own time and JSON columns encode a null that comes by placeholder: one throws, the other
-// writes the text "null". Hence these two.
+// Replace Drizzle's own time and JSON columns, which do not expect a null from a placeholder: one throws, the
+// other writes the text "null".
 
 /** A point in time: whole milliseconds since the epoch. */
 const instant = customType<{ data: Date; driverData: number | null }>({
@@ -22,7 +22,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new DamagedValue("A stored value is not the JSON that was written", { cause: error });
+    throw new DamagedValue("A stored value is not valid JSON", { cause: error });
   }
 }
 
@@ -36,7 +36,7 @@ const columnOf = {
   json: (name: string) => json(name),
 } as const satisfies Record<Kind, (name: string) => object>;
 
-/** SQLite's table of a definition. */
+/** The SQLite table of a definition. */
 export const tableOf = tableBuilder((definition) =>
   sqliteTable(
     definition.name,

@@ -314,7 +314,7 @@ describe("skyhook restore", () => {
     rmSync(other);
     using strange = new Database(other, { create: true });
     strange.run("create table notes (text text)");
-    expect(await refusal(other)).toContain("it is no database of Skyhook");
+    expect(await refusal(other)).toContain("it is not a Skyhook database");
     writeFileSync(other, readFileSync(file));
     damage(other);
     expect(await refusal(other)).toContain("other.db is damaged (");

@@ -207,7 +207,7 @@ describe.each(kinds)("while it is copied, a source on %s", (kind) => {
     const second = `sqlite:${join(taken.newFolder(), "second.db")}`;
     const beside = await skyhook(second, ["copy", "--from", source.url, "--to", second], impatient);
     expect(beside.err).toMatch(
-      / is in use: |: Others write to this database, or copy it: stop them/,
+      / is in use: |: Other programs are writing to this database or copying it: stop them/,
     );
     child.kill("SIGCONT");
     expect([await child.stderr.text(), await child.exited]).toEqual(["", 0]);

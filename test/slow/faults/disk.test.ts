@@ -30,11 +30,11 @@ const taken = resources();
 
 describe("a full disk", () => {
   test.skipIf(skips(whyNoMount))("is answered 503, and all goes on when there is room [DB-1]", () =>
-    fillAndFree(mountedDisk(taken), "The disk is full: free space there"),
+    fillAndFree(mountedDisk(taken), "The disk is full: free disk space"),
   );
 
   test.skipIf(skips(whyNoLimit))("so is one that fails in another way [DB-2]", () =>
-    fillAndFree(limitedFiles(taken), "The disk fails or is full: free space there"),
+    fillAndFree(limitedFiles(taken), "The disk failed or is full: free disk space"),
   );
 
   async function fillAndFree(disk: SmallDisk, advice: string): Promise<void> {

@@ -66,7 +66,7 @@ describe("units of work", () => {
     );
     expect(await failure(storage.atomically(write(insertEvent, eventRow(20_000))))).toMatchObject({
       code: "unavailable",
-      detail: "Too much work is waiting",
+      detail: "Too many transactions are waiting",
     });
     other.run("rollback");
     await Promise.all(waiting);

@@ -73,9 +73,9 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
 
   test("in transaction mode it is refused: sessions are lent [PG-11]", async () => {
     const { url } = await start("pool_mode = transaction", ignoring);
-    expect(await refused(url)).toContain("a pooler that lends sessions");
+    expect(await refused(url)).toContain("a pooler that shares sessions");
     expect(await failure(inspectServer(schema, url, limits))).toMatchObject({
-      message: expect.stringContaining("take session mode for this database"),
+      message: expect.stringContaining("use session mode for this database"),
     });
   }, 60_000);
 
@@ -86,7 +86,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     for (const ask of [openStorage, inspectServer]) {
       expect(await failure(ask(schema, url, brief))).toMatchObject({
-        message: expect.stringContaining("raise its pool size"),
+        message: expect.stringContaining("raise the pool size"),
       });
     }
   }, 60_000);
@@ -99,7 +99,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     await others.begin(async (writer) => {
       await writer.unsafe("lock table events in row exclusive mode");
       expect(await failure(holdStill(schema, url, brief))).toMatchObject({
-        message: expect.stringContaining("Others write to this database"),
+        message: expect.stringContaining("Other programs are writing to this database"),
       });
     });
   }, 60_000);
@@ -109,7 +109,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     const storage = await openStorage(schema, url, brief);
     expect(await failure(holdStill(schema, url, brief))).toMatchObject({
-      message: expect.stringContaining("raise its pool size"),
+      message: expect.stringContaining("raise the pool size"),
     });
     await storage.close();
   }, 60_000);

@@ -159,14 +159,14 @@ describe("postgres: a start that cannot be says why in one line, without the pas
 
   test.skipIf(skips(noManyConnections))("when there is no such database or role", async () => {
     const noDatabase = await open(at((url) => (url.pathname = "/skyhook_missing")));
-    expect(noDatabase).toContain('has no database "skyhook_missing": make it with createdb');
+    expect(noDatabase).toContain('has no database "skyhook_missing": create it with createdb');
     const noRole = await open(
       at((url) => {
         url.username = "skyhook_missing";
         url.password = "hunter2";
       }),
     );
-    expect(noRole).toContain('refuses the role "skyhook_missing"');
+    expect(noRole).toContain('rejects the role "skyhook_missing"');
   });
 });
 

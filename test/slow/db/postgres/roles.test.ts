@@ -64,7 +64,9 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     const { urlOf, run } = await start();
     await run(ownerText);
     expect(await whyNot(opened(urlOf("server")))).toContain("usage and create on its schema");
-    expect(await whyNot(inspectServer(schema, urlOf("server"), limits))).toContain("owner start");
+    expect(await whyNot(inspectServer(schema, urlOf("server"), limits))).toContain(
+      "once as the schema's owner",
+    );
     await (await opened(urlOf("keeper"))).close();
 
     expect(await whyNot(opened(urlOf("server")))).toContain("permission denied for table");
@@ -134,7 +136,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
   test("a server without a connection to spare says so at the start, and is waited for later [PG-7]", async () => {
     const { urlOf, run } = await start();
     await run("create role few login connection limit 0; grant create on schema public to few");
-    expect(await whyNot(opened(urlOf("few")))).toContain("has no connection left");
+    expect(await whyNot(opened(urlOf("few")))).toContain("has no free connections");
     await run("alter role few connection limit 1");
     const storage = await opened(urlOf("few"));
     await storage.atomically(write(insertEvent, eventRow(1)));
@@ -155,7 +157,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     const insert = () => storage.atomically(write(insertEvent, eventRow(1)));
     expect(await failure(insert())).toMatchObject({ code: "unavailable" });
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
-    expect(await whyNot(opened(urlOf("reader")))).toContain("takes no writes");
+    expect(await whyNot(opened(urlOf("reader")))).toContain("is read-only");
     await run("alter role reader reset default_transaction_read_only");
     await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
     // The first may meet a connection that was ended, and is not tried again here.

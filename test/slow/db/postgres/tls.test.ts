@@ -37,14 +37,14 @@ describe.skipIf(skips(missing))("postgres: TLS", () => {
         return error instanceof Error ? error.message : "";
       }
     };
-    expect(await open("sslmode=require")).toContain("offers no TLS: turn its ssl on");
+    expect(await open("sslmode=require")).toContain("does not support TLS: turn its ssl on");
     const ca = await authority(folder, "ca");
     const other = await authority(folder, "other");
     await database.useCertificate(await certificateFor(folder, "localhost", ca));
     const trusting = `sslmode=verify-full&sslrootcert=${ca.certificate}`;
     expect(await open(trusting)).toBe("opened");
     expect(await open("sslmode=require")).toBe("opened");
-    const advice = "name its CA by sslrootcert=<file>";
+    const advice = "set sslrootcert=<file> to its CA";
     expect(await open("sslmode=verify-full")).toContain(advice);
     expect(await open(`sslmode=verify-full&sslrootcert=${other.certificate}`)).toContain(advice);
     expect(await open(trusting, "127.0.0.1")).toContain(advice);
