@@ -3,7 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-import { json } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { asOperator, databaseIn, deliverTo, keysListed } from "../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
@@ -62,7 +62,8 @@ describe("damaged pages in the middle of the database", () => {
     expect(await statusOf(server, "/livez")).toBe(200);
     // Which it is hangs on which pages the last write met: readiness is that units can be committed.
     expect([200, 503]).toContain(await statusOf(server, "/readyz"));
-    expect(server.log()).toContain(whatToDo);
+    // The log may be written after the response.
+    await until(() => server.log().includes(whatToDo));
     expect(server.log()).not.toContain('"msg":"An internal error occurred. Try again later."');
     expect(await server.stop()).toBe(0);
 
@@ -80,7 +81,8 @@ describe("damaged pages in the middle of the database", () => {
       "update events set data = replace(data, '{', '~') where idempotency_key like '%:d-7'",
     );
     await expectReadUnavailable(server, "/v1/events?limit=100");
-    expect(server.log()).toContain(whatToDo);
+    // The log may be written after the response.
+    await until(() => server.log().includes(whatToDo));
     expect((await asOperator(server, "/v1/events?limit=20")).status).toBe(200);
     expect(await deliverTo(server, 1_000)).toBe(200);
     expect(await statusOf(server, "/readyz")).toBe(200);
