@@ -10,7 +10,7 @@ import { makeId } from "../base/ids.ts";
 import { secretStore } from "../config/secrets.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
-import { openDatabase } from "./database.ts";
+import { useDatabase } from "./database.ts";
 import { table } from "./output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -44,8 +44,7 @@ export async function reveal(
   const config = readConfig(env);
   // Makes none: a new key opens nothing.
   const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
-  const storage = await openDatabase(config);
-  try {
+  await useDatabase(config, async (storage) => {
     const username = operatorName(env);
     const passengers = await revealPassengers(
       { storage, seal: personalDataOpener(keys), clock: systemClock, makeId },
@@ -58,7 +57,5 @@ export async function reveal(
     ]);
     console.log(table([["passenger", "date of birth", "passport"], ...rows]));
     console.error(`recorded: shown to ${username}, because: ${reason}`);
-  } finally {
-    await storage.close();
-  }
+  });
 }

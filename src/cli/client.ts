@@ -9,10 +9,9 @@ import { makeId } from "../base/ids.ts";
 import { tokenKey } from "../config/secrets.ts";
 import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
 import { write } from "../db/statement.ts";
-import type { Storage } from "../db/storage.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
-import { openDatabase } from "./database.ts";
+import { useDatabase } from "./database.ts";
 import { table } from "./output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -44,8 +43,9 @@ export async function addClient(
   { name, role }: { readonly name: string; readonly role: Role },
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, dataDir } = readConfig(env);
-  await withStorage(env, async (storage) => {
+  const config = readConfig(env);
+  const { jwtSecret, jwtIssuer: issuer, jwtAudience: audience, dataDir } = config;
+  await useDatabase(config, async (storage) => {
     const minting = tokens({ key: tokenKey(jwtSecret, dataDir), issuer, audience }, systemClock);
     const made = await clients(storage, minting, systemClock, makeId).add(name, [role]);
     console.log(`client_id=${made.client.id}`);
@@ -56,7 +56,7 @@ export async function addClient(
 
 /** `skyhook client list`. */
 export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
-  await withStorage(env, async (storage) => {
+  await useDatabase(readConfig(env), async (storage) => {
     const rows = await storage.all(allClients, {});
     const head = ["client_id", "name", "roles", "made"];
     const lines = rows.map(({ id, name, roles, createdAt }) => [
@@ -71,22 +71,10 @@ export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
 
 /** `skyhook client remove`: it gets no more tokens; those it has are good until they end. */
 export async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
-  await withStorage(env, async (storage) => {
+  await useDatabase(readConfig(env), async (storage) => {
     if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
     const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));
     if (removed.changes === 0) throw new Error(`There is no client ${id}`);
     console.log(`removed ${id}; tokens it holds are good for an hour at most`);
   });
-}
-
-async function withStorage(
-  env: NodeJS.ProcessEnv,
-  use: (storage: Storage) => Promise<void>,
-): Promise<void> {
-  const storage = await openDatabase(readConfig(env));
-  try {
-    await use(storage);
-  } finally {
-    await storage.close();
-  }
 }

@@ -25,6 +25,19 @@ export function openDatabase(config: Config): Promise<Storage> {
   });
 }
 
+/** Opens the configured database for `use`, and closes it. */
+export async function useDatabase<Result>(
+  config: Config,
+  use: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  const storage = await openDatabase(config);
+  try {
+    return await use(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
 /**
  * Runs `open`, which opens the configured database, again while another process has it locked. Throws
  * an error that says what to do.

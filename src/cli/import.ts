@@ -7,7 +7,7 @@ import { importFlights } from "../booking/flights/import-flights.ts";
 import { type ImportFormat, readFlightPlans } from "../booking/flights/import.ts";
 
 import { example } from "./arguments.ts";
-import { openDatabase } from "./database.ts";
+import { useDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";
 import { UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
@@ -52,14 +52,11 @@ export async function importCommand(
       `${counted(faults, "bad line")}: nothing was imported. Mend them, or leave them out with --skip-bad`,
     );
   }
-  const storage = await openDatabase(config);
-  try {
-    const count = await importFlights(storage, plans, new Date(systemClock.now()));
-    const skipped = faults > 0 ? `, ${counted(faults, "bad line")} skipped` : "";
-    console.log(`${counted(count, "flight")} imported${skipped}`);
-  } finally {
-    await storage.close();
-  }
+  const count = await useDatabase(config, (storage) =>
+    importFlights(storage, plans, new Date(systemClock.now())),
+  );
+  const skipped = faults > 0 ? `, ${counted(faults, "bad line")} skipped` : "";
+  console.log(`${counted(count, "flight")} imported${skipped}`);
 }
 
 async function readAll(

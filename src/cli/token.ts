@@ -5,10 +5,10 @@ import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import { type Role, roles } from "../base/context.ts";
 import { tokenKey } from "../config/secrets.ts";
-import { type Ensured, users } from "../identity/users/users.ts";
+import { users } from "../identity/users/users.ts";
 
 import { argument, example } from "./arguments.ts";
-import { isInMemory, openDatabase } from "./database.ts";
+import { isInMemory, useDatabase } from "./database.ts";
 import { parseDuration } from "./durations.ts";
 import { hasSigningKey } from "./signing-key.ts";
 
@@ -45,17 +45,12 @@ export async function token(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const storage = await openDatabase(config);
-  let ensured: Ensured;
-  try {
-    ensured = await users(storage, systemClock).ensureUser({
+  const { user, isNew } = await useDatabase(config, (storage) =>
+    users(storage, systemClock).ensureUser({
       email: email.trim(),
       name: name?.trim() ?? email.trim().replace(/@.*/, ""),
-    });
-  } finally {
-    await storage.close();
-  }
-  const { user, isNew } = ensured;
+    }),
+  );
   const isNewKey = !hasSigningKey(config);
   const key = tokenKey(config.jwtSecret, config.dataDir);
   const { jwtIssuer: issuer, jwtAudience: audience } = config;

@@ -11,7 +11,7 @@ import { schema } from "../../schema/schema.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertUser } from "../../identity/users/users.sql.ts";
 import { withoutPassword } from "../../db/without-password.ts";
-import { databaseFault, isInMemory, openDatabase } from "../database.ts";
+import { databaseFault, isInMemory, useDatabase } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../failures.ts";
 
@@ -44,18 +44,13 @@ export async function checkDatabase(config: Config, env: Env): Promise<readonly 
       const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
       return [odd(about, detail), clock([])];
     }
-    const storage = await openDatabase(config);
-    try {
-      return [
-        ...(await checkOpen(storage, config, name)),
-        ...warnings.map((line) => odd("database server", line)),
-        ...(await checkPersonalData(storage, config, env)),
-        ...(await checkRotation(storage, config, env)),
-        await checkOutbox(storage),
-      ];
-    } finally {
-      await storage.close();
-    }
+    return await useDatabase(config, async (storage) => [
+      ...(await checkOpen(storage, config, name)),
+      ...warnings.map((line) => odd("database server", line)),
+      ...(await checkPersonalData(storage, config, env)),
+      ...(await checkRotation(storage, config, env)),
+      await checkOutbox(storage),
+    ]);
   } catch (error) {
     return [bad(about, messageOf(databaseFault(error, config))), clock([])];
   }
