@@ -34,49 +34,42 @@ const delivery =
     };
   };
 
+/** A message in a conversation; `text` is its content in one line. */
+const message = (type: string, text: string, particulars: object): SampleDelivery =>
+  delivery(type, ({ id }, seconds) => ({
+    source: inboxes,
+    target: {
+      _meta: { type: "message" },
+      data: {
+        id: `msg_${id.slice(-12)}`,
+        type: "email",
+        created_at: Math.floor(seconds),
+        blurb: text,
+        body: `<p>${text}</p>`,
+        text: `${text}\n`,
+        attachments: [],
+        ...particulars,
+      },
+    },
+  }));
+
 export const samples: Readonly<Record<string, SampleDelivery>> = {
-  "message.received": delivery("inbound", ({ id }, seconds) => ({
-    source: inboxes,
-    target: {
-      _meta: { type: "message" },
-      data: {
-        id: `msg_${id.slice(-12)}`,
-        type: "email",
-        is_inbound: true,
-        created_at: Math.floor(seconds),
-        blurb: "Hello, I would like my money back for order 77",
-        body: "<p>Hello, I would like my money back for order 77</p>",
-        text: "Hello, I would like my money back for order 77\n",
-        author: null,
-        recipients: [
-          { handle: "kim@example.net", role: "from" },
-          { handle: "help@example.com", role: "to" },
-        ],
-        attachments: [],
-      },
-    },
-  })),
-  "message.sent": delivery("out_reply", ({ id }, seconds) => ({
-    source: inboxes,
-    target: {
-      _meta: { type: "message" },
-      data: {
-        id: `msg_${id.slice(-12)}`,
-        type: "email",
-        is_inbound: false,
-        created_at: Math.floor(seconds),
-        blurb: "Your refund is on its way",
-        body: "<p>Your refund is on its way</p>",
-        text: "Your refund is on its way\n",
-        author: ada,
-        recipients: [
-          { handle: "help@example.com", role: "from" },
-          { handle: "kim@example.net", role: "to" },
-        ],
-        attachments: [],
-      },
-    },
-  })),
+  "message.received": message("inbound", "Hello, I would like my money back for order 77", {
+    is_inbound: true,
+    author: null,
+    recipients: [
+      { handle: "kim@example.net", role: "from" },
+      { handle: "help@example.com", role: "to" },
+    ],
+  }),
+  "message.sent": message("out_reply", "Your refund is on its way", {
+    is_inbound: false,
+    author: ada,
+    recipients: [
+      { handle: "help@example.com", role: "from" },
+      { handle: "kim@example.net", role: "to" },
+    ],
+  }),
   "assignee.changed": delivery("assign", () => ({
     source: { _meta: { type: "teammate" }, data: ada },
     target: { _meta: { type: "teammate" }, data: grace },
