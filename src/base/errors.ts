@@ -74,6 +74,10 @@ export class AppError extends Error {
   }
 }
 
+export function badRequest(detail: string): AppError {
+  return new AppError("bad-request", detail);
+}
+
 /** Whether the server caused the error, not the client. */
 export function isServerError({ code }: AppError): boolean {
   return code === "internal" || code === "unavailable";

@@ -1,4 +1,4 @@
-import { AppError } from "./errors.ts";
+import { badRequest } from "./errors.ts";
 
 /** An amount as the API shows it: a JSON number in major units, and an ISO 4217 code. */
 export interface Money {
@@ -92,8 +92,4 @@ export function parseMinor(text: string, currency: string): number {
   const minor = Number(whole + fraction.padEnd(decimals, "0"));
   if (minor > maxMinor) throw badRequest(`must not be more than ${maxMinor} minor units`);
   return minor;
-}
-
-function badRequest(detail: string): AppError {
-  return new AppError("bad-request", detail);
 }

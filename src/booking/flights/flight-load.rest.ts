@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -61,14 +62,9 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       },
     );
 
-/** Years 1000 to 2999, far from the limits of Temporal's range. */
-const plausibleDate = /^[12]\d{3}-\d{2}-\d{2}$/;
-
+/** In the years 1000 to 2999, far from the limits of Temporal's range. */
 function dayOf(parameter: string, text: string): Temporal.PlainDate {
-  try {
-    if (plausibleDate.test(text)) return Temporal.PlainDate.from(text, { overflow: "reject" });
-  } catch {
-    // The date does not exist. The error follows below.
-  }
+  const date = calendarDate(text);
+  if (date !== null && date.year >= 1_000 && date.year < 3_000) return date;
   throw invalidParameter(parameter, "A date that exists, as YYYY-MM-DD");
 }

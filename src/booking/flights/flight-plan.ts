@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError, badRequest } from "../../base/errors.ts";
 import { isCurrency, parseMinor } from "../../base/money.ts";
 
 import { airport } from "./airports.ts";
@@ -140,8 +140,4 @@ function currencyOf(text: string): string {
   const code = text.toUpperCase();
   if (!isCurrency(code)) throw badRequest("must be an ISO 4217 currency such as USD");
   return code;
-}
-
-function badRequest(detail: string): AppError {
-  return new AppError("bad-request", detail);
 }

@@ -1,3 +1,4 @@
+import { calendarDate } from "../../base/calendar-date.ts";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
 
@@ -38,7 +39,7 @@ export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
   const day = (): string => {
     const { departureDate } = raw;
     if (departureDate === undefined) reject("departureDate", "Required: a date as YYYY-MM-DD");
-    else if (typeof departureDate !== "string" || !isDay(departureDate)) {
+    else if (typeof departureDate !== "string" || calendarDate(departureDate) === null) {
       reject("departureDate", "A date that exists, as YYYY-MM-DD");
     } else return departureDate;
     return "";
@@ -79,14 +80,4 @@ export function readFlightSearch(raw: RawFlightSearch): FlightSearch {
   const name = "parameter" in first ? first.parameter : "";
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
   throw new AppError("invalid-parameter", `${name}: ${first.detail}${more}`, { errors });
-}
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  try {
-    Temporal.PlainDate.from(text, { overflow: "reject" });
-    return true;
-  } catch {
-    return false;
-  }
 }

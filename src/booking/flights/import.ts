@@ -1,6 +1,6 @@
 import { parse } from "papaparse";
 
-import { AppError } from "../../base/errors.ts";
+import { AppError, badRequest } from "../../base/errors.ts";
 
 import { flightPlanKeys, readFlightPlan } from "./flight-plan.ts";
 import type { FlightPlan } from "../flight.ts";
@@ -145,8 +145,4 @@ function shownNames(names: readonly string[]): string {
 /** A name from the input, made safe to print: quoted, truncated, non-ASCII characters replaced. */
 function shown(name: string): string {
   return `"${name.slice(0, 40).replaceAll(/[^\x20-\x7e]/g, "?")}"`;
-}
-
-function badRequest(detail: string): AppError {
-  return new AppError("bad-request", detail);
 }
