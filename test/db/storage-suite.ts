@@ -48,7 +48,7 @@ const user = (number: number, email = `user${number}@example.com`) => ({
   createdAt: at(number),
 });
 
-/** What every dialect must do. `open` gives an empty database; `walks`: how many random ones are paged. */
+/** The behaviour of every dialect. `open` returns an empty database; `walks`: random lists to paginate. */
 export function storageSuite(dialect: string, open: () => Promise<Storage>, walks = 60): void {
   describe(dialect, () => {
     tests(open, walks);
@@ -62,8 +62,8 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
   const count = () => eventPages(storage, {}).count();
 
-  describe("units of work", () => {
-    test("a row comes back as it went in, nulls, times, bytes and JSON included", async () => {
+  describe("transactions", () => {
+    test("store and return rows unchanged, including nulls, times, bytes and JSON", async () => {
       storage = await open();
       const row = eventRow(1, { body: Buffer.from([0, 255, 128]), url: "https://example.com/" });
       await storage.atomically(write(insertEvent, row));
@@ -77,7 +77,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(nothing).toMatchObject({ headers: null, address: null, signedWith: null, body: null });
     });
 
-    test("a step that fails undoes the unit and only that unit", async () => {
+    test("are rolled back alone when a statement changes no row with an error in `onNoRows`", async () => {
       storage = await open();
       const clash = storage.atomically(
         write(insertEvent, eventRow(1)),
@@ -97,16 +97,16 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await storage.all(userByEmail, { email: "user1@example.com" })).toEqual([]);
     });
 
-    test("a broken constraint undoes its own unit, wherever it stands in the group", async () => {
+    test("are rolled back alone when a constraint fails, at any position in the group", async () => {
       storage = await open();
       const broken = eventRow(9, { title: null as unknown as string });
-      const units = [
+      const transactions = [
         storage.atomically(write(insertEvent, eventRow(1))),
         storage.atomically(write(insertEvent, eventRow(2)), write(insertEvent, broken)),
         storage.atomically(write(insertEvent, broken), write(insertEvent, eventRow(3))),
         storage.atomically(write(insertEvent, eventRow(4))),
       ];
-      const outcomes = await Promise.allSettled(units);
+      const outcomes = await Promise.allSettled(transactions);
       expect(outcomes.map(({ status }) => status)).toEqual([
         "fulfilled",
         "rejected",
@@ -116,22 +116,22 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await count()).toBe(2);
     });
 
-    test("a value that cannot be bound undoes its unit, and only that", async () => {
+    test("are rolled back alone when a value cannot be bound", async () => {
       storage = await open();
       const { title: _, ...untitled } = notificationRow(1);
-      const units = [
+      const transactions = [
         storage.atomically(
           write(insertEvent, eventRow(1), "stop"),
           write(insertNotification, untitled as ReturnType<typeof notificationRow>),
         ),
         storage.atomically(write(insertEvent, eventRow(2))),
       ];
-      const outcomes = await Promise.allSettled(units);
+      const outcomes = await Promise.allSettled(transactions);
       expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
       expect(await count()).toBe(1);
     });
 
-    test("a step that touches no row with `stop` leaves out the rest and keeps what was done", async () => {
+    test("skip the remaining statements and commit when a statement with `stop` changes no row", async () => {
       storage = await open();
       await storage.atomically(write(insertEvent, eventRow(1)));
       const [user1, again, note] = await storage.atomically(
@@ -144,7 +144,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect((await storage.all(newestSeq, {}))[0]?.seq ?? 0).toBe(0);
     });
 
-    test("a reader sees all of a unit or nothing", async () => {
+    test("are visible to readers completely or not at all", async () => {
       storage = await open();
       const written = storage.atomically(
         write(insertEvent, eventRow(1)),
@@ -161,7 +161,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await count()).toBe(2);
     });
 
-    test("many units of one turn are all stored, each with its own result", async () => {
+    test("are all stored, each with its own result, when many start in one turn", async () => {
       storage = await open();
       const results = await Promise.all(
         Array.from({ length: 1_500 }, (_, n) =>
@@ -172,7 +172,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await count()).toBe(1_000);
     });
 
-    test("closing commits what waits, and refuses what comes after", async () => {
+    test("are committed by close if they wait, and fail if they come later", async () => {
       storage = await open();
       const waiting = storage.atomically(write(insertEvent, eventRow(1)));
       await storage.close();
@@ -184,7 +184,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
   });
 
   describe("events", () => {
-    test("a key is taken once; bytes are taken once per provider where they are reserved", async () => {
+    test("are stored once per key, and once per provider and body if the body hash is set", async () => {
       storage = await open();
       const hash = Buffer.alloc(16, 7);
       const rows = [
@@ -209,7 +209,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           ...fields,
         });
       expect(await first({ bodyHash: hash })).toMatchObject([{ id: rows[0]?.id }]);
-      // Where the bytes are reserved, an unsigned id alone makes no duplicate.
+      // With a body hash, an unsigned delivery id alone does not make a duplicate.
       expect(await first({ idempotencyKey: "task_tracker:1" })).toEqual([]);
       expect(await first({ idempotencyKey: "task_tracker:5" })).toMatchObject([
         { id: rows[4]?.id },
@@ -217,7 +217,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await first({})).toEqual([]);
     });
 
-    test("duplicates are counted and a new reading replaces the old one", async () => {
+    test("count their duplicates and can be normalised again", async () => {
       storage = await open();
       const row = eventRow(1, { status: "ignored" });
       await storage.atomically(write(insertEvent, row));
@@ -237,7 +237,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     const claim = (now: number, limit = 10) =>
       storage.atomically(write(claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }));
 
-    test("are claimed once while leased, oldest first, and again when the lease has run out", async () => {
+    test("are claimed once while leased, oldest first, and again after the lease expires", async () => {
       storage = await open();
       for (const n of [1, 2, 3]) {
         await storage.atomically(write(insertNotification, notificationRow(n)));
@@ -250,7 +250,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(again.rows.map(({ attemptCount }) => attemptCount)).toEqual([0, 0, 0]);
     });
 
-    test("cannot be settled by a holder whose lease went to another", async () => {
+    test("cannot be settled by a process whose lease expired and was taken by another", async () => {
       storage = await open();
       await storage.atomically(write(insertNotification, notificationRow(1)));
       const [[first], [second]] = [await claim(10), await claim(2_000)];
@@ -272,7 +272,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect((await claim(9_000))[0].rows).toEqual([]);
     });
 
-    test("armed again while they are sent are kept from others, then due, unless it succeeded", async () => {
+    test("rescheduled during an attempt stay leased, and are due after it unless it succeeded", async () => {
       for (const status of ["retrying", "delivered"] as const) {
         storage = await open();
         const eventId = eventRow(1).id;
@@ -280,10 +280,10 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         await storage.atomically(write(insertNotification, row));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
-        const [armed] = await storage.atomically(
+        const [rescheduled] = await storage.atomically(
           write(rescheduleUndelivered, { eventId, now: at(20) }),
         );
-        expect(armed.changes).toBe(1);
+        expect(rescheduled.changes).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
         const outcome = {
           status,
@@ -302,7 +302,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       }
     });
 
-    test("held by a process that died are free after a start", async () => {
+    test("leased by a dead process are free after a start", async () => {
       storage = await open();
       await storage.atomically(write(insertNotification, notificationRow(1)));
       await claim(10);
@@ -312,7 +312,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect((await claim(20))[0].rows).toHaveLength(1);
     });
 
-    test("given up are armed again, and only those", async () => {
+    test("are rescheduled only if dead", async () => {
       storage = await open();
       const eventId = eventRow(1).id;
       await storage.atomically(
@@ -322,12 +322,14 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           notificationRow(2, { status: "delivered", dueAt: null, eventId }),
         ),
       );
-      const [armed] = await storage.atomically(write(rescheduleDead, { eventId, now: at(50) }));
-      expect(armed.changes).toBe(1);
+      const [rescheduled] = await storage.atomically(
+        write(rescheduleDead, { eventId, now: at(50) }),
+      );
+      expect(rescheduled.changes).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
     });
 
-    test("are fed in the order of commit, with what their event is", async () => {
+    test("are in the feed in commit order, with provider and type of their event", async () => {
       storage = await open();
       for (const n of [3, 1, 2]) {
         await storage.atomically(
@@ -343,7 +345,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(entries[0]).toMatchObject({ provider: "task_tracker", type: "task.completed" });
     });
 
-    test("that wait or were given up are counted by status", async () => {
+    test("that are waiting or dead are counted by status", async () => {
       storage = await open();
       for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
         await storage.atomically(write(insertNotification, notificationRow(n, { status })));
@@ -356,7 +358,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
   });
 
-  test("finds sealed passengers of each key that sealed any", async () => {
+  test("finds a sealed passenger for each encryption key", async () => {
     storage = await open();
     const place = (booking: number) =>
       ({ bookingId: `bk_${String(booking).padStart(32, "0")}`, position: 1 }) as const;
@@ -409,7 +411,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       return direction === "forward" ? seen.flat() : seen.toReversed().flat();
     }
 
-    test("walked in any size and direction, with ties and inserts between, are the sorted list", async () => {
+    test("of any size and direction, with equal times and inserts between, form the sorted list", async () => {
       const scenario = fc.record({
         times: fc.array(fc.integer({ min: 0, max: 6 }), { maxLength: 40 }),
         limit: fc.integer({ min: 1, max: 12 }),
@@ -427,7 +429,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           };
           const rows = [];
           for (const time of times) rows.push(await insert(at(time)));
-          // New items come at the newest end: a walk already past it must not notice them.
+          // New items are added at the newest end, which a forward walk has already passed.
           const newer = async () => {
             if (direction === "forward") await insert(at(1_000 + made));
           };
@@ -444,7 +446,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
     });
 
-    test("with a time alone go on strictly before that time, forward only", async () => {
+    test("after a cursor without an id start strictly before its time, forward only", async () => {
       storage = await open();
       for (const [n, time] of [5, 5, 4, 3].entries()) {
         await storage.atomically(write(insertEvent, eventRow(n, { createdAt: at(time) })));
@@ -458,7 +460,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       ).toMatchObject({ code: "invalid-cursor" });
     });
 
-    test("by number are the same list, with the total when asked", async () => {
+    test("by number return the same list, with the total on request", async () => {
       storage = await open();
       for (let n = 0; n < 7; n += 1) await storage.atomically(write(insertEvent, eventRow(n)));
       const source = eventPages(storage, {});
@@ -472,7 +474,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       });
     });
 
-    test("are filtered by any mix of provider, type and status", async () => {
+    test("can be filtered by any combination of provider, type and status", async () => {
       storage = await open();
       const kinds = [
         { provider: "a", type: "x", status: "accepted" },

@@ -26,7 +26,7 @@ storageSuite("sqlite in memory", () => openStorage(schema, "sqlite::memory:"));
 storageSuite("sqlite on disk", () => openStorage(schema, `sqlite:${newFile()}`));
 
 describe("sqlite: the file", () => {
-  test("is the owner's alone, in WAL mode, synced on every commit", async () => {
+  test("is accessible only to its owner, in WAL mode", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     await storage.atomically(write(insertEvent, eventRow(1)));
@@ -36,7 +36,7 @@ describe("sqlite: the file", () => {
     await storage.close();
   });
 
-  test("keeps what was acknowledged when it is opened again", async () => {
+  test("keeps committed rows when it is opened again", async () => {
     const file = newFile();
     const first = await openStorage(schema, `sqlite:${file}`);
     await first.atomically(write(insertEvent, eventRow(1)));
@@ -46,11 +46,11 @@ describe("sqlite: the file", () => {
     await second.close();
   });
 
-  test("of an older program is brought up to date, and says by which steps; a new one says nothing", async () => {
+  test("of an older program is migrated, and the observer receives the migrations; for a new one it does not", async () => {
     const file = newFile();
-    const said: (readonly string[])[] = [];
+    const migrated: (readonly string[])[] = [];
     const observer = {
-      migrated: (steps: readonly string[]) => void said.push(steps),
+      migrated: (names: readonly string[]) => void migrated.push(names),
       warning() {},
       transactionWaits: () => null,
       groupCommitted() {},
@@ -64,10 +64,10 @@ describe("sqlite: the file", () => {
     for (const database of [file, file, newFile()]) {
       await (await openStorage(schema, `sqlite:${database}`, undefined, observer)).close();
     }
-    expect(said).toEqual([later.map(({ name }) => name)]);
+    expect(migrated).toEqual([later.map(({ name }) => name)]);
   });
 
-  test("of a newer program is refused with one clear line", async () => {
+  test("of a newer program is rejected with a message of one line", async () => {
     const file = newFile();
     await (await openStorage(schema, `sqlite:${file}`)).close();
     using other = new Database(file);
@@ -79,7 +79,7 @@ describe("sqlite: the file", () => {
     });
   });
 
-  test("that is no database is refused", async () => {
+  test("that is not a database is rejected", async () => {
     const file = newFile();
     await Bun.write(file, "This is not a database. ".repeat(100));
     expect(await failure(openStorage(schema, `sqlite:${file}`))).toMatchObject({
@@ -88,8 +88,8 @@ describe("sqlite: the file", () => {
   });
 });
 
-describe("sqlite: faults", () => {
-  test("a lock held for a moment is waited for; held on and on it is `unavailable`, then all is well", async () => {
+describe("sqlite: locks", () => {
+  test("a transaction waits for a brief lock, fails with `unavailable` for a long one, and succeeds after it", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
@@ -107,7 +107,7 @@ describe("sqlite: faults", () => {
   });
 });
 
-test("sqlite: what was closed is no more in use, whatever was asked of it", async () => {
+test("sqlite: a closed database is no longer in use, after any statement", async () => {
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
   await storage.atomically(write(insertEvent, eventRow(1)));
@@ -117,7 +117,7 @@ test("sqlite: what was closed is no more in use, whatever was asked of it", asyn
   foldLog(file);
 });
 
-test("sqlite: what could not be opened is not in use", async () => {
+test("sqlite: a database that could not be opened is not in use", async () => {
   const file = newFile();
   await (await openStorage(schema, `sqlite:${file}`)).close();
   const other = new Database(file);
@@ -139,7 +139,7 @@ describe("sqlite: schema", () => {
     database.run(readFileSync(join(folder, file), "utf8"));
   }
 
-  test.each(Object.entries(tables))("%s is what the code says it is", (_, definition) => {
+  test.each(Object.entries(tables))("%s has the columns of its definition", (_, definition) => {
     const table = tableOf(definition);
     const columns = database
       .query<{ name: string; type: string; notnull: number }, [string]>(
@@ -149,10 +149,10 @@ describe("sqlite: schema", () => {
     const declared = Object.values(getTableColumns(table)).map((column) => ({
       name: column.name,
       type: column.getSQLType().toLowerCase(),
-      // SQLite does not say so of an integer primary key, but it is never null.
+      // SQLite does not report an integer primary key as `not null`, but it is never null.
       notnull: column.notNull && column.name !== "seq" ? 1 : 0,
     }));
-    // SQLite treats the two names alike, but for a primary key.
+    // SQLite treats both names alike, except for a primary key.
     const named = columns.map((column) => ({
       ...column,
       type: column.type.replace(/^int$/, "integer"),
@@ -164,7 +164,7 @@ describe("sqlite: schema", () => {
     `select id from events where ${where} order by created_at desc, id desc limit 20`;
   const position = "(created_at, id) < (1, 'a')";
   test.each([
-    ["the list", page(position), "events_newest ((created_at,id)<(?,?))"],
+    ["all", page(position), "events_newest ((created_at,id)<(?,?))"],
     [
       "by provider",
       page(`provider = 'a' and ${position}`),
@@ -176,11 +176,11 @@ describe("sqlite: schema", () => {
       "events_of_type (type=? AND (created_at,id)<(?,?))",
     ],
     [
-      "the uncommon",
+      "uncommon status",
       page(`status = 'ignored' and status <> 'accepted' and ${position}`),
       "events_unaccepted (status=? AND (created_at,id)<(?,?))",
     ],
-  ])("%s of events is read by one index, in order", (_, query, index) => {
+  ])("a page of %s of events uses one index, in order", (_, query, index) => {
     const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
     expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining(index)]);
   });
@@ -225,7 +225,7 @@ describe("sqlite: schema", () => {
       `select * from notifications where event_id ${many}`,
       "(event_id=?)",
     ],
-  ])("%s is read by an index", (_, query, index) => {
+  ])("%s uses an index", (_, query, index) => {
     const plan = database.query<{ detail: string }, []>(`explain query plan ${query}`).all();
     expect(plan[0]?.detail).toContain(index);
     expect(plan.some(({ detail }) => /^SCAN (?!json_each)/.test(detail))).toBe(false);

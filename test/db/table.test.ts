@@ -8,7 +8,7 @@ interface Row {
   readonly body: Uint8Array | null;
 }
 
-test("a table's columns are named and typed by its row", () => {
+test("the columns of a table have the names and types of its row", () => {
   const table = defineTable<Row>("rows", {
     id: "text",
     createdAt: "instant",
@@ -21,11 +21,11 @@ test("a table's columns are named and typed by its row", () => {
   ]);
 });
 
-// Held by the type check: each of these lines must not compile.
-test("a missing, wrong or wrongly nullable column does not compile", () => {
+// Checked by the type checker: none of these lines may compile.
+test("a missing column, a wrong type or a wrong nullability does not compile", () => {
   // @ts-expect-error: `body` is missing
   defineTable<Row>("rows", { id: "text", createdAt: "instant" });
-  // @ts-expect-error: a date is no text
+  // @ts-expect-error: a date is not text
   defineTable<Row>("rows", { id: "text", createdAt: "text", body: "bytes or null" });
   // @ts-expect-error: `body` may be null
   defineTable<Row>("rows", { id: "text", createdAt: "instant", body: "bytes" });

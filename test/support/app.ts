@@ -12,14 +12,14 @@ import { sign } from "../../src/gateway/signatures/signature.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
 import { defaultDialect, postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
 
-/** The whole service in this process: real storage in memory, real routes, no socket. */
+/** The whole service in this process: real storage in memory and real routes, without a socket. */
 export interface TestApp {
   readonly app: App;
   readonly services: Services;
   readonly clock: ManualClock;
   /** Sends a request through every hook and route. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** The same with a token of a role, by default that of one and the same bearer of the role. */
+  /** Like `fetch`, with a token of a role; by default always for the same bearer. */
   as(role: Role, path: string, init?: RequestInit, bearer?: string): Promise<Response>;
   /** Signs a body as the provider would and posts it. */
   deliver(provider: string, body: string | Uint8Array, init?: DeliverOptions): Promise<Response>;
@@ -33,7 +33,7 @@ export interface DeliverOptions {
   readonly secret?: string;
 }
 
-/** Each provider's own secret in tests. */
+/** The webhook secret of each provider in tests. */
 export const testSecret = (provider: string): string => `test-secret-of-${provider}`;
 
 const everyProvider = catalogue.map(({ id }) => id);
@@ -89,24 +89,24 @@ export async function startApp(
     async stop() {
       services.drain();
       const stopped = services.stop();
-      // The patience for deliveries under way has passed.
+      // Advances past the time that a stop waits for open requests.
       clock.advance(5_000);
       await stopped;
       const used = database;
-      // A test may stop its app itself, and those after each test once more.
+      // A test may stop its app before the cleanup stops it again.
       database = null;
       await used?.[Symbol.asyncDispose]();
     },
   };
 }
 
-/** With TEST_DATABASE=postgres, tests that name no database of their own get one on PostgreSQL. */
+/** With TEST_DATABASE=postgres, tests that name no database get one on PostgreSQL. */
 async function databaseFor(named: string | undefined): Promise<TestDatabase | null> {
   if (named !== undefined || defaultDialect !== "postgres") return null;
   return postgresDatabase();
 }
 
-/** A provider of the catalogue. */
+/** Returns a provider of the catalogue. */
 export function providerOf(id: string) {
   const provider = catalogue.find((candidate) => candidate.id === id);
   if (provider === undefined) throw new Error(`No provider ${id}`);
@@ -119,7 +119,7 @@ export function sample(id: string, event: string, clock: Clock) {
   return make({ id: crypto.randomUUID(), now: new Date(clock.now()) });
 }
 
-/** A request's init for a signed delivery. */
+/** Returns the request options of a signed delivery. */
 export function signed(
   id: string,
   body: string | Uint8Array,
@@ -139,18 +139,18 @@ export function signed(
   };
 }
 
-/** The JSON of an answer, for tests to look at. */
+/** Parses a response as a JSON object. */
 export async function json(response: Response): Promise<Record<string, unknown>> {
   const value: unknown = await response.json();
   if (typeof value !== "object" || value === null) throw new Error("Not a JSON object");
   return { ...value };
 }
 
-/** Waits until `condition` holds, by turns of the event loop; fails after `timeoutMs`. */
+/** Checks `condition` on each turn of the event loop until it is true. Throws after `timeoutMs`. */
 export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 5_000) {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("The condition did not come true in time");
+    if (performance.now() > deadline) throw new Error("The condition was not true in time");
     await Bun.sleep(2);
   }
 }

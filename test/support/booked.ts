@@ -6,7 +6,7 @@ import { at } from "../../src/gateway/providers/payload.ts";
 import { bookingBody, post } from "./flights.ts";
 import { type RunningServer, runSkyhook } from "./program.ts";
 
-/** A file with one flight of nine seats, to be imported. */
+/** Writes an import file with one flight of nine seats. */
 export function flightsIn(folder: string): string {
   const file = join(folder, "flights.csv");
   const day = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
@@ -19,7 +19,7 @@ SK1,Skyhook Air,JFK,LHR,${day}T10:00:00Z,${day}T17:00:00Z,economy,9,99.50,USD
   return file;
 }
 
-/** Books a seat on the first flight that there is. */
+/** Books a seat on the first flight. */
 export async function book(
   server: RunningServer,
   headers: Record<string, string> = {},
@@ -30,7 +30,7 @@ export async function book(
   });
 }
 
-/** The same, with the flight to book; the booking's id. */
+/** Adds a flight and books a seat on it. Returns the booking's id. */
 export async function bookingOn(server: RunningServer): Promise<string> {
   await runSkyhook(["import", flightsIn(server.cwd)], server);
   return String(at(await (await book(server)).json(), "bookingId"));

@@ -2,23 +2,23 @@ import { join } from "node:path";
 
 const openssl = Bun.which("openssl");
 
-/** Why no certificates can be made here; null when they can. */
+/** Why tests with certificates are skipped; null when they run. */
 export const noCertificates = openssl === null ? "openssl is not installed" : null;
 
-/** A certificate and its key, as files. */
+/** The files of a certificate and its key. */
 export interface Certificate {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** Makes an authority of that name in `folder`. */
+/** Creates a certificate authority of that name in `folder`. */
 export async function authority(folder: string, name: string): Promise<Certificate> {
   const { certificate, key } = filesOf(folder, name);
   await run("req", "-x509", ...fresh, "-keyout", key, "-out", certificate, "-subj", `/CN=${name}`);
   return { certificate, key };
 }
 
-/** Makes a certificate for `host`, signed by an authority. */
+/** Creates a certificate for `host`, signed by an authority. */
 export async function certificateFor(
   folder: string,
   host: string,

@@ -14,31 +14,31 @@ export const allSecrets = {
   ...Object.fromEntries(catalogue.map(({ id }) => [variableOf(id), secretOf(id)])),
   PAYMENT_PROCESSOR_WEBHOOK_SECRET: "whsec_of payment_processor",
 };
-/** The settings of a server that knows all providers. */
+/** The settings of a server with all providers. */
 export const everything = {
   ...allSecrets,
   WEBHOOK_PROVIDERS: catalogue.map(({ id }) => id).join(","),
 };
 
-/** One line, without a stack trace. */
+/** Matches an error of one line, without a stack trace. */
 export const oneLine = (text: string) => `skyhook: ${text}\n`;
 
-/** The JSON that `send` prints after its first line. */
+/** Parses the JSON that `send` prints after its first line. */
 export function answerIn(out: string): Record<string, unknown> {
   const value: unknown = JSON.parse(out.slice(out.indexOf("\n")));
   return isObject(value) ? value : {};
 }
 
-/** Commands for the tests of one file, each in a new folder where none is named. */
+/** Commands for the tests of one file. Each runs in a new folder unless one is given. */
 export function commandLine() {
-  // Many programs run at once here, on a machine that may be busy besides.
+  // Many processes run at once, on a machine that may be busy.
   setDefaultTimeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), "skyhook-cli-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const newFolder = () => mkdtempSync(join(folder, "run-"));
   return {
     newFolder,
-    /** Runs a command to its end. */
+    /** Runs a command until it exits. */
     skyhook: (
       args: readonly string[],
       { cwd = newFolder(), ...rest }: Partial<Surroundings> = {},
@@ -47,7 +47,7 @@ export function commandLine() {
   };
 }
 
-/** The same beside a server that knows all providers. */
+/** Commands beside a running server with all providers. */
 export function besideServer() {
   const { skyhook, serve, newFolder } = commandLine();
   let server: RunningServer;

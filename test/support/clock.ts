@@ -1,17 +1,17 @@
 import type { Clock } from "../../src/base/clock.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that changes only when a test moves it. */
 export interface ManualClock extends Clock {
-  /** Lets time pass; timers fire as it passes them, in order. */
+  /** Lets time pass; due timers fire in order. */
   advance(ms: number): void;
-  /** Puts the clock ahead, or back by a negative number. No time passes: timers wait on as before. */
+  /** Sets the clock forward, or back by a negative number. No time passes, so timers are not affected. */
   jump(ms: number): void;
 }
 
 export function manualClock(startMs = Date.UTC(2026, 10, 21, 9, 0, 0)): ManualClock {
   let now = startMs;
   let timers: { readonly at: number; readonly action: () => void }[] = [];
-  /** How far what the clock says is from the time that has passed. */
+  /** The difference between the clock and the elapsed time. */
   let offset = 0;
   return {
     now: () => now + offset,

@@ -1,4 +1,4 @@
-/** A span as it came to a test's collector. */
+/** A span that a test's collector received. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -12,7 +12,7 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** One post that came to it. */
+/** One POST that the collector received. */
 export interface CollectedPost {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,18 +21,18 @@ export interface CollectedPost {
   readonly spans: readonly CollectedSpan[];
 }
 
-/** A collector of OTLP/HTTP in JSON, on a port of its own, which answers as the test says. */
+/** A collector of OTLP/HTTP in JSON, on a free port. The test decides its responses. */
 export interface TestCollector {
   readonly url: string;
   readonly posts: readonly CollectedPost[];
-  /** All that it took, in the order of arrival. */
+  /** All accepted spans, in order of arrival. */
   spans(): readonly CollectedSpan[];
   stop(): Promise<void>;
 }
 
 const accepted = () => Response.json({});
 
-/** `answer` is asked for each post, with its number from 1. */
+/** `answer` is called for each POST, with its number from 1. */
 export function testCollector(
   answer: (number: number) => Response | Promise<Response> = accepted,
 ): TestCollector {
@@ -74,12 +74,12 @@ interface ExportRequest {
   }[];
 }
 
-/** Throws where the body has not the form of an `ExportTraceServiceRequest`. */
+/** Throws if the body is not an `ExportTraceServiceRequest`. */
 function contentOf(body: string): Pick<CollectedPost, "resource" | "spans"> {
-  // Guarantee: a part that is missing throws below; what is in a span, each test says for itself.
+  // Guarantee: missing parts throw below, and each test checks the content of the spans.
   const request = JSON.parse(body) as ExportRequest;
   const [only] = request.resourceSpans;
-  if (only === undefined) throw new Error("There is no resource");
+  if (only === undefined) throw new Error("The request has no resource");
   const spans = only.scopeSpans.flatMap((scope) => scope.spans);
   return {
     resource: valuesOf(only.resource.attributes),

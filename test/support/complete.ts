@@ -1,6 +1,6 @@
 /**
- * Providers whose every listed event has a link and someone who acted: operators want both. Another
- * service may have neither, as one that watches machines.
+ * Providers that send a link and an actor with every listed event. Other providers may have neither, for
+ * example machine monitoring.
  */
 export const complete: readonly string[] = [
   "task_tracker",

@@ -1,9 +1,9 @@
 import { SQL } from "bun";
 
-/** The server that tests use when one is given: each test works in a schema of its own. */
+/** A PostgreSQL server for tests, on which each test has its own schema; null: PGlite. */
 const given = process.env["TEST_POSTGRES_URL"]?.trim() || null;
 
-/** What tests run on that name no database: TEST_DATABASE=postgres has them run on PostgreSQL. */
+/** TEST_DATABASE=postgres runs tests that name no database on PostgreSQL. */
 export const defaultDialect = process.env["TEST_DATABASE"] === "postgres" ? "postgres" : "sqlite";
 
 /** Why tests that need several connections are skipped; null when they run. */
@@ -12,24 +12,24 @@ export const noManyConnections =
     ? "PGlite has one connection: set TEST_POSTGRES_URL=postgres://user@host/database to run it"
     : null;
 
-/** How many connections a pool may have. */
+/** The maximum number of connections of a pool. */
 export const testPoolSize = given === null ? 1 : 3;
 
-/** A database for one test or one file of tests. */
+/** A database for one test or one test file. */
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
-  /** Runs a statement of the test's own; its rows. */
+  /** Runs a statement and returns its rows. */
   run(text: string): Promise<Record<string, unknown>[]>;
-  /** To be called before it is opened once more: the one session of PGlite has a memory. */
+  /** Call it before reopening the database: PGlite has one session, which keeps prepared statements. */
   renew(): Promise<void>;
-  /** Forgets all rows, and counts from one again. No storage may be open on PGlite meanwhile. */
+  /** Deletes all rows and restarts sequences. On PGlite, no storage may be open. */
   empty(): Promise<void>;
 }
 
 const tablesOfSchema =
   "select table_name from information_schema.tables where table_schema = current_schema() and table_name <> 'migrations'";
 
-/** Makes an empty database: a schema on the given server, or PGlite behind a socket. */
+/** Creates an empty database: a schema on the given server, or PGlite behind a socket. */
 export function postgresDatabase(): Promise<TestDatabase> {
   return given === null ? bundledDatabase() : schemaOn(given);
 }
@@ -38,7 +38,7 @@ async function schemaOn(server: string): Promise<TestDatabase> {
   const schema = `skyhook_test_${crypto.randomUUID().replaceAll("-", "")}`;
   const url = new URL(server);
   url.searchParams.set("search_path", schema);
-  // By which a test finds the connections to its own database.
+  // Identifies the connections to this test's database in pg_stat_activity.
   url.searchParams.set("application_name", schema.slice(0, 63));
   const sql = new SQL(url.href, { max: 1, connection: { client_min_messages: "warning" } });
   const run = async (text: string) => {
@@ -58,12 +58,12 @@ async function schemaOn(server: string): Promise<TestDatabase> {
   };
 }
 
-/** PostgreSQL itself compiled to WebAssembly, for tests without a server. It has one session in all. */
+/** PGlite: PostgreSQL compiled to WebAssembly, for tests without a server. It has a single session. */
 async function bundledDatabase(): Promise<TestDatabase> {
   const { PGlite } = await import("@electric-sql/pglite");
   const { PGLiteSocketServer } = await import("@electric-sql/pglite-socket");
   const db = await PGlite.create();
-  // One at a time is used, but the server counts those that have just been closed.
+  // One connection is used at a time, but the server also counts recently closed ones.
   const maxConnections = 100;
   const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections });
   await server.start();
@@ -72,7 +72,7 @@ async function bundledDatabase(): Promise<TestDatabase> {
     return rows;
   };
   const renew = async () => {
-    // The next connection is the same session, and gives its statements the same names.
+    // The next connection has the same session and uses the same statement names.
     await run("deallocate all");
   };
   return {

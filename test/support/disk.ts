@@ -5,30 +5,30 @@ import { databaseIn } from "./load.ts";
 import type { RunningServer } from "./program.ts";
 import type { resources } from "./resources.ts";
 
-/** A disk that a test fills and frees. */
+/** A small disk that a test fills and frees. */
 export interface SmallDisk {
   readonly folder: string;
-  /** What the server has to be started through. */
+  /** The command that starts the server on this disk. */
   readonly through: readonly string[];
-  /** Leaves so many bytes to what the server writes. */
+  /** Limits the free space for the server to this many bytes. */
   fill(server: RunningServer, roomBytes: number): void;
   free(server: RunningServer): void;
 }
 
-/** Why a file system of our own cannot be mounted here; null when it can. */
+/** Why tests on a mounted file system are skipped; null when they run. */
 export const whyNoMount = ((): string | null => {
   if (process.platform !== "linux") return "only Linux has tmpfs";
   const { success, stderr } = Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "-", "/mnt"]);
   return success ? null : stderr.toString().trim();
 })();
 
-/** Why the size of a process's files cannot be limited here; null when it can. */
+/** Why tests with a file size limit are skipped; null when they run. */
 export const whyNoLimit =
   Bun.which("prlimit") !== null && Bun.which("bash") !== null
     ? null
     : "bash and prlimit are not found";
 
-/** A file system of 16 MiB in memory, full like any disk. Only root may mount one. */
+/** A tmpfs of 16 MiB, which fills up like a disk. Only root may mount one. */
 export function mountedDisk(taken: ReturnType<typeof resources>): SmallDisk {
   const folder = taken.newFolder();
   run(["mount", "-t", "tmpfs", "-o", "size=16m", "skyhook", folder]);
@@ -45,14 +45,14 @@ export function mountedDisk(taken: ReturnType<typeof resources>): SmallDisk {
   };
 }
 
-/** The same without root: the server's files may not grow beyond a size. */
+/** Works without root: limits the size of the server's files. */
 export function limitedFiles(taken: ReturnType<typeof resources>): SmallDisk {
   const folder = taken.newFolder();
   const limit = ({ pid }: RunningServer, bytes: number | "unlimited") =>
     run(["prlimit", `--fsize=${bytes}:unlimited`, "--pid", `${pid}`]);
   return {
     folder,
-    // A write beyond the limit then fails, as on a full disk, instead of ending the process.
+    // Ignore SIGXFSZ, so that a write beyond the limit fails, as on a full disk, and does not end the process.
     through: ["bash", "-c", 'trap \'\' XFSZ; exec "$0" "$@"'],
     fill: (server, roomBytes) =>
       limit(server, statSync(`${databaseIn(folder)}-wal`).size + roomBytes),
@@ -60,7 +60,7 @@ export function limitedFiles(taken: ReturnType<typeof resources>): SmallDisk {
   };
 }
 
-/** Runs a command that has to succeed. */
+/** Runs a command. Throws unless it succeeds. */
 export function run(command: string[]): void {
   const { success, stderr } = Bun.spawnSync(command);
   if (!success) throw new Error(`${command.join(" ")}: ${stderr.toString()}`);

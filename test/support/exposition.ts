@@ -1,11 +1,11 @@
-/** A metric as /metrics tells of it. */
+/** A metric of /metrics. */
 export interface ExposedMetric {
   readonly type: string;
   readonly help: string;
   readonly labels: ReadonlySet<string>;
 }
 
-/** The metrics in Prometheus' text format, by name. Throws on a line that is none of the format. */
+/** Parses Prometheus' text format into metrics by name. Throws on an invalid line. */
 export function metricsIn(text: string): ReadonlyMap<string, ExposedMetric> {
   const metrics = new Map<string, { type: string; help: string; labels: Set<string> }>();
   let current = { type: "", help: "", labels: new Set<string>() };
@@ -26,10 +26,10 @@ export function metricsIn(text: string): ReadonlyMap<string, ExposedMetric> {
 }
 
 function fail(line: string): never {
-  throw new Error(`Not a line of the text format: ${line}`);
+  throw new Error(`Invalid line of the text format: ${line}`);
 }
 
-/** The value of one series, named as in /metrics; 0 where it is not there. */
+/** The value of a series, named as in /metrics; 0 if it does not exist. */
 export function valueOf(text: string, series: string): number {
   const line = text.split("\n").find((found) => found.startsWith(`${series} `));
   return Number(line?.slice(series.length + 1) ?? 0);

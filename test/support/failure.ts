@@ -1,4 +1,4 @@
-/** What a promise is rejected with; fails when it is not. */
+/** Returns the error that a promise rejects with. Throws if it resolves. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

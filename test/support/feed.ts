@@ -1,17 +1,17 @@
-/** One message of an event stream, as received. */
+/** One message of an event stream. */
 export interface FeedMessage {
   readonly id: string;
   readonly event: string;
   readonly data: Record<string, unknown>;
 }
 
-/** Reads an event stream line by line, as far as the test asks. */
+/** Reads an event stream on demand. */
 export interface FeedReader {
-  /** The next line, without its end; throws when the stream has ended. */
+  /** Returns the next line, without its line break. Throws at the end of the stream. */
   line(): Promise<string>;
-  /** The next message; comments and other fields are passed over. */
+  /** Returns the next message. Ignores comments and other fields. */
   next(): Promise<FeedMessage>;
-  /** Reads what is left; true when the stream ends or breaks off. */
+  /** Reads the rest; true when the stream ends or fails. */
   ended(): Promise<true>;
   close(): Promise<void>;
 }
@@ -51,14 +51,14 @@ export function readFeed(response: Response): FeedReader {
         if (text === "" && fields.has("data")) break;
       }
       const data: unknown = JSON.parse(fields.get("data") ?? "");
-      if (typeof data !== "object" || data === null) throw new Error("The data are no object");
+      if (typeof data !== "object" || data === null) throw new Error("The data is not an object");
       return { id: fields.get("id") ?? "", event: fields.get("event") ?? "", data: { ...data } };
     },
     async ended() {
       try {
         while (!(await reader.read()).done);
       } catch {
-        // Broken off: ended too.
+        // A broken connection counts as the end.
       }
       return true;
     },
@@ -66,7 +66,7 @@ export function readFeed(response: Response): FeedReader {
       try {
         await reader.cancel();
       } catch {
-        // Ended already.
+        // The stream has already ended.
       }
     },
   };

@@ -6,7 +6,7 @@ import type { TestApp } from "./app.ts";
 
 const dayMs = 86_400_000;
 
-/** A flight from New York to London, 30 days off, of 10 seats at 499.50 dollars. */
+/** A flight from New York to London in 30 days, with 10 seats at 499.50 dollars. */
 export function flightPlan(app: TestApp, fields: Partial<FlightPlan> = {}): FlightPlan {
   const departureTime = new Date(app.clock.now() + 30 * dayMs);
   return {
@@ -45,7 +45,7 @@ export async function addFlight(app: TestApp, fields: Partial<FlightPlan> = {}):
   return flight;
 }
 
-/** Seats left on a flight, by its public page. */
+/** The available seats of a flight, read from the public API. */
 export async function seatsLeft(app: TestApp, id: number): Promise<number> {
   const flight: unknown = await (await app.fetch(`/v1/api/flights/${id}`)).json();
   if (typeof flight !== "object" || flight === null || !("seatsAvailable" in flight)) {
@@ -54,7 +54,7 @@ export async function seatsLeft(app: TestApp, id: number): Promise<number> {
   return Number(flight.seatsAvailable);
 }
 
-/** A passenger whose passport is theirs alone. */
+/** A passenger with a unique passport number. */
 export const passenger = (number = 1) => ({
   firstName: "Ada",
   lastName: "Lovelace",
@@ -63,7 +63,7 @@ export const passenger = (number = 1) => ({
   passportNumber: `X${String(number).padStart(7, "0")}`,
 });
 
-/** A booking request's body. */
+/** The body of a booking request. */
 export const bookingBody = (flightId: number, passengers = 1) => ({
   flightId,
   passengers: Array.from({ length: passengers }, (_, index) => passenger(index + 1)),
@@ -71,7 +71,7 @@ export const bookingBody = (flightId: number, passengers = 1) => ({
   paymentMethod: "card",
 });
 
-/** A POST of JSON. */
+/** The request options of a POST with JSON. */
 export const post = (body: unknown, headers: Record<string, string> = {}): RequestInit => ({
   method: "POST",
   headers: { "content-type": "application/json", ...headers },

@@ -1,23 +1,23 @@
-/** One request that came to a test's operator gateway. */
+/** One request that a test's operator gateway received. */
 export interface Received {
   readonly path: string;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-/** An operator gateway on a port of its own, which answers as the test says. */
+/** An operator gateway on a free port. The test decides its responses. */
 export interface TestGateway {
   readonly url: string;
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly received: readonly Received[];
-  /** The most requests that were under way at once. */
+  /** The maximum number of concurrent requests. */
   readonly mostInFlight: () => number;
   stop(): Promise<void>;
 }
 
 export const gatewaySecret = `whsec_${Buffer.from("a gateway key of thirty-two byte").toString("base64")}`;
 
-/** `answer` is asked for each request, with its number from 1. */
+/** `answer` is called for each request, with its number from 1. */
 export function testGateway(
   answer: (number: number, received: Received) => Response | Promise<Response>,
 ): TestGateway {
@@ -52,5 +52,5 @@ export function testGateway(
   };
 }
 
-/** Answers never; the client has to give up, or the gateway to stop. */
+/** Never answers: the client has to time out, or the gateway to stop. */
 export const never = (): Promise<Response> => new Promise(() => {});

@@ -19,8 +19,8 @@ export const withGateway = (url: string) => ({
   OPERATOR_GATEWAY_URL: url,
   TRUSTED_PROXY_HOPS: "1",
   OPERATOR_GATEWAY_SECRET: gatewaySecret,
-  TASK_TRACKER_WEBHOOK_SECRET_PREVIOUS: "the secret before",
-  CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the secret before",
+  TASK_TRACKER_WEBHOOK_SECRET_PREVIOUS: "the previous secret",
+  CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "the previous secret",
 });
 
 interface Extent {
@@ -50,7 +50,7 @@ export async function fillWithHistory(
     if (turn % 40 === 0) await Bun.sleep(25);
   }
   clock.goBack(30 * hourMs);
-  await deliver(app, "code_host", "package.published", { secret: "the secret before" });
+  await deliver(app, "code_host", "package.published", { secret: "the previous secret" });
   await deliverRejected(app, clock);
   await sell(app, clock, days);
   clock.goBack(0);

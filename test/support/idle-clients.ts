@@ -1,7 +1,7 @@
-// A program of its own, so that its sockets do not count as the test's or the server's:
+// A separate program, so that its sockets do not count as those of the test or the server:
 //   bun idle-clients.ts URL COUNT
-// Opens COUNT connections, has one request answered on each, prints how many are open, and holds them
-// until its standard input ends.
+// Opens COUNT connections, sends one request on each, prints how many are open, and keeps them open until
+// its standard input ends.
 
 const [, , address = "", total = ""] = process.argv;
 const { hostname, port } = new URL(address);

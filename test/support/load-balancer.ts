@@ -5,22 +5,22 @@ import type { RunningServer } from "./program.ts";
 
 const config = join(import.meta.dir, "../../deploy/haproxy.cfg");
 
-/** Where Debian puts it is not on everyone's path. */
+/** Debian installs it in a folder that is often not in PATH. */
 const haproxy = Bun.which("haproxy", { PATH: `${process.env["PATH"]}:/usr/sbin` });
 
-/** Why there is no load balancer here; null when there is one. */
+/** Why tests with a load balancer are skipped; null when they run. */
 export const noLoadBalancer =
   haproxy === null ? "haproxy is not installed: apt-get install haproxy" : null;
 
 export interface LoadBalancer {
   readonly url: string;
-  /** Ends it at once. */
+  /** Kills it. */
   stop(): Promise<unknown>;
 }
 
 type Address = Pick<RunningServer, "url">;
 
-/** HAProxy as deploy/haproxy.cfg configures it, on a free port in front of two servers that run. */
+/** HAProxy with deploy/haproxy.cfg, on a free port in front of two running servers. */
 export async function loadBalancer(one: Address, two: Address): Promise<LoadBalancer> {
   const listen = freeAddress();
   const child = Bun.spawn([haproxy ?? "haproxy", "-db", "-f", config], {
@@ -39,7 +39,7 @@ export async function loadBalancer(one: Address, two: Address): Promise<LoadBala
   const url = `http://${listen}`;
   try {
     await until(async () => {
-      if (child.exitCode !== null) throw new Error(`HAProxy ended with ${child.exitCode}`);
+      if (child.exitCode !== null) throw new Error(`HAProxy exited with ${child.exitCode}`);
       return fetch(`${url}/livez`).then(
         ({ ok }) => ok,
         () => false,
@@ -52,7 +52,7 @@ export async function loadBalancer(one: Address, two: Address): Promise<LoadBala
   return { url, stop };
 }
 
-/** An address of this machine that nobody listens on. */
+/** Returns an unused loopback address, as `host:port`. */
 export function freeAddress(): string {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   listener.stop(true);

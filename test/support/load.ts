@@ -10,7 +10,7 @@ import { type RunningServer, startServer, type Surroundings } from "./program.ts
 
 const jwtSecret = "a test key of thirty-two bytes!!";
 
-/** A server of `folder`, which keeps its database there. */
+/** Starts a server with its database in `folder`. */
 export function startIn(
   folder: string,
   env: Readonly<Record<string, string>> = {},
@@ -31,7 +31,7 @@ export function startIn(
 
 export const databaseIn = (folder: string): string => join(folder, "data", "skyhook.db");
 
-/** The signed delivery of that number, the same each time; `padding` makes its body larger. */
+/** The signed delivery of that number, always the same; `padding` makes its body larger. */
 export function delivery(number: number, padding = 0): RequestInit {
   const body = JSON.stringify({
     event_name: "item:completed",
@@ -44,7 +44,7 @@ export function delivery(number: number, padding = 0): RequestInit {
 
 export const keyOf = (number: number): string => `task_tracker:d-${number}`;
 
-/** Delivers, and says what came of it; no answer at all is 0. */
+/** Sends a delivery and returns the status; 0 without a response. */
 export async function deliverTo(
   { url }: Pick<RunningServer, "url">,
   number: number,
@@ -59,13 +59,13 @@ export async function deliverTo(
   }
 }
 
-/** What a request to such a server proves who it is from with. */
+/** The Authorization header for such a server. */
 export async function authorization(role: Role): Promise<string> {
   const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
   return `Bearer ${await tokens(issuing, systemClock).mint({ id: "test", roles: [role] }, 600)}`;
 }
 
-/** Asks as an operator. */
+/** Sends a request as an operator. */
 export async function asOperator(
   { url }: Pick<RunningServer, "url">,
   path: string,
@@ -73,7 +73,7 @@ export async function asOperator(
   return fetch(`${url}${path}`, { headers: { authorization: await authorization("operator") } });
 }
 
-/** The idempotency keys of all events, read page by page. */
+/** Reads the idempotency keys of all events, page by page. */
 export async function keysListed(server: Pick<RunningServer, "url">): Promise<string[]> {
   const keys: string[] = [];
   let cursor: string | null = null;
@@ -96,7 +96,7 @@ function pageOf(page: unknown) {
   return { data: itemsOf(data), pagination: { nextCursor: next } };
 }
 
-/** What SQLite finds wrong with a file; "ok" when nothing. */
+/** The result of SQLite's integrity check; "ok" for an intact file. */
 export function integrityOf(file: string): unknown {
   using database = new Database(file);
   return database.query("pragma integrity_check").values().flat().join();

@@ -2,12 +2,12 @@ import { type AddressInfo, connect, createServer } from "node:net";
 
 export interface MovableAddress {
   readonly url: string;
-  /** From now on connections lead to the server of that URL; those that are open stay. */
+  /** Directs new connections to the server of that URL; open ones stay. */
   moveTo(other: string): void;
   stop(): void;
 }
 
-/** The address of a database server, as a name or a virtual address is one: it can lead elsewhere. */
+/** An address that can be moved to another database server, like a DNS name or a virtual IP address. */
 export async function movableAddress(url: string): Promise<MovableAddress> {
   let target = new URL(url);
   const proxy = createServer((client) => {
@@ -20,7 +20,7 @@ export async function movableAddress(url: string): Promise<MovableAddress> {
     client.pipe(server).pipe(client);
   });
   const { port } = await new Promise<AddressInfo>((resolve) => {
-    // Guarantee: one that listens on a port has such an address.
+    // Guarantee: a server that listens on a port has an address of this type.
     proxy.listen(0, "127.0.0.1", () => resolve(proxy.address() as AddressInfo));
   });
   const through = new URL(url);

@@ -4,7 +4,7 @@ import { json, type TestApp } from "./app.ts";
 
 type Item = Record<string, unknown>;
 
-/** A list of objects out of an answer; fails when it is none. */
+/** Checks that a value of a response is a list of objects, and returns it. */
 export function itemsOf(value: unknown): Item[] {
   if (!Array.isArray(value)) throw new Error("Not a list");
   return value.map((item: unknown) => {
@@ -13,12 +13,12 @@ export function itemsOf(value: unknown): Item[] {
   });
 }
 
-/** One page of a list, as a role sees it. */
+/** Reads one page of a list with a role's token. */
 export async function listed(app: TestApp, path: string, role: Role = "operator"): Promise<Item[]> {
   return itemsOf((await json(await app.as(role, path)))["data"]);
 }
 
-/** The notifications of an event with their attempts, in the order of their making. */
+/** Reads the notifications of an event with their attempts, oldest first. */
 export async function timelineOf(app: TestApp, eventId: unknown): Promise<Item[]> {
   const event = await json(await app.as("operator", `/v1/events/${String(eventId)}`));
   return itemsOf(event["notifications"]);

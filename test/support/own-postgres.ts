@@ -11,18 +11,18 @@ import { removeFolder, temporaryFolder } from "./program.ts";
 /** A PostgreSQL server that a test may crash. */
 export interface OwnPostgres {
   readonly url: string;
-  /** Ends it in the midst of what it does; what was committed is in its log only. */
+  /** Stops the server immediately, without a checkpoint: commits are only in its write-ahead log. */
   crash(): Promise<void>;
   start(): Promise<void>;
-  /** Has new connections be offered TLS, with this certificate. */
+  /** Enables TLS with this certificate for new connections. */
   useCertificate(certificate: Certificate): Promise<void>;
-  /** A copy that follows it, in another process. From now on each commit waits for it. */
+  /** Adds a synchronous standby: from now on each commit waits for it. */
   addStandby(): Promise<Standby>;
-  /** Ends it and its standbys, and removes all they had. */
+  /** Stops the server and its standbys, and removes their data. */
   end(): Promise<void>;
 }
 
-/** It answers, and takes no writes until it is promoted. */
+/** A standby, read-only until it is promoted. */
 export interface Standby {
   readonly url: string;
   promote(): Promise<void>;
@@ -31,10 +31,10 @@ export interface Standby {
 }
 
 const tools = toolsFolder();
-/** The server refuses to run as root. */
+/** PostgreSQL does not run as root. */
 export const asOther = process.getuid?.() === 0 ? ["runuser", "-u", "postgres", "--"] : [];
 
-/** Why there can be no server of our own; null when there can. */
+/** Why tests with their own server are skipped; null when they run. */
 export const noOwnPostgres =
   tools === null
     ? "PostgreSQL's initdb and pg_ctl are not installed"
@@ -42,7 +42,7 @@ export const noOwnPostgres =
       ? "PostgreSQL does not run as root, and runuser is not installed"
       : null;
 
-/** Where initdb and pg_ctl are; Debian has a folder for each version, which is on nobody's path. */
+/** The folder of initdb and pg_ctl. Debian has one per version, which is not in PATH. */
 function toolsFolder(): string | null {
   const debian = "/usr/lib/postgresql";
   const versions = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];
@@ -52,13 +52,13 @@ function toolsFolder(): string | null {
   return folders.find((folder) => existsSync(join(folder, "initdb"))) ?? null;
 }
 
-/** Makes a server in a folder of its own, on a free port, and starts it. */
+/** Creates a server in a new folder and starts it on a free port. */
 export async function ownPostgres(): Promise<OwnPostgres> {
   const folder = temporaryFolder();
   chmodSync(folder, 0o777);
   const primary = serverIn(folder, "server");
   const standbys: ReturnType<typeof serverIn>[] = [];
-  // Only the making is not synced: commits are.
+  // Skips fsync only while creating the data folder; commits are synced.
   await primary.run("initdb", "-D", primary.data, "-U", "postgres", "-A", "trust", "--no-sync");
   await primary.start();
   return {
@@ -76,14 +76,14 @@ export async function ownPostgres(): Promise<OwnPostgres> {
       return standby;
     },
     async end() {
-      // They may be down already.
+      // They may already be stopped.
       for (const server of [...standbys, primary]) await server.crash().catch(() => {});
       removeFolder(folder);
     },
   };
 }
 
-/** One server: its data in `folder`, its port its own. */
+/** A server with its data in `folder`. */
 function serverIn(folder: string, name: string) {
   const [, port = ""] = freeAddress().split(":");
   const data = join(folder, name);
@@ -102,26 +102,26 @@ function serverIn(folder: string, name: string) {
 }
 
 async function runIn(folder: string, program: string, ...args: string[]): Promise<void> {
-  // No pipes: what the server inherits of ours would keep us waiting for their end.
+  // No pipes: the server would inherit them and keep them open.
   const child = Bun.spawn([...asOther, program, ...args], {
     cwd: folder,
     stdout: "ignore",
     stderr: "ignore",
   });
   const code = await child.exited;
-  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}`);
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} exited with ${code}`);
 }
 
 async function useCertificate(
   { url, data }: ReturnType<typeof serverIn>,
   { certificate, key }: Certificate,
 ): Promise<void> {
-  // Read by the server's user, who then has a copy that nobody else may read.
+  // The server requires a key file that only its own user can read.
   chmodSync(key, 0o644);
   await runIn("/", "install", "-m", "600", certificate, join(data, "server.crt"));
   await runIn("/", "install", "-m", "600", key, join(data, "server.key"));
   const loadedAt = async () => {
-    // A new connection is offered what is in force now.
+    // A new connection shows whether the configuration was reloaded.
     await using sql = new SQL(url, { max: 1 });
     const rows: { at: string }[] = await sql.unsafe("select pg_conf_load_time()::text as at");
     return rows[0]?.at;
@@ -133,7 +133,7 @@ async function useCertificate(
   await until(async () => (await loadedAt()) !== before, 30_000);
 }
 
-/** Has commits wait for any standby, and waits until as many as there are follow. */
+/** Makes commits wait for any standby, and waits until all standbys are connected. */
 async function makeSynchronous(primary: string, standbys: number): Promise<void> {
   await using sql = new SQL(primary, { max: 1 });
   await sql.unsafe("alter system set synchronous_standby_names = 'ANY 1 (*)'");

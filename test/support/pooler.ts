@@ -8,17 +8,17 @@ import { freeAddress } from "./load-balancer.ts";
 import { asOther } from "./own-postgres.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 
-/** Where Debian puts it is not on everyone's path. */
+/** Debian installs it in a folder that is often not in PATH. */
 const pgbouncer = Bun.which("pgbouncer", { PATH: `${process.env["PATH"]}:/usr/sbin` });
 
-/** Why there is no pooler here; null when there is one. */
+/** Why tests with a pooler are skipped; null when they run. */
 export const noPooler =
   pgbouncer === null ? "pgbouncer is not installed: apt-get install pgbouncer" : null;
 
-/** PgBouncer before the server at `url`, with lines of its configuration. */
+/** Starts PgBouncer in front of the server at `url`, with additional configuration lines. */
 export async function pooler(url: string, ...lines: string[]) {
   const folder = temporaryFolder();
-  // It refuses to run as root, as the server does.
+  // Like the server, it does not run as root.
   chmodSync(folder, 0o755);
   const server = new URL(url);
   const [, port = ""] = freeAddress().split(":");

@@ -3,11 +3,11 @@ import { setDefaultTimeout } from "bun:test";
 import { plugin } from "bun";
 import fc from "fast-check";
 
-/** For each test: suites on PostgreSQL take long on a busy machine. */
+/** Timeout of each test: suites on PostgreSQL take long on a busy machine. */
 const timeoutMs = 120_000;
 
-// The runner reads no time-out from bunfig.toml, and goes back to 5 s at each file. So it is set while a
-// file is loaded, before the tests in it are registered.
+// The test runner has no timeout option in bunfig.toml, and resets it to 5 s for each file. So set it when
+// a file is loaded, before its tests are registered.
 plugin({
   name: "default time-out",
   setup(build) {
@@ -18,5 +18,5 @@ plugin({
   },
 });
 
-// A property that fails says which expectation did, not only for what values.
+// Makes a failing property report the failed expectation, not only the values.
 fc.configureGlobal({ includeErrorInReport: true });

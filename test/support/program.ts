@@ -7,7 +7,7 @@ const main = join(import.meta.dir, "../../src/main.ts");
 /** A compiled program to test instead of the source: `SKYHOOK_PROGRAM=dist/skyhook bun test …`. */
 export const compiledProgram: string | null = process.env["SKYHOOK_PROGRAM"] || null;
 
-/** A new folder of one's own. */
+/** Creates a temporary folder. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "skyhook-"));
 }
@@ -16,13 +16,13 @@ export interface Surroundings {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** A command that runs the one that follows it in its own process. */
+  /** A command prefix that starts the program, such as `prlimit`. */
   readonly through?: readonly string[];
-  /** A module that the program's process loads first. */
+  /** A module to load before the program. */
   readonly preload?: string;
 }
 
-/** Starts the program as a process of its own, with nothing of our environment but what is given. */
+/** Starts the program in a new process, only with the given environment. */
 export function spawnSkyhook(
   args: readonly string[],
   { cwd, env = {}, input, through = [], preload }: Surroundings,
@@ -41,11 +41,11 @@ function programWith(preload: string | undefined): readonly string[] {
     const first = preload === undefined ? [] : ["--preload", preload];
     return [process.execPath, ...first, main];
   }
-  if (preload !== undefined) throw new Error("A compiled program loads nothing before itself");
+  if (preload !== undefined) throw new Error("A compiled program cannot preload a module");
   return [resolve(compiledProgram)];
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export async function runSkyhook(args: readonly string[], surroundings: Surroundings) {
   const child = spawnSkyhook(args, surroundings);
   const [out, err, code] = await Promise.all([
@@ -56,18 +56,18 @@ export async function runSkyhook(args: readonly string[], surroundings: Surround
   return { out, err, code };
 }
 
-/** A running server. `env` is what other commands need to find it. */
+/** A running server. `env` is the environment in which other commands find it. */
 export interface RunningServer extends Surroundings {
   readonly url: string;
   readonly pid: number;
-  /** Its exit code, once it has ended. */
+  /** Resolves with the exit code. */
   readonly exited: Promise<number>;
   readonly env: Readonly<Record<string, string>> & { readonly PORT: string };
-  /** All it has printed so far. */
+  /** Everything that it has printed so far. */
   log(): string;
-  /** Ends it kindly; its exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number>;
-  /** Ends it at once, in the midst of what it does. */
+  /** Sends SIGKILL. */
   kill(): Promise<number>;
 }
 
@@ -107,14 +107,14 @@ export async function startServer(
   };
 }
 
-/** Removes a folder and all that is in it. */
+/** Removes a folder and its content. */
 export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
 /**
- * Our environment for a child whose output is read. In a terminal the runner has its workers colour what
- * they print, and children of theirs would too.
+ * Our environment, for a child whose output is read. In a terminal the test runner makes its workers print
+ * in colour, and their children would inherit that.
  */
 export function plainEnvironment(): Record<string, string | undefined> {
   const { FORCE_COLOR: _, ...others } = process.env;

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-test("a property that fails says which expectation did", () => {
+test("a failing property reports the failed expectation", () => {
   const property = fc.property(fc.nat(), (number) => expect(number).toBeNegative());
   expect(() => fc.assert(property)).toThrow("toBeNegative");
 });

@@ -2,11 +2,11 @@ import { connect, type Socket } from "node:net";
 
 import { until } from "./app.ts";
 
-/** A client by a bare socket: it sends what no HTTP library would. */
+/** A client on a raw socket, which can send requests that no HTTP library would. */
 export class RawClient implements Disposable {
-  /** All that came and was not yet taken by `get`. */
+  /** Everything received that `get` has not returned yet. */
   received = "";
-  /** Whether the server has closed its side. */
+  /** Whether the server has closed the connection. */
   ended = false;
   readonly #socket: Socket;
 
@@ -22,7 +22,7 @@ export class RawClient implements Disposable {
     }
   }
 
-  /** `from` is the address to send from, by default the machine's choice. */
+  /** `from` is the local address, by default chosen by the system. */
   static async connect(url: string, from?: string): Promise<RawClient> {
     const { hostname, port } = new URL(url);
     const socket = connect({
@@ -40,18 +40,18 @@ export class RawClient implements Disposable {
     if (this.#socket.writable) this.#socket.write(text, "latin1");
   }
 
-  /** Writes no more than the server takes: resolves when all has left this program. */
+  /** Respects backpressure: resolves when everything was written to the socket. */
   async send(text: string): Promise<void> {
     if (!this.#socket.writable || this.#socket.write(text, "latin1")) return;
     await until(() => this.ended || this.#socket.writableLength === 0, 30_000);
   }
 
-  /** Says that no more will be sent, and goes on to listen. */
+  /** Closes the connection for writing only. */
   halfClose(): void {
     this.#socket.end();
   }
 
-  /** The next answer's head, and what of its body came with it. */
+  /** Returns the head of the next response, and the part of the body that arrived with it. */
   async answer(timeoutMs = 10_000): Promise<string> {
     await until(() => this.received.includes("\r\n\r\n"), timeoutMs);
     const answer = this.received;

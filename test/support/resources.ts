@@ -3,11 +3,11 @@ import { afterEach } from "bun:test";
 import { startIn } from "./load.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "./program.ts";
 
-/** What a test takes and gives back when it ends, whichever way it ends. */
+/** Resources that are released after each test, even if it fails. */
 export function resources() {
   const ends: (() => unknown)[] = [];
   afterEach(async () => {
-    // The last first: a server before the folder that it runs in.
+    // In reverse order: a server ends before its folder is removed.
     for (const end of ends.splice(0).toReversed()) await end();
   });
   return {

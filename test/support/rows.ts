@@ -1,7 +1,7 @@
 import { emptyEvent, type StoredEvent } from "../../src/gateway/event.ts";
 import type { Notification } from "../../src/gateway/notification.ts";
 
-/** An event row to store; `number` makes it different from all others. */
+/** An event row to store; `number` makes it unique. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
   const at = new Date(Date.UTC(2026, 10, 21) + number);
   return {

@@ -1,4 +1,4 @@
 const isFull = process.env["FULL_PROPERTIES"] === "1";
 
-/** How many cases a property tries: a fifth of `full`, or all of them with FULL_PROPERTIES=1. */
+/** The number of runs of a property: a fifth of `full`, or all of them with FULL_PROPERTIES=1. */
 export const runs = (full: number): number => (isFull ? full : Math.ceil(full / 5));

@@ -7,7 +7,7 @@ import type { RunningServer } from "./program.ts";
 export const statusOf = async ({ url }: RunningServer, path: string) =>
   (await fetch(`${url}${path}`)).status;
 
-/** A delivery that the database cannot take: 503, and when to come back. */
+/** Expects 503 with Retry-After for a delivery that cannot be stored. */
 export async function expectUnavailable(
   { url }: RunningServer,
   number: number,

@@ -7,7 +7,7 @@ import type { RunningServer } from "../../support/program.ts";
 import { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(120_000);
 
 const taken = resources();
@@ -19,7 +19,7 @@ async function connectTo({ url }: RunningServer): Promise<RawClient> {
   return client;
 }
 
-/** A signed delivery as text, with its body apart. */
+/** A signed delivery as HTTP text: head and body. */
 async function rawDelivery(id: string) {
   const content = JSON.stringify({ event_name: "item:completed", event_data: { id } });
   const headers = { "x-tasktracker-delivery-id": id };
@@ -32,7 +32,7 @@ async function rawDelivery(id: string) {
   return { head: `${head}Content-Length: ${content.length}\r\n\r\n`, chunkedHead: head, content };
 }
 
-/** Sends a text one byte at a time, each in a packet of its own. */
+/** Sends a text one byte per packet. */
 async function drip(client: RawClient, text: string): Promise<void> {
   for (const byte of text) {
     client.write(byte);
@@ -41,7 +41,7 @@ async function drip(client: RawClient, text: string): Promise<void> {
 }
 
 describe("a slow client", () => {
-  test("that sends byte by byte is served like any other [CLIENT-1]", async () => {
+  test("that sends byte by byte is served normally [CLIENT-1]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("slow");
     const client = await connectTo(server);
@@ -58,7 +58,7 @@ describe("a slow client", () => {
     expect(await keysListed(server)).toHaveLength(2);
   });
 
-  test("holds nobody up: with hundreds of them everyone else is answered [CLIENT-6]", async () => {
+  test("delays no other client, even with hundreds of slow ones [CLIENT-6]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("never");
     const clients = await Promise.all(Array.from({ length: 400 }, () => connectTo(server)));
@@ -75,8 +75,8 @@ describe("a slow client", () => {
   });
 });
 
-describe("a client that closes its side", () => {
-  test("after a whole request gets its answer, and the delivery is stored [CLIENT-7]", async () => {
+describe("a client that closes its connection", () => {
+  test("for writing after a complete request gets its response, and the delivery is stored [CLIENT-7]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
     const client = await connectTo(server);
@@ -87,7 +87,7 @@ describe("a client that closes its side", () => {
     expect(await keysListed(server)).toEqual(["task_tracker:half"]);
   });
 
-  test("in the middle of a request is let go, and nothing of it is stored [CLIENT-8]", async () => {
+  test("in the middle of a request is disconnected, and nothing is stored [CLIENT-8]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
     for (const part of [head.slice(0, 40), head, head + content.slice(0, -1)]) {
@@ -104,7 +104,7 @@ describe("a client that closes its side", () => {
     expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
   });
 
-  test("or resets it while its answer is made finds the delivery stored once [CLIENT-9]", async () => {
+  test("or resets it before the response finds the delivery stored once [CLIENT-9]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("reset");
     const client = await connectTo(server);
@@ -119,7 +119,7 @@ describe("a client that closes its side", () => {
 });
 
 describe("a client that is too slow", () => {
-  /** Sends `more` twice a second until the server closes or `untilMs`; how long it was let. */
+  /** Sends `more` twice a second until the server closes or `untilMs` has passed. Returns the elapsed time. */
   async function keepSending(client: RawClient, more: string, untilMs: number): Promise<number> {
     const startMs = performance.now();
     while (!client.ended && performance.now() - startMs < untilMs) {
@@ -129,7 +129,7 @@ describe("a client that is too slow", () => {
     return performance.now() - startMs;
   }
 
-  test("with its head is let go within 20 s, however busy it looks [CLIENT-2]", async () => {
+  test("with the request head is disconnected within 20 s, even if it keeps sending [CLIENT-2]", async () => {
     const server = await start();
     const [silent, slow] = [await connectTo(server), await connectTo(server)];
     slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
@@ -137,7 +137,7 @@ describe("a client that is too slow", () => {
     await until(() => silent.ended, 5_000);
   });
 
-  test("with its body is told so after 30 s, and let go soon after [CLIENT-3]", async () => {
+  test("with the request body gets an error after 30 s and is then disconnected [CLIENT-3]", async () => {
     const server = await start();
     const { head, chunkedHead } = await rawDelivery("slow");
     const announcing = (bytes: number) =>
@@ -159,7 +159,7 @@ describe("a client that is too slow", () => {
     expect(await deliverTo(server, 1)).toBe(200);
   });
 
-  test("to use its connection again is let go within 45 s [CLIENT-5]", async () => {
+  test("to reuse its connection is disconnected within 45 s [CLIENT-5]", async () => {
     const client = await connectTo(await start());
     expect(await client.get("/livez")).toStartWith("HTTP/1.1 200");
     await until(() => client.ended, 45_000);

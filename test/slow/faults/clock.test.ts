@@ -16,7 +16,7 @@ import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const second = 1_000;
@@ -35,7 +35,7 @@ async function start(...args: Parameters<typeof startApp>): Promise<TestApp> {
   return app;
 }
 
-/** A gateway, and what points an app to it. */
+/** An operator gateway, and the settings that make an app use it. */
 function gatewayThat(answer: Parameters<typeof testGateway>[0]) {
   const gateway: TestGateway = testGateway(answer);
   ends.push(() => gateway.stop());
@@ -48,14 +48,14 @@ const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.comple
 const statusOfAll = async (app: TestApp) =>
   (await listed(app, "/v1/notifications?limit=100")).map(({ status }) => String(status));
 
-/** Waits until each of `count` notifications has that status. */
+/** Waits until all `count` notifications have that status. */
 const untilAll = (app: TestApp, status: string, count = 1) =>
   until(async () => {
     const statuses = await statusOfAll(app);
     return statuses.length === count && statuses.every((other) => other === status);
   });
 
-/** Lets time pass until the gateway has got it, and fails when that takes as long as the clock jumped. */
+/** Advances time until the gateway has received it. Fails when that takes as long as the clock jump. */
 async function soonDelivered(app: TestApp, hasArrived: () => boolean): Promise<void> {
   const startMs = app.clock.now();
   await until(() => {
@@ -74,7 +74,7 @@ const jumps = [
 ] as const;
 
 describe.each(jumps)("when the clock jumps %s", (_, jump) => {
-  test("a blocked address is heard again within the minute, and told so [CLOCK-1]", async () => {
+  test("a blocked address is unblocked within a minute, as Retry-After says [CLOCK-1]", async () => {
     const app = await start();
     for (let count = 0; count < 20; count += 1) {
       await app.deliver("task_tracker", "{}", { secret: "wrong" });
@@ -88,7 +88,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect((await deliver(app)).status).toBe(200);
   });
 
-  test("a retry is not put off by it [CLOCK-2]", async () => {
+  test("retries are not delayed [CLOCK-2]", async () => {
     const { gateway, env } = gatewayThat(
       (number) => new Response(null, { status: number === 1 ? 500 : 200 }),
     );
@@ -100,11 +100,11 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect(new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
   });
 
-  test("what a notifier held that is gone is sent [CLOCK-3]", async () => {
+  test("notifications leased by a dead process are sent [CLOCK-3]", async () => {
     const { gateway, env } = gatewayThat(() => new Response());
     const app = await start(env);
     const now = new Date(app.clock.now());
-    // Stands for another notifier, which takes the notification and is never heard of again.
+    // Simulates another process that leases the notification and then dies.
     const lease = { now, leasedUntil: new Date(now.getTime() + 30 * second), limit: 16 };
     const { storage } = app.services;
     const [, , claimed] = await storage.atomically(
@@ -117,7 +117,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     await soonDelivered(app, () => gateway.received.length === 1);
   });
 
-  test("in the middle of an attempt, its outcome is kept and can be read [CLOCK-5]", async () => {
+  test("the outcome of an attempt in progress is stored and readable [CLOCK-5]", async () => {
     const answering = Promise.withResolvers<Response>();
     const { gateway, env } = gatewayThat(() => answering.promise);
     const app = await start(env);
@@ -132,7 +132,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect(Number(attempt?.["durationMs"])).toBeGreaterThanOrEqual(0);
   });
 
-  test("nobody gets in by an old token for longer than before, and new ones are good [CLOCK-6]", async () => {
+  test("old tokens are not valid for longer, and new ones work [CLOCK-6]", async () => {
     const app = await start();
     const token = await app.services.tokens.mint({ id: "op", roles: ["operator"] }, 3_600);
     const ask = async () => {
@@ -145,7 +145,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     expect((await app.as("operator", "/v1/events")).status).toBe(200);
   });
 
-  test("lists and the feed still have everything once, the feed in the order of commit [CLOCK-8]", async () => {
+  test("lists and the feed still return every item once, the feed in commit order [CLOCK-8]", async () => {
     const app = await start();
     const ids: unknown[] = [];
     for (const by of [0, jump, 0, -jump, 0]) {
@@ -162,7 +162,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     await feed.close();
   });
 
-  test("the age of what waits is no negative number", async () => {
+  test("the age of waiting notifications is never negative", async () => {
     const { env } = gatewayThat(() => new Response(null, { status: 500 }));
     const app = await start(env);
     await deliver(app);
@@ -174,7 +174,7 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
   });
 });
 
-/** The ids of a whole list, page by page. */
+/** Reads the ids of a whole list, page by page. */
 async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<string[]> {
   const ids: string[] = [];
   let cursor = "";
@@ -189,7 +189,7 @@ async function walk(app: TestApp, path: string, name = "nextCursor"): Promise<st
 }
 
 describe("a clock that was wrong", () => {
-  test("while the service ran before: what waits is sent when it starts with the right one [CLOCK-4]", async () => {
+  test("in an earlier run does not delay waiting notifications after a restart [CLOCK-4]", async () => {
     const folder = temporaryFolder();
     ends.push(() => removeFolder(folder));
     const file = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
@@ -206,7 +206,7 @@ describe("a clock that was wrong", () => {
     expect(gateway.received).toHaveLength(1);
   });
 
-  test("refuses deliveries with a signed time until it is right, and no longer [CLOCK-7]", async () => {
+  test("rejects deliveries with a signed timestamp only until it is corrected [CLOCK-7]", async () => {
     const app = await start();
     const sender = manualClock();
     const { body } = sample("payment_processor", "payment_intent.succeeded", sender);
@@ -227,7 +227,7 @@ describe("an idempotency key", () => {
   const book = (app: TestApp, id: number) =>
     app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": "k" }));
 
-  test("is kept when the clock is put back, and the booking is made once [CLOCK-9]", async () => {
+  test("is kept when the clock is set back, and the booking is made once [CLOCK-9]", async () => {
     const app = await start();
     const { id } = await addFlight(app);
     const first = await json(await book(app, id));
@@ -239,7 +239,7 @@ describe("an idempotency key", () => {
     expect(await seatsLeft(app, id)).toBe(9);
   });
 
-  test("survives a clock that leaps two days ahead and is put right [CLOCK-10]", async () => {
+  test("survives a clock that jumps two days forward and is corrected [CLOCK-10]", async () => {
     const app = await start();
     const { id } = await addFlight(app);
     const first = await json(await book(app, id));
@@ -257,7 +257,7 @@ describe("retention", () => {
   const bodyOf = async (app: TestApp, id: unknown) =>
     (await json(await app.as("operator", `/v1/events/${String(id)}`)))["body"];
 
-  test("deletes nothing for an hour after the clock leapt, then what is old [CLOCK-11]", async () => {
+  test("deletes nothing for an hour after the clock jumped forward, then deletes expired data [CLOCK-11]", async () => {
     const app = await start();
     const { id } = await json(await deliver(app));
     app.clock.jump(year);
@@ -271,7 +271,7 @@ describe("retention", () => {
     await until(async () => (await app.as("operator", `/v1/events/${String(id)}`)).status === 404);
   });
 
-  test("deletes nothing at all when the clock is put right within the hour [CLOCK-12]", async () => {
+  test("deletes nothing when the clock is corrected within the hour [CLOCK-12]", async () => {
     const app = await start();
     const { id } = await json(await deliver(app));
     app.clock.jump(year);
@@ -284,7 +284,7 @@ describe("retention", () => {
     expect(await bodyOf(app, id)).toBeString();
   });
 
-  test("goes on with bodies from the start after the clock was put back [CLOCK-13]", async () => {
+  test("restarts the deletion of bodies from the beginning after the clock was set back [CLOCK-13]", async () => {
     const app = await start();
     app.clock.jump(year);
     await deliver(app);

@@ -9,24 +9,24 @@ import { plainEnvironment, type RunningServer } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const taken = resources();
 const wanted = 10_000;
-/** What a process needs besides its clients' connections. */
+/** File descriptors that a process needs besides its client connections. */
 const spareFiles = 200;
-/** Of memory for each; 1.1 to 1.3 KB were measured. */
+/** Limit of memory per connection; measured: 1.1 to 1.3 KB. */
 const mostBytesEach = 4 * 1_024;
 
-/** Runs a command with as many open files as it may have, or with `most`. */
+/** Runs a command with the highest possible limit of open files, or with `most`. */
 const withFiles = (most?: number): readonly string[] => [
   "bash",
   "-c",
   `ulimit -n ${most ?? wanted + spareFiles} 2>/dev/null; exec "$0" "$@"`,
 ];
 
-/** How many connections a process may hold here. */
+/** The number of connections that a process may have open on this machine. */
 function possible(): number {
   const shown = Bun.spawnSync([...withFiles(), "bash", "-c", "ulimit -Hn"]).stdout.toString();
   const files = shown.trim() === "unlimited" ? Infinity : Number(shown);
@@ -44,7 +44,7 @@ if (isLinux && count < wanted) {
   );
 }
 
-/** Clients in a process of their own, all connected when this resolves; `end` lets them go. */
+/** Starts clients in another process; resolves when all are connected. `end` disconnects them. */
 async function idleClients({ url }: RunningServer, number: number) {
   const script = join(import.meta.dir, "../../support/idle-clients.ts");
   const child = Bun.spawn([...withFiles(), process.execPath, script, url, `${number}`], {
@@ -75,7 +75,7 @@ const filesOf = ({ pid }: RunningServer) =>
 describe.skipIf(skips(isLinux ? null : "thousands of connections need bash and Linux's /proc"))(
   "idle connections",
   () => {
-    test("by the thousand keep nobody out and take little memory [CLIENT-10]", async () => {
+    test("by the thousand block no other client and use little memory [CLIENT-10]", async () => {
       const server = await taken.start(taken.newFolder(), {}, { through: withFiles() });
       expect(await deliverTo(server, 1)).toBe(200);
       const before = await memoryOf(server);
@@ -90,7 +90,7 @@ describe.skipIf(skips(isLinux ? null : "thousands of connections need bash and L
       expect(await deliverTo(server, 3)).toBe(200);
     });
 
-    test("beyond the limit of open files: who is in is served, who is out when there is room [CLIENT-11]", async () => {
+    test("beyond the limit of open files: open ones are served, new ones wait for free ones [CLIENT-11]", async () => {
       const limit = 200;
       const server = await taken.start(taken.newFolder(), {}, { through: withFiles(limit) });
       using inside = await RawClient.connect(server.url);

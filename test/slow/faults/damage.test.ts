@@ -9,7 +9,7 @@ import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const taken = resources();
@@ -17,7 +17,7 @@ const pageBytes = 4_096;
 const stored = 60;
 const whatToDo = "The database is damaged: stop skyhook, keep a copy of the file, and restore";
 
-/** A server with deliveries in its database file itself, none of them only in the log beside it. */
+/** A server whose deliveries are all in the database file, none of them only in the write-ahead log. */
 async function startWithDeliveries() {
   const folder = taken.newFolder();
   const server = await taken.start(folder);
@@ -32,11 +32,11 @@ async function startWithDeliveries() {
   return { folder, server, file, backup };
 }
 
-/** Overwrites all that is stored. */
+/** Overwrites all data pages. */
 function overwrite(file: string): void {
   const pages = statSync(file).size / pageBytes;
   const descriptor = openSync(file, "r+");
-  // Those before hold the first page of each table and index.
+  // The earlier pages hold the root page of each table and index.
   for (let page = 50; page < pages; page += 1) {
     writeSync(descriptor, Buffer.alloc(pageBytes, 0xff), 0, pageBytes, page * pageBytes);
   }
@@ -53,14 +53,14 @@ async function expectReadUnavailable(server: RunningServer, path: string): Promi
 }
 
 describe("damaged pages in the middle of the database", () => {
-  test("are answered 503 by what needs them; the process lives and says what to do [DB-13]", async () => {
+  test("cause 503 for requests that need them; the process keeps running and logs what to do [DB-13]", async () => {
     const { folder, server, file, backup } = await startWithDeliveries();
     overwrite(file);
     await expectReadUnavailable(server, "/v1/events?limit=100");
     await expectUnavailable(server, 1_000, 2_000);
     await expectUnavailable(server, 0, 2_000);
     expect(await statusOf(server, "/livez")).toBe(200);
-    // Which it is hangs on which pages the last write met: readiness is that units can be committed.
+    // Readiness means that transactions commit, so it depends on whether writes touch damaged pages.
     expect([200, 503]).toContain(await statusOf(server, "/readyz"));
     // The log may be written after the response.
     await until(() => server.log().includes(whatToDo));
@@ -73,10 +73,10 @@ describe("damaged pages in the middle of the database", () => {
     expect(await deliverTo(again, 1_000)).toBe(200);
   });
 
-  test("that no structure betrays are answered 503 as well, and leave the rest alone [DB-14]", async () => {
+  test("that SQLite cannot detect also cause 503, and do not affect other data [DB-14]", async () => {
     const { server, file } = await startWithDeliveries();
     using other = new Database(file);
-    // Of the right length in the right place, so that SQLite has nothing to find fault with.
+    // Same length, same place: the file stays valid for SQLite.
     other.run(
       "update events set data = replace(data, '{', '~') where idempotency_key like '%:d-7'",
     );
@@ -88,7 +88,7 @@ describe("damaged pages in the middle of the database", () => {
     expect(await statusOf(server, "/readyz")).toBe(200);
   });
 
-  test("at the start: one clear line that names the file, and the end [DB-15]", async () => {
+  test("prevent the start, with one line that names the file [DB-15]", async () => {
     const { folder, server, file } = await startWithDeliveries();
     expect(await server.stop()).toBe(0);
     const descriptor = openSync(file, "r+");
@@ -105,14 +105,14 @@ describe("damaged pages in the middle of the database", () => {
   });
 });
 
-describe("a database file that was cut short while it is open", () => {
-  test("ends the process at worst, never with a wrong answer; a restored backup is served [DB-16]", async () => {
+describe("a database file that was truncated while open", () => {
+  test("never causes a wrong answer, at worst a crash; a restored backup works [DB-16]", async () => {
     const { folder, server, file, backup } = await startWithDeliveries();
     const list = () => asOperator(server, "/v1/events?limit=100");
     const before = await (await list()).text();
     truncateSync(file, 50 * pageBytes);
-    // The file is mapped: of a part that is gone the kernel can only say so by ending the process. What
-    // the log still holds, or memory, is answered as before.
+    // The file is memory-mapped: reading a truncated part raises SIGBUS, which ends the process. Pages that
+    // are still in the log or in memory are served as before.
     const answer = await list().catch(() => null);
     if (answer?.status === 200) expect(await answer.text()).toBe(before);
     else expect([503, undefined]).toContain(answer?.status);

@@ -17,14 +17,14 @@ import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 import { skips } from "../../support/skips.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
 const start = (...args: Parameters<typeof taken.start>) => taken.start(...args);
 
-/** As on a file system that the kernel turned read-only: not even root can write on. */
+/** Like a file system that the kernel has remounted read-only: not even root can write. */
 function makeImmutable(files: readonly string[], on: boolean): boolean {
   if (Bun.which("chattr") === null) return false;
   return Bun.spawnSync(["chattr", on ? "+i" : "-i", ...files]).success;
@@ -39,8 +39,8 @@ const canMakeImmutable = (() => {
 })();
 const notImmutable = canMakeImmutable ? null : "chattr +i needs root and a file system that has it";
 
-describe("a database that another process holds", () => {
-  test("is waited for a little, then 503; when it is free again all goes on [DB-6]", async () => {
+describe("a database that another process has locked", () => {
+  test("waits briefly, then answers 503, and recovers when the lock is released [DB-6]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -61,7 +61,7 @@ describe("a database that another process holds", () => {
     expect(await statusOf(server, "/readyz")).toBe(200);
   });
 
-  test("while the service starts is waited for [DB-7]", async () => {
+  test("delays the start until the lock is released [DB-7]", async () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
     using other = new Database(databaseIn(folder));
@@ -73,7 +73,7 @@ describe("a database that another process holds", () => {
 });
 
 describe("a database whose file", () => {
-  test("was removed is not written on in the dark: 503, not ready, but alive [DB-8]", async () => {
+  test("was removed is not written to: 503, not ready, but alive [DB-8]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -90,7 +90,7 @@ describe("a database whose file", () => {
     ["its log was removed", (log: string) => rmSync(log)],
     ["its log was emptied", (log: string) => truncateSync(log)],
     ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1)],
-  ])("takes no writes when %s, and is whole after a kill [DB-10]", async (_, damage) => {
+  ])("rejects writes when %s, and is intact after a kill [DB-10]", async (_, damage) => {
     const folder = newFolder();
     const server = await start(folder);
     for (let number = 1; number <= 20; number += 1) {
@@ -113,7 +113,7 @@ describe("a database whose file", () => {
     ["the index of its log was removed", (log: string) => rmSync(log.replace(/wal$/, "shm")), 20],
     ["its log was removed", (log: string) => rmSync(log), 20],
     ["its log was cut short", (log: string) => truncateSync(log, statSync(log).size - 1), 19],
-  ])("loses nothing that is left by a stop when %s", async (_, damage, left) => {
+  ])("keeps all data after a stop when %s", async (_, damage, left) => {
     const folder = newFolder();
     const server = await start(folder);
     for (let number = 1; number <= 20; number += 1) {
@@ -127,7 +127,7 @@ describe("a database whose file", () => {
     expect(kept.length).toBeGreaterThanOrEqual(left);
   });
 
-  test("goes on when another program emptied its log after a checkpoint", async () => {
+  test("keeps working when another program truncated its log after a checkpoint", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -138,7 +138,7 @@ describe("a database whose file", () => {
     expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
   });
 
-  test("was replaced is not written on in the dark either, and is served when it is back [DB-9]", async () => {
+  test("was replaced is not written to, and is used again when it is restored [DB-9]", async () => {
     const folder = newFolder();
     const server = await start(folder);
     const file = databaseIn(folder);
@@ -152,7 +152,7 @@ describe("a database whose file", () => {
     expect((await keysListed(server)).toSorted()).toEqual([1, 2].map(keyOf));
   });
 
-  test("was made read-only while it is open keeps what is acknowledged", async () => {
+  test("was made read-only while open keeps acknowledged deliveries", async () => {
     const folder = newFolder();
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -165,7 +165,7 @@ describe("a database whose file", () => {
   });
 
   test.skipIf(skips(notImmutable))(
-    "cannot be written any more is answered 503 and read on; then all goes on [DB-5]",
+    "is no longer writable answers 503 to writes, still serves reads, and recovers [DB-5]",
     async () => {
       const folder = newFolder();
       const server = await start(folder);
@@ -177,7 +177,7 @@ describe("a database whose file", () => {
       expect(await statusOf(server, "/livez")).toBe(200);
       expect(await statusOf(server, "/readyz")).toBe(503);
       expect(await keysListed(server)).toEqual([keyOf(1)]);
-      expect(server.log()).toContain("look at the system's log");
+      expect(server.log()).toContain("check the system log");
       makeImmutable(files, false);
       expect(await deliverTo(server, 2)).toBe(200);
       expect(await statusOf(server, "/readyz")).toBe(200);
@@ -185,7 +185,7 @@ describe("a database whose file", () => {
     },
   );
 
-  test("is of a newer program: one clear line, and the end [DB-12]", async () => {
+  test("was written by a newer program prevents the start with one line [DB-12]", async () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
     const file = databaseIn(folder);

@@ -23,18 +23,19 @@ import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 import { skips } from "../../support/skips.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const taken = resources();
 
 describe("a full disk", () => {
-  test.skipIf(skips(whyNoMount))("is answered 503, and all goes on when there is room [DB-1]", () =>
+  test.skipIf(skips(whyNoMount))("answers 503, and recovers when space is freed [DB-1]", () =>
     fillAndFree(mountedDisk(taken), "The disk is full: free disk space"),
   );
 
-  test.skipIf(skips(whyNoLimit))("so is one that fails in another way [DB-2]", () =>
-    fillAndFree(limitedFiles(taken), "The disk failed or is full: free disk space"),
+  test.skipIf(skips(whyNoLimit))(
+    "answers 503 and recovers when the disk reports another error [DB-2]",
+    () => fillAndFree(limitedFiles(taken), "The disk failed or is full: free disk space"),
   );
 
   async function fillAndFree(disk: SmallDisk, advice: string): Promise<void> {
@@ -75,7 +76,7 @@ describe.skipIf(skips(whyNoMount))("a start", () => {
   const startOn = (folder: string) =>
     runSkyhook(["serve"], { cwd: folder, env: { DATA_DIR: join(folder, "data") } });
 
-  test("on a full disk: one clear line, and the end; with room it starts [DB-3]", async () => {
+  test("fails with one line on a full disk, and succeeds once there is space [DB-3]", async () => {
     const { folder, ...disk } = mountedDisk(taken);
     writeFileSync(join(folder, "ballast"), "");
     run(["sh", "-c", `dd if=/dev/zero of=${folder}/ballast 2>/dev/null || true`]);
@@ -87,7 +88,7 @@ describe.skipIf(skips(whyNoMount))("a start", () => {
     expect(await deliverTo(server, 1)).toBe(200);
   });
 
-  test("on a read-only disk: one clear line, and the end; writable again it starts [DB-4]", async () => {
+  test("fails with one line on a read-only disk, and succeeds once it is writable [DB-4]", async () => {
     const { folder } = mountedDisk(taken);
     const first = await taken.start(folder);
     expect(await deliverTo(first, 1)).toBe(200);

@@ -6,7 +6,7 @@ import { manualClock } from "../../support/clock.ts";
 import { gatewaySecret } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const second = 1_000;
@@ -23,7 +23,7 @@ const send =
   (socket) =>
     void socket.end(`HTTP/1.1 ${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
 
-/** A gateway by bare sockets: it can misbehave as no server does. `answers` in turn, the last for ever. */
+/** A gateway on raw sockets, which can violate HTTP. Uses `answers` in turn, and then repeats the last. */
 async function rawGateway(...answers: Answer[]) {
   const ids: string[] = [];
   const server = createServer((socket) => {
@@ -60,7 +60,7 @@ async function newest(app: TestApp): Promise<Record<string, unknown>> {
 
 const tenMegabytes = "x".repeat(10_000_000);
 const hourSeconds = 3_600;
-/** By the clock that every test begins with. */
+/** Relative to the initial time of the tests. */
 const inAnHour = new Date(manualClock().now() + hourSeconds * second).toUTCString();
 
 interface Told {
@@ -68,7 +68,7 @@ interface Told {
   readonly responseStatus: number | null;
 }
 
-/** What a gateway does, what the operator reads of it, and the seconds until the next try. */
+/** What a gateway does, what the operator sees of it, and the seconds until the next attempt. */
 const faults: readonly (readonly [string, Answer, Told, number])[] = [
   ["hangs", () => {}, { error: "no answer within 10 s", responseStatus: null }, 5],
   [
@@ -78,13 +78,13 @@ const faults: readonly (readonly [string, Answer, Told, number])[] = [
     5,
   ],
   [
-    "is no HTTP server",
+    "is not an HTTP server",
     (socket) => void socket.end("220 mail.example.com ESMTP\r\n"),
     { error: expect.any(String), responseStatus: null },
     5,
   ],
   [
-    "breaks off in the middle of its head",
+    "disconnects in the middle of the response head",
     (socket) => void socket.end("HTTP/1.1 200 OK\r\nContent-"),
     { error: expect.any(String), responseStatus: null },
     5,
@@ -120,7 +120,7 @@ const faults: readonly (readonly [string, Answer, Told, number])[] = [
     5,
   ],
   [
-    "answers with a head of 10 MB",
+    "answers with response headers of 10 MB",
     send(`200 OK\r\nX-Padding: ${tenMegabytes}`),
     { error: expect.any(String), responseStatus: null },
     5,
@@ -129,7 +129,7 @@ const faults: readonly (readonly [string, Answer, Told, number])[] = [
 
 describe("a gateway that", () => {
   test.each(faults)(
-    "%s is tried again, and gets it once it is well [GATEWAY-1]",
+    "%s gets the notification again, once it works [GATEWAY-1]",
     async (name, fault, told, waitSeconds) => {
       const hungMs = name === "hangs" ? 10 * second : 0;
       const { url, ids } = await rawGateway(fault, send("204 No Content"));

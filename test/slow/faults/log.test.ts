@@ -20,15 +20,15 @@ import { spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const taken = resources();
 
-/** What the program keeps of lines that it cannot write. */
+/** How much the program buffers while it cannot write its log. */
 const bufferBytes = 1024 * 1024;
 
-/** Starts a server that writes its log to `file`. Its port is chosen before, since nobody may read the log. */
+/** Starts a server that logs to `file`. The port is chosen first, because the log may not be readable. */
 async function startInto(file: string) {
   const folder = taken.newFolder();
   const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
@@ -75,7 +75,7 @@ async function droppedBy({ url }: Server): Promise<number> {
   return Number(/^skyhook_log_dropped_total (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN);
 }
 
-/** Delivers until lines are dropped. All is answered meanwhile, and memory stays bounded. */
+/** Delivers until log lines are dropped. Checks that all requests are answered and memory stays bounded. */
 async function deliverUntilDropped(server: Server): Promise<void> {
   const before = anonymousBytes(server);
   while ((await droppedBy(server)) === 0) {
@@ -88,14 +88,14 @@ async function deliverUntilDropped(server: Server): Promise<void> {
   expect(anonymousBytes(server) - before).toBeLessThan(100 * bufferBytes);
 }
 
-/** 0 where the system does not tell. */
+/** 0 if the operating system does not report it. */
 function anonymousBytes({ child }: Server): number {
   const status = `/proc/${child.pid}/status`;
   if (!existsSync(status)) return 0;
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024;
 }
 
-/** All lines are whole, and the one about those that are missing names how many. */
+/** Checks that all lines are complete, and that the line about dropped ones has their number. */
 async function expectResumed(server: Server, log: () => string): Promise<void> {
   await until(() => log().includes("log output resumed"));
   expect(await deliver(server, 1)).toEqual([200]);
@@ -116,15 +116,15 @@ async function stop({ child }: Server): Promise<number> {
 }
 
 describe("a log that cannot be written", () => {
-  const noDevice = existsSync("/dev/full") ? null : "there is no /dev/full";
+  const noDevice = existsSync("/dev/full") ? null : "this system has no /dev/full";
 
-  test.skipIf(skips(noDevice))("does not keep deliveries from being answered", async () => {
+  test.skipIf(skips(noDevice))("does not affect deliveries", async () => {
     const server = await startInto("/dev/full");
     await deliverUntilDropped(server);
     expect(await stop(server)).toBe(0);
   });
 
-  test.skipIf(skips(whyNoMount))("goes on when its disk has room again [LOG-1]", async () => {
+  test.skipIf(skips(whyNoMount))("resumes when its disk has space again [LOG-1]", async () => {
     const { folder } = mountedDisk(taken);
     const log = join(folder, "log");
     const server = await startInto(log);
@@ -139,19 +139,19 @@ describe("a log that cannot be written", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
-  /** A pipe with a name, read only when asked to. */
+describe.skipIf(process.platform === "win32")("a log that no process reads", () => {
+  /** A named pipe that is read only on demand. */
   function pipe() {
     const file = join(taken.newFolder(), "log");
     run(["mkfifo", file]);
-    // Otherwise opening waits for a writer, and reading for what it writes.
+    // Without O_NONBLOCK, opening blocks until there is a writer, and reading until it writes.
     const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const buffer = Buffer.alloc(65_536);
     let text = "";
     return {
       file,
       close: () => closeSync(fd),
-      /** All that has come so far. */
+      /** Everything read so far. */
       read: (): string => {
         try {
           for (let size = 1; size > 0;) {
@@ -166,7 +166,7 @@ describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
     };
   }
 
-  test("holds up neither deliveries nor /livez, and goes on when it is read [LOG-2]", async () => {
+  test("delays neither deliveries nor /livez, and resumes when it is read [LOG-2]", async () => {
     const { file, read, close } = pipe();
     const server = await startInto(file);
     await deliverUntilDropped(server);
@@ -174,7 +174,7 @@ describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
     close();
   });
 
-  test("does not hold up a stop", async () => {
+  test("does not delay a stop", async () => {
     const { file, close } = pipe();
     const server = await startInto(file);
     await deliverUntilDropped(server);
@@ -182,7 +182,7 @@ describe.skipIf(process.platform === "win32")("a log that nobody reads", () => {
     close();
   });
 
-  test("and whose reader has ended does not end the server [LOG-3]", async () => {
+  test("and whose reader has exited does not stop the server [LOG-3]", async () => {
     const { file, close } = pipe();
     const server = await startInto(file);
     close();

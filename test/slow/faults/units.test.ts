@@ -12,16 +12,16 @@ import { failure } from "../../support/failure.ts";
 import { resources } from "../../support/resources.ts";
 import { eventRow } from "../../support/rows.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(30_000);
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
 
-describe("units of work", () => {
+describe("transactions", () => {
   const newFile = () => join(newFolder(), "skyhook.db");
 
-  test("that wait for a lock are committed by close, in their order, and later ones refused", async () => {
+  test("that wait for a lock are committed in order by close, and later ones are rejected", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
@@ -38,7 +38,7 @@ describe("units of work", () => {
     expect(other.query("select count(*) from events").values()).toEqual([[3]]);
   });
 
-  test("that wait for a lock that stays are all refused, and close does not wait on", async () => {
+  test("all fail when the lock is not released, and close does not wait longer", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
@@ -56,7 +56,7 @@ describe("units of work", () => {
     expect(other.query("select count(*) from events").values()).toEqual([[0]]);
   });
 
-  test("are refused at once when 20,000 wait, and those are all committed [DB-17]", async () => {
+  test("fail at once while 20,000 wait, and those are all committed [DB-17]", async () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
@@ -74,7 +74,7 @@ describe("units of work", () => {
     await storage.close();
   });
 
-  test("find the way free after a disk that refused even to roll back", async () => {
+  test("succeed after a disk error that prevented even the rollback", async () => {
     using client = new Database(":memory:");
     const { atomically } = groupCommit(
       client,
@@ -87,7 +87,7 @@ describe("units of work", () => {
     expect(client.inTransaction).toBe(false);
   });
 
-  test("of a duplicate that comes while the first waits end as one event", async () => {
+  test("of a delivery and its concurrent duplicate store one event", async () => {
     const app = await startApp({ DATABASE_URL: `sqlite:${newFile()}` });
     taken.ends.push(() => app.stop());
     using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));

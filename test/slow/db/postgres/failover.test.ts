@@ -17,7 +17,7 @@ import { skips } from "../../../support/skips.ts";
 const taken = resources();
 
 test.skipIf(skips(noOwnPostgres))(
-  "a standby that takes over has all that was acknowledged; until it is promoted it is 503 and unready [PG-4]",
+  "a standby has everything acknowledged; until it is promoted, the service answers 503 and is not ready [PG-4]",
   async () => {
     const primary = await ownPostgres();
     taken.ends.push(() => primary.end());
@@ -72,7 +72,7 @@ test.skipIf(skips(noOwnPostgres))(
 );
 
 test.skipIf(skips(noOwnPostgres))(
-  "without the standby that commits wait for, nothing is acknowledged and /readyz says so, until it is back [PG-6]",
+  "without its synchronous standby, the service acknowledges nothing and is not ready until it is back [PG-6]",
   async () => {
     const primary = await ownPostgres();
     taken.ends.push(() => primary.end());
@@ -88,10 +88,10 @@ test.skipIf(skips(noOwnPostgres))(
     const cancelling = () => cancel(server, String(earlier?.body["bookingId"]));
 
     await standby.crash();
-    // In this order: an instance that nobody writes to finds out by itself.
+    // Readiness first: an instance without writes has to find out by itself.
     expect(await ready()).toBe(503);
     expect(await deliverTo(server, 2)).toBe(503);
-    // Giving up breaks off the wait for the standby: the server commits, and shows it to who reads.
+    // A statement timeout ends the wait for the standby: the server commits locally, and readers see it.
     for (const ask of [() => bookingOf("key-2"), cancelling]) {
       expect((await ask())?.status).toBe(503);
       expect((await ask())?.status).toBe(503);
@@ -108,7 +108,7 @@ test.skipIf(skips(noOwnPostgres))(
 );
 
 test.skipIf(skips(noOwnPostgres))(
-  "what was read counts as safe only after a commit that waits for the standby, whoever shares it",
+  "`settled` waits for a commit on the standby, even when it shares the commit with a read-only transaction",
   async () => {
     const primary = await ownPostgres();
     taken.ends.push(() => primary.end());
@@ -127,7 +127,7 @@ test.skipIf(skips(noOwnPostgres))(
     const storage = await openStorage(schema, primary.url, limits);
     const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
     const claim = () => storage.atomically(write(claimDue, lease));
-    // Nothing is due, so it writes nothing, and its commit waits for nobody.
+    // Nothing is due, so it writes nothing, and its commit does not wait for a standby.
     await claim();
     const [, settled] = await Promise.all([claim().catch(() => {}), failure(storage.settled())]);
     expect(settled).toMatchObject({ code: "unavailable" });

@@ -24,7 +24,7 @@ const limits = {
   statementTimeoutMs: 10_000,
   retryMs: 0,
 };
-/** As docs/operations.md has it. */
+/** The line of docs/operations.md. */
 const ignoring =
   "ignore_startup_parameters = statement_timeout, idle_in_transaction_session_timeout, idle_session_timeout";
 
@@ -41,7 +41,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     return error instanceof Error ? error.message : "";
   };
 
-  test("in session mode all works, signals too, and timeouts that it keeps back are told of", async () => {
+  test("in session mode everything works, including signals, and dropped timeouts cause a warning", async () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
     const said: string[] = [];
     const storage = await openStorage(schema, url, limits, {
@@ -71,7 +71,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     await Promise.all([storage.close(), other.close()]);
   }, 60_000);
 
-  test("in transaction mode it is refused: sessions are lent [PG-11]", async () => {
+  test("in transaction mode the start fails, because sessions are shared [PG-11]", async () => {
     const { url } = await start("pool_mode = transaction", ignoring);
     expect(await refused(url)).toContain("a pooler that shares sessions");
     expect(await failure(inspectServer(schema, url, limits))).toMatchObject({
@@ -79,7 +79,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     });
   }, 60_000);
 
-  test("that is full lets nobody wait for ever: neither a start, nor who looks", async () => {
+  test("with a full pool, a start and an inspection fail after a timeout", async () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 1", ignoring);
     await using others = new SQL(url, { max: 1 });
     await others.unsafe("select 1");
@@ -91,7 +91,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     }
   }, 60_000);
 
-  test("a copy does not wait for ever for who writes, though no timeout is passed on", async () => {
+  test("a copy times out waiting for a writer, even if the pooler drops timeouts", async () => {
     const { url, direct } = await start("pool_mode = session", ignoring);
     const brief = { ...limits, statementTimeoutMs: 100 };
     await (await openStorage(schema, url, brief)).close();
@@ -104,7 +104,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     });
   }, 60_000);
 
-  test("a copy does not wait for ever for a connection to hold its source by", async () => {
+  test("a copy times out waiting for a connection to lock its source", async () => {
     const { url } = await start("pool_mode = session", "default_pool_size = 2", ignoring);
     const brief = { ...limits, connectTimeoutMs: 500, statementTimeoutMs: 100 };
     const storage = await openStorage(schema, url, brief);
@@ -114,7 +114,7 @@ describe.skipIf(skips(missing))("postgres: behind PgBouncer", () => {
     await storage.close();
   }, 60_000);
 
-  test("that refuses what a session is told, says what to set", async () => {
+  test("that rejects startup parameters causes an error with the setting to add", async () => {
     const { url } = await start("pool_mode = session");
     expect(await refused(url)).toContain(
       "set ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,idle_session_timeout",

@@ -55,7 +55,7 @@ async function openEmpty(): Promise<Storage> {
 storageSuite("postgres", openEmpty, 5);
 
 describe("postgres: schema", () => {
-  test("is what the code says it is, and texts are compared byte by byte", async () => {
+  test("has the columns of the definitions, and compares text byte by byte", async () => {
     const storage = await openEmpty();
     await storage.close();
     const found = await shared.run(
@@ -78,7 +78,7 @@ describe("postgres: schema", () => {
     expect(found).toEqual(declared);
   });
 
-  test("a page after an item is read by one index, in order", async () => {
+  test("a page after an item uses one index, in order", async () => {
     const storage = await openEmpty();
     await storage.close();
     await shared.run("set enable_seqscan = off");
@@ -90,7 +90,7 @@ describe("postgres: schema", () => {
     expect(lines[2]).toContain("ROW(created_at, id) < ROW(1, 'a'::text)");
   });
 
-  test("NUL, which the server has no text for, is stored as U+FFFD and found again", async () => {
+  test("NUL, which PostgreSQL cannot store in text, is stored and found as U+FFFD", async () => {
     const storage = await openEmpty();
     const row = eventRow(1, { title: "a\0b", idempotencyKey: "k\0", data: { deep: "\0" } });
     await storage.atomically(write(insertEvent, row));
@@ -103,7 +103,7 @@ describe("postgres: schema", () => {
   });
 });
 
-describe("postgres: a start that cannot be says why in one line, without the password", () => {
+describe("postgres: a failed start says why in one line, without the password", () => {
   const open = async (url: string) => {
     const error = await failure(openStorage(schema, url, { ...limits, connectTimeoutMs: 1_000 }));
     const { message } = error instanceof Error ? error : new Error("Not an error");
@@ -123,7 +123,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     );
   });
 
-  test.skipIf(skips(noManyConnections))("when it would lose what was acknowledged", async () => {
+  test.skipIf(skips(noManyConnections))("when synchronous_commit is off", async () => {
     const url = at(({ searchParams }) => searchParams.set("synchronous_commit", "off"));
     expect(await open(url)).toContain("its synchronous_commit is off");
   });
@@ -131,7 +131,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
   test("when the database is newer than the program", async () => {
     await (await openEmpty()).close();
     await shared.run("insert into migrations (name) values ('9999_from_the_future')");
-    // PGlite keeps the names of statements from one connection to the next.
+    // PGlite keeps prepared statements across connections.
     await shared.empty();
     expect(await open(shared.url)).toBe(
       'The database is newer than this program (it has "9999_from_the_future"): run the newer skyhook, or restore a backup',
@@ -140,7 +140,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     await shared.empty();
   });
 
-  test("when a copy into it was not finished; a copy opens it", async () => {
+  test("when a copy into the database is unfinished; another copy can still open it", async () => {
     await (await openEmpty()).close();
     await shared.renew();
     const begun = await openCopyTarget(schema, shared.url, limits);
@@ -157,7 +157,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
     await (await openEmpty()).close();
   });
 
-  test.skipIf(skips(noManyConnections))("when there is no such database or role", async () => {
+  test.skipIf(skips(noManyConnections))("when the database or role does not exist", async () => {
     const noDatabase = await open(at((url) => (url.pathname = "/skyhook_missing")));
     expect(noDatabase).toContain('has no database "skyhook_missing": create it with createdb');
     const noRole = await open(
@@ -170,7 +170,7 @@ describe("postgres: a start that cannot be says why in one line, without the pas
   });
 });
 
-describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
+describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
   async function openTwo() {
     const storages = [await openEmpty(), await openStorage(schema, shared.url, limits)] as const;
     return {
@@ -181,7 +181,7 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     };
   }
 
-  test("instances that start together on an empty database make its schema once", async () => {
+  test("instances that start together on an empty database create its schema once", async () => {
     await using database = await postgresDatabase();
     const storages = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -194,7 +194,7 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     await Promise.all(storages.map((storage) => storage.close()));
   });
 
-  test("the feed waits for a number whose transaction is open, and passes one that was undone", async () => {
+  test("the feed waits for a number whose transaction is open, and skips one that was rolled back", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     const read = async (seq: number) => {
@@ -232,7 +232,7 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     expect(await read(3)).toEqual([5]);
   });
 
-  test("one notification is leased to one of those that claim at once", async () => {
+  test("concurrent claims lease each notification once", async () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const notes = Array.from({ length: 40 }, (_, n) =>
@@ -249,7 +249,7 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     expect(seqs.length).toBe(40);
   });
 
-  test("units that lock the same rows in opposite orders all come to their end", async () => {
+  test("transactions that lock the same rows in opposite orders all succeed", async () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const ids = [eventRow(1).id, eventRow(2).id];
@@ -263,7 +263,7 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     ]);
   });
 
-  test("reads that wait for a lock, however many, hold up no write", async () => {
+  test("any number of reads that wait for a lock do not delay writes", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     await using other = new SQL(shared.url, { max: 1 });
@@ -280,14 +280,14 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
     await Promise.all(reads);
   });
 
-  test("what was acknowledged is there when connections are cut, and work goes on by itself [PG-2]", async () => {
+  test("keeps all acknowledged transactions when connections are terminated, and reconnects [PG-2]", async () => {
     await using both = await openTwo();
     const [storage] = both.storages;
     const acknowledged = new Set<string>();
     let refused = 0;
     let cut = 0;
     for (let round = 0; round < 20; round += 1) {
-      const units = Array.from({ length: 20 }, async (_, n) => {
+      const transactions = Array.from({ length: 20 }, async (_, n) => {
         const row = eventRow(round * 20 + n);
         try {
           await storage.atomically(write(insertEvent, row));
@@ -301,19 +301,19 @@ describe.skipIf(skips(noManyConnections))("postgres: many at once", () => {
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid() and state <> 'idle'",
       );
       cut += killed.length;
-      await Promise.all(units);
+      await Promise.all(transactions);
     }
     const rows = await shared.run("select id from events");
     const stored = new Set(rows.map(({ id }) => String(id)));
     expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
     expect(acknowledged.size + refused).toBe(400);
     expect(await eventPages(storage, {}).count()).toBe(stored.size);
-    console.log(`connections cut: ${cut}, units refused: ${refused}`);
+    console.log(`connections terminated: ${cut}, transactions failed: ${refused}`);
   });
 });
 
-describe("postgres: a server without room for rows", () => {
-  test("refuses units without steps too, for a while or until a row was written [PG-9]", async () => {
+describe("postgres: a server without disk space", () => {
+  test("fails empty transactions too, until a timeout or a successful write [PG-9]", async () => {
     const storage = await openEmpty();
     await storage.atomically();
     await shared.run(
@@ -335,46 +335,49 @@ describe("postgres: a server without room for rows", () => {
   });
 });
 
-describe.skipIf(skips(noManyConnections))("postgres: a database that takes nobody in", () => {
-  test("is `unavailable`, as while it is brought back; and goes on by itself", async () => {
-    const [role] = await shared.run(
-      "select rolcreatedb or rolsuper as may from pg_roles where rolname = current_user",
-    );
-    if (role?.["may"] !== true) {
-      console.log("skipped: the role in TEST_POSTGRES_URL may not make a database");
-      return;
-    }
-    const name = `skyhook_closed_${crypto.randomUUID().replaceAll("-", "")}`;
-    await shared.run(`create database ${name}`);
-    try {
-      const url = new URL(shared.url);
-      url.pathname = `/${name}`;
-      url.searchParams.delete("search_path");
-      const storage = await openStorage(schema, url.href, { ...limits, retryMs: 0 });
-      await storage.atomically(write(insertEvent, eventRow(1)));
-      await shared.run(`alter database ${name} allow_connections false`);
-      const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
-      await shared.run(cut);
-      // The first of each may meet the connection that was cut, the rest what refuses a new one.
-      for (let n = 0; n < 6; n += 1) {
-        const written = failure(storage.atomically(write(insertEvent, eventRow(2))));
-        const read = failure(storage.all(eventById, { id: eventRow(1).id }));
-        expect(await written).toMatchObject({ code: "unavailable" });
-        expect(await read).toMatchObject({ code: "unavailable" });
+describe.skipIf(skips(noManyConnections))(
+  "postgres: a database that accepts no connections",
+  () => {
+    test("is `unavailable`, for example during a restore, and recovers", async () => {
+      const [role] = await shared.run(
+        "select rolcreatedb or rolsuper as may from pg_roles where rolname = current_user",
+      );
+      if (role?.["may"] !== true) {
+        console.log("skipped: the role in TEST_POSTGRES_URL may not make a database");
+        return;
       }
-      await shared.run(`alter database ${name} allow_connections true`);
-      await storage.atomically(write(insertEvent, eventRow(2)));
-      await storage.close();
-    } finally {
-      await shared.run(`drop database ${name} with (force)`);
-    }
-  });
-});
+      const name = `skyhook_closed_${crypto.randomUUID().replaceAll("-", "")}`;
+      await shared.run(`create database ${name}`);
+      try {
+        const url = new URL(shared.url);
+        url.pathname = `/${name}`;
+        url.searchParams.delete("search_path");
+        const storage = await openStorage(schema, url.href, { ...limits, retryMs: 0 });
+        await storage.atomically(write(insertEvent, eventRow(1)));
+        await shared.run(`alter database ${name} allow_connections false`);
+        const cut = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
+        await shared.run(cut);
+        // The first of each may get a terminated connection, the others fail to connect.
+        for (let n = 0; n < 6; n += 1) {
+          const written = failure(storage.atomically(write(insertEvent, eventRow(2))));
+          const read = failure(storage.all(eventById, { id: eventRow(1).id }));
+          expect(await written).toMatchObject({ code: "unavailable" });
+          expect(await read).toMatchObject({ code: "unavailable" });
+        }
+        await shared.run(`alter database ${name} allow_connections true`);
+        await storage.atomically(write(insertEvent, eventRow(2)));
+        await storage.close();
+      } finally {
+        await shared.run(`drop database ${name} with (force)`);
+      }
+    });
+  },
+);
 
-describe("postgres: a server that falls silent", () => {
+describe("postgres: a server that stops answering", () => {
   const { id } = eventRow(1);
 
-  /** All connections of the pool are open, and have fallen silent. */
+  /** Opens all connections of the pool, and then stops all answers on them. */
   async function openAndSilence() {
     await shared.empty();
     const proxy = silencer(shared.url);
@@ -389,7 +392,7 @@ describe("postgres: a server that falls silent", () => {
     return { storage, proxy };
   }
 
-  test("is waited for only so long: reads and writes are `unavailable` [PG-3]", async () => {
+  test("makes reads and writes `unavailable` after a timeout [PG-3]", async () => {
     const { storage, proxy } = await openAndSilence();
     const read = failure(storage.all(eventById, { id }));
     const written = failure(storage.atomically(write(insertEvent, eventRow(2))));
@@ -399,9 +402,9 @@ describe("postgres: a server that falls silent", () => {
     await storage.close();
   });
 
-  test("has as long to take us in as the setting for that says, however short statements are", async () => {
+  test("may take the whole connect timeout, even with a short statement timeout", async () => {
     await shared.empty();
-    // Longer than the silence after such statements.
+    // Longer than the answer timeout for such statements.
     const proxy = silencer(shared.url, 2_500);
     const brief = { ...limits, connectTimeoutMs: 10_000, statementTimeoutMs: 300 };
     await (await openStorage(schema, proxy.url, brief)).close();
@@ -409,7 +412,7 @@ describe("postgres: a server that falls silent", () => {
   }, 30_000);
 
   test.skipIf(skips(noManyConnections))(
-    "and new connections are made: another may have taken its place without a word",
+    "is connected to again, since a new server may have its address",
     async () => {
       const { storage, proxy } = await openAndSilence();
       await Promise.all([
@@ -425,7 +428,7 @@ describe("postgres: a server that falls silent", () => {
   );
 });
 
-/** Stands before a server. Once told to, what is connected by then hears nothing more, and is not told. */
+/** A proxy. `silence` drops all data on its open connections, without closing them. */
 function silencer(url: string, acceptsAfterMs = 0) {
   const { hostname, port } = new URL(url);
   let newest = { silent: false };

@@ -28,7 +28,7 @@ const limits = {
   retryMs: 0,
 };
 
-/** The roles of deploy/postgres-roles.sql by other names, without default privileges: rights are granted one by one. */
+/** Like deploy/postgres-roles.sql with other role names, but each privilege is granted by a separate statement. */
 const ownerText = `create role keeper login;
   create role server login;
   create schema skyhook authorization keeper;
@@ -60,7 +60,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     return error instanceof Error ? error.message : "";
   };
 
-  test("the owner of a schema makes the tables; a role with the rights of the document serves", async () => {
+  test("the schema's owner creates the tables; a role with the documented privileges serves", async () => {
     const { urlOf, run } = await start();
     await run(ownerText);
     expect(await whyNot(opened(urlOf("server")))).toContain("usage and create on its schema");
@@ -81,7 +81,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
         write(insertNotification, notificationRow(1)),
       );
     expect(await failure(insert())).toMatchObject({ code: "unavailable" });
-    // What asks whether it is ready hears of it.
+    // The readiness check fails too.
     expect(await failure(storage.atomically())).toMatchObject({ code: "unavailable" });
 
     await run(`${grantSequences}; create table skyhook.of_another_program ()`);
@@ -106,7 +106,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a right that is lacking fails what needs it, and nothing that is committed beside it [PG-8]", async () => {
+  test("a missing privilege fails the transactions that need it, and no other in their group [PG-8]", async () => {
     const { urlOf, run } = await start();
     await run(ownerText);
     await (await opened(urlOf("keeper"))).close();
@@ -133,7 +133,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a server without a connection to spare says so at the start, and is waited for later [PG-7]", async () => {
+  test("a server without free connections prevents the start; later it causes `unavailable` [PG-7]", async () => {
     const { urlOf, run } = await start();
     await run("create role few login connection limit 0; grant create on schema public to few");
     expect(await whyNot(opened(urlOf("few")))).toContain("has no free connections");
@@ -148,7 +148,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     await storage.close();
   }, 60_000);
 
-  test("a server that is read-only by its settings is refused, and one that turns so is waited for [PG-5]", async () => {
+  test("a read-only server prevents the start; one that turns read-only causes `unavailable` [PG-5]", async () => {
     const { urlOf, run } = await start();
     await run("create role reader login; grant create on schema public to reader");
     const storage = await opened(urlOf("reader"));
@@ -160,7 +160,7 @@ describe.skipIf(skips(noOwnPostgres))("postgres: roles", () => {
     expect(await whyNot(opened(urlOf("reader")))).toContain("is read-only");
     await run("alter role reader reset default_transaction_read_only");
     await run("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'reader'");
-    // The first may meet a connection that was ended, and is not tried again here.
+    // The first insert may get a terminated connection, and `retryMs` is 0 here.
     await until(() => insert().then(Boolean, () => false));
     await storage.close();
   }, 60_000);

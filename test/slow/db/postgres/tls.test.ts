@@ -24,7 +24,7 @@ const limits = {
 };
 
 describe.skipIf(skips(missing))("postgres: TLS", () => {
-  test("verify-full takes a server that its CA vouches for, and says why it takes no other", async () => {
+  test("verify-full accepts a server certificate of its CA, and says why it rejects any other", async () => {
     const { database, folder } = await start();
     const open = async (parameters: string, host = "localhost") => {
       const url = new URL(database.url);
@@ -50,7 +50,7 @@ describe.skipIf(skips(missing))("postgres: TLS", () => {
     expect(await open(trusting, "127.0.0.1")).toContain(advice);
   }, 60_000);
 
-  test("a certificate that is not trusted any more, or a CA that is gone, is `unavailable` until a good one is back [PG-10]", async () => {
+  test("an untrusted certificate or a missing CA file is `unavailable` until it is restored [PG-10]", async () => {
     const { database, folder } = await start();
     const ca = await authority(folder, "ca");
     const good = await certificateFor(folder, "localhost", ca);
@@ -63,7 +63,7 @@ describe.skipIf(skips(missing))("postgres: TLS", () => {
     await storage.atomically(write(insertEvent, stored));
 
     await database.useCertificate(await authority(folder, "other"));
-    // What is connected stays so, until the server starts anew.
+    // Open connections survive until the server restarts.
     await database.crash();
     await database.start();
     const read = () => storage.all(eventById, { id: stored.id });
@@ -89,7 +89,7 @@ describe.skipIf(skips(missing))("postgres: TLS", () => {
   }, 60_000);
 });
 
-/** A server without TLS, and a folder for what is made for it. */
+/** Starts a server without TLS. Certificates go to `folder`. */
 async function start(): Promise<{ database: OwnPostgres; folder: string }> {
   const database = await ownPostgres();
   taken.ends.push(() => database.end());
