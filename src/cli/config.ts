@@ -1,14 +1,12 @@
 import type { Command } from "commander";
 
 import { settings } from "../config/settings.ts";
-import { findSetting, readConfig } from "../config/config.ts";
+import { type Environment, findSetting, readConfig } from "../config/config.ts";
 import { withoutPassword } from "../db/without-password.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 
 import { example } from "./arguments.ts";
 import { painter, table } from "./output.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
@@ -20,7 +18,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /** `skyhook config`: what is in force, and what each setting means. */
-export function config({ json }: { readonly json?: true }, env: Env): void {
+export function config({ json }: { readonly json?: true }, env: Environment): void {
   const facts = factsOf(env);
   if (json) {
     console.log(JSON.stringify(facts, null, 2));
@@ -47,7 +45,7 @@ export function config({ json }: { readonly json?: true }, env: Env): void {
 }
 
 /** The same as data. Throws a `ConfigError` if a setting or a secret is invalid. */
-function factsOf(env: Env) {
+function factsOf(env: Environment) {
   const inForce = readConfig(env);
   const store = secretStore(env, inForce.secretsDir);
   return {

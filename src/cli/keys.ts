@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 
-import { type Config, findSetting } from "../config/config.ts";
+import { type Config, type Environment, findSetting } from "../config/config.ts";
 import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../config/secrets.ts";
 import { settings } from "../config/settings.ts";
 import { databaseFile } from "../db/open.ts";
 
 import { isInMemory } from "./database.ts";
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** A key that a backup of the database does not hold, where it is now, and what it is needed for. */
 export interface KeyBeside {
@@ -16,7 +14,7 @@ export interface KeyBeside {
 }
 
 /** All of them. Tells no part of any, and makes none. */
-export function keysBeside(config: Config, env: Env): readonly KeyBeside[] {
+export function keysBeside(config: Config, env: Environment): readonly KeyBeside[] {
   const webhookSecrets = config.providers.flatMap((id) =>
     Object.values(secretPlaces(id, config.secretsDir)).flatMap(
       ({ variable, file }) => placeOf({ variable, files: [file] }, env) ?? [],
@@ -36,14 +34,17 @@ export function keysBeside(config: Config, env: Env): readonly KeyBeside[] {
 }
 
 /** Where keys for personal data are; none, before the first start has made one. */
-export function personalDataKeysAt({ secretsDir, dataDir }: Config, env: Env): readonly string[] {
+export function personalDataKeysAt(
+  { secretsDir, dataDir }: Config,
+  env: Environment,
+): readonly string[] {
   const { current, previous } = personalDataKeyPlaces(secretsDir, dataDir);
   return [placeOf(current, env), placeOf(previous, env)].filter((found) => found !== null);
 }
 
 function placeOf(
   { variable, files }: { readonly variable: string; readonly files: readonly string[] },
-  env: Env,
+  env: Environment,
 ): string | null {
   if (env[variable] !== undefined) return variable;
   return files.find((file) => existsSync(file)) ?? null;

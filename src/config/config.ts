@@ -26,7 +26,7 @@ export type Config = Omit<
   readonly graphiql: "on" | "off";
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the configuration. Throws a `ConfigError` that names every invalid value. */
 export function readConfig(env: Environment): Config {

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 
-import type { Config } from "../../config/config.ts";
+import type { Config, Environment } from "../../config/config.ts";
 import { AppError } from "../../base/errors.ts";
 import { countDuplicate, lastEventOf } from "../../gateway/events/events.sql.ts";
 import { write } from "../../db/statement.ts";
@@ -22,10 +22,9 @@ import { checkPersonalData } from "./personal-data.ts";
 import { checkRotation } from "./rotation.ts";
 
 const about = "database";
-type Env = Readonly<Record<string, string | undefined>>;
 
 /** The database, whether it takes writes, and what it says of the past. Makes and changes nothing. */
-export async function checkDatabase(config: Config, env: Env): Promise<readonly Finding[]> {
+export async function checkDatabase(config: Config, env: Environment): Promise<readonly Finding[]> {
   if (isInMemory(config)) {
     return [odd(about, "in memory: all is lost when the server stops"), clock([])];
   }

@@ -1,6 +1,6 @@
 import { keyIds, missingKey } from "../../booking/personal-data/personal-data.ts";
 import { sealedKeys } from "../../booking/personal-data/sealed-keys.ts";
-import { type Config } from "../../config/config.ts";
+import { type Config, type Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { personalDataKeyPlaces, secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -10,10 +10,8 @@ import { ownKeys, personalDataKeysAt } from "../keys.ts";
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** The keys for personal data. Makes none. */
-export function checkPersonalDataKey(config: Config, env: Env): readonly Finding[] {
+export function checkPersonalDataKey(config: Config, env: Environment): readonly Finding[] {
   const about = "personal data key";
   let keys: readonly Uint8Array[];
   try {
@@ -40,7 +38,7 @@ export function checkPersonalDataKey(config: Config, env: Env): readonly Finding
 export async function checkPersonalData(
   storage: Storage,
   config: Config,
-  env: Env,
+  env: Environment,
 ): Promise<readonly Finding[]> {
   const about = "personal data";
   let keys: readonly Uint8Array[];

@@ -1,4 +1,4 @@
-import { type Config } from "../../config/config.ts";
+import { type Config, type Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -13,7 +13,7 @@ import { type Finding, good, odd } from "./finding.ts";
 export async function checkRotation(
   storage: Storage,
   { providers, secretsDir }: Config,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
 ): Promise<readonly Finding[]> {
   const store = secretStore(env, secretsDir);
   let registered: Registry;

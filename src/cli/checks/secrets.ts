@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-import type { Config } from "../../config/config.ts";
+import type { Config, Environment } from "../../config/config.ts";
 import {
   equalSecrets,
   leastSecretLength,
@@ -17,10 +17,11 @@ import { notRead } from "../secret-warnings.ts";
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /** The webhook secret of every registered provider. Tells no part of any. */
-export function checkSecrets({ providers, secretsDir }: Config, env: Env): readonly Finding[] {
+export function checkSecrets(
+  { providers, secretsDir }: Config,
+  env: Environment,
+): readonly Finding[] {
   const store = secretStore(env, secretsDir);
   const findings = providers.flatMap((id) => checkProvider(id, store, secretsDir, env));
   const isReadable = (id: string) =>
@@ -35,7 +36,7 @@ function checkProvider(
   id: string,
   store: ReturnType<typeof secretStore>,
   secretsDir: string,
-  env: Env,
+  env: Environment,
 ): readonly Finding[] {
   const { current, previous } = secretPlaces(id, secretsDir);
   let secrets: Secrets | null;
