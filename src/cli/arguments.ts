@@ -1,4 +1,4 @@
-import { messageOf } from "./failures.ts";
+import { messageOf } from "./errors.ts";
 import { programName } from "./program.ts";
 
 /** Help text that shows how a command is used. `line` begins with `skyhook`. */

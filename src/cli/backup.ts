@@ -27,8 +27,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook backup`: a copy of the database as it is at this moment, while the server goes on. It holds
- * every transaction that was acknowledged before, and none by half.
+ * `skyhook backup`: copies the database while the server keeps running. The copy contains every transaction
+ * that was acknowledged before the start, and no transaction in part.
  */
 export async function backup(
   file: string,
@@ -41,7 +41,7 @@ export async function backup(
   requireOther(to, database);
   const requireFree = () => {
     if (existsSync(to) && force === undefined) {
-      throw new Error(`${file} is there already: name another file, or replace it with --force`);
+      throw new Error(`${file} already exists: name another file, or replace it with --force`);
     }
   };
   requireFree();
@@ -53,21 +53,24 @@ export async function backup(
     draft.discard();
   }
   console.log(`${draft.size} backed up to ${file} and checked`);
-  console.log("Not in it, and needed with it; keep them apart from it, as safe as it:");
+  console.log(
+    "A restore also needs these secrets, which are not in the backup. Store them separately and safely:",
+  );
   console.log(table(keysBeside(config, env).map(({ place, use }) => [`  ${place}`, use])));
 }
 
 function requireDatabase(config: Config): string {
   const database = databaseFile(config.databaseUrl);
-  if (isInMemory(config)) throw new Error("The database is in memory: there is nothing to back up");
+  if (isInMemory(config))
+    throw new Error("The database is in memory and cannot be backed up: set DATABASE_URL");
   if (database === null) {
     throw new Error("The database is a PostgreSQL server: back it up with pg_dump");
   }
   if (existsSync(database)) return database;
-  throw new Error(`There is no database ${database}: check DATA_DIR and DATABASE_URL`);
+  throw new Error(`The database ${database} does not exist: check DATA_DIR and DATABASE_URL`);
 }
 
-/** A backup over the database itself, or over its log, would be the end of it. */
+/** Rejects the database itself and its log as the destination: they would be overwritten. */
 function requireOther(to: string, database: string): void {
   if (!existsSync(to)) return;
   const found = statSync(to);

@@ -29,20 +29,20 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((id: string, options: { reason: string }) => reveal(id, options, env));
 }
 
-/** Who is at the command line, by the operating system's word. */
+/** The name of the operating system's user. */
 function operatorName(env: NodeJS.ProcessEnv): string {
   const { username, uid } = userInfo();
   return username === "unknown" ? (env["USER"] ?? `uid ${uid}`) : username;
 }
 
-/** `skyhook booking reveal`: shows what a booking's passengers are identified by, and records that it did. */
+/** `skyhook booking reveal`: prints the identity data of a booking's passengers and records the access. */
 export async function reveal(
   bookingId: string,
   { reason }: { readonly reason: string },
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  // Makes none: a new key opens nothing.
+  // Creates none: a new key decrypts nothing.
   const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   await useDatabase(config, async (storage) => {
     const username = operatorName(env);
@@ -56,6 +56,6 @@ export async function reveal(
       passportNumber,
     ]);
     console.log(table([["passenger", "date of birth", "passport"], ...rows]));
-    console.error(`recorded: shown to ${username}, because: ${reason}`);
+    console.error(`access recorded for ${username}, reason: ${reason}`);
   });
 }

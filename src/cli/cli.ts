@@ -1,6 +1,6 @@
 import { Command, CommanderError } from "commander";
 
-import { reportFailure } from "./failures.ts";
+import { reportError } from "./errors.ts";
 import { fullVersion, programName } from "./program.ts";
 
 interface CommandFile {
@@ -45,7 +45,7 @@ export async function runCli(argv: readonly string[], env: NodeJS.ProcessEnv): P
       process.exitCode = error.exitCode === 0 ? 0 : 2;
       return;
     }
-    reportFailure(error);
+    reportError(error);
   }
 }
 

@@ -13,6 +13,7 @@ import { write } from "../db/statement.ts";
 import { argument, example, parseLine } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { table } from "./output.ts";
+import { programName } from "./program.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const client = program
@@ -38,7 +39,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((id: string) => removeClient(id, env));
 }
 
-/** `skyhook client add`: makes a client for the client-credentials grant; its secret is shown once. */
+/** `skyhook client add`: creates a client for the client-credentials grant and prints its secret once. */
 export async function addClient(
   { name, role }: { readonly name: string; readonly role: Role },
   env: NodeJS.ProcessEnv,
@@ -50,7 +51,7 @@ export async function addClient(
     const made = await clients(storage, minting, systemClock, makeId).add(name, [role]);
     console.log(`client_id=${made.client.id}`);
     console.log(`client_secret=${made.secret}`);
-    console.error("Keep the secret now: it is not stored and cannot be shown again");
+    console.error("Store the secret now: it cannot be shown again.");
   });
 }
 
@@ -69,12 +70,13 @@ export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
   });
 }
 
-/** `skyhook client remove`: it gets no more tokens; those it has are good until they end. */
+/** `skyhook client remove`: the client gets no more tokens. Tokens it already has stay valid until they expire. */
 export async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
   await useDatabase(readConfig(env), async (storage) => {
     if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
     const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));
-    if (removed.changes === 0) throw new Error(`There is no client ${id}`);
-    console.log(`removed ${id}; tokens it holds are good for an hour at most`);
+    if (removed.changes === 0)
+      throw new Error(`There is no client ${id}: list them with \`${programName} client list\``);
+    console.log(`removed ${id}; its tokens stay valid for up to an hour`);
   });
 }

@@ -17,7 +17,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((options: { json?: true }) => config(options, env));
 }
 
-/** `skyhook config`: what is in force, and what each setting means. */
+/** `skyhook config`: prints each setting's value and meaning. */
 export function config({ json }: { readonly json?: true }, env: Environment): void {
   const facts = factsOf(env);
   if (json) {
@@ -40,7 +40,7 @@ export function config({ json }: { readonly json?: true }, env: Environment): vo
   ]);
   console.log(`\n${table([["PROVIDER", "SECRET VARIABLE", "OR FILE", "STATE"], ...secrets])}`);
   console.log(
-    "\nDuring a rotation the old secret goes under the same names with _PREVIOUS or _previous.",
+    "\nDuring a rotation, the old secret has the same names with _PREVIOUS or _previous.",
   );
 }
 

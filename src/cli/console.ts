@@ -6,7 +6,7 @@ import { readConfig } from "../config/config.ts";
 import type { Role } from "../base/context.ts";
 
 import { argument, example } from "./arguments.ts";
-import { messageOf } from "./failures.ts";
+import { messageOf } from "./errors.ts";
 import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";
 import { serverSigning } from "./signing-key.ts";
 
@@ -32,8 +32,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook console`: prints a link to the console that signs in once, within two minutes. The code
- * stands behind the `#`, which browsers send to no server.
+ * `skyhook console`: prints a link to the console that signs in once, within two minutes. The code is in the
+ * fragment, behind the `#`, which browsers do not send to servers.
  */
 export async function consoleCommand(
   { url, role, open }: ConsoleOptions,
@@ -44,7 +44,7 @@ export async function consoleCommand(
   const address = `${server}/console`;
   if (config.jwksUrl !== null) {
     console.error(
-      "JWKS_URL is set: only tokens of that identity provider are taken. Open the console and paste one",
+      "JWKS_URL is set, so only tokens of that identity provider are accepted. Open the console and paste one.",
     );
     console.log(address);
     return;
@@ -53,7 +53,7 @@ export async function consoleCommand(
   const link = `${address}#code=${code}`;
   console.error(`Signs in once, as ${role}, within ${codeTtlSeconds / 60} minutes:`);
   console.log(link);
-  // The code is good all the same: the server may be behind something, or about to start.
+  // The code is valid even if the server does not answer yet.
   await request(`${server}/livez`, {}, isItRunning).catch((error: unknown) => {
     console.error(messageOf(error));
   });
@@ -66,12 +66,12 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Hands a link to the system's browser. Says so when there is none; the link stands above. */
+/** Opens a link in the system's browser. If there is none, says so; the link is already printed. */
 function openInBrowser(link: string): void {
   const [command, ...options] = openers[process.platform] ?? [];
   const path = command === undefined ? null : Bun.which(command);
   if (path === null) {
-    console.error("No browser can be opened here: open the link yourself");
+    console.error("No browser found: open the link yourself.");
     return;
   }
   const quiet = { stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const;

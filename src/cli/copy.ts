@@ -15,7 +15,7 @@ import { schema } from "../schema/schema.ts";
 import type { Hold, Storage } from "../db/storage.ts";
 
 import { example } from "./arguments.ts";
-import { databaseFault, isInMemory, openDatabase, withDatabase } from "./database.ts";
+import { withAdvice, isInMemory, openDatabase, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
@@ -43,25 +43,26 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook copy`: from one database to another, of whatever kind. Run again after it was broken off, it
- * goes on. Ids, numbers, times and keys stay as they are, so cursors and idempotency keys stay good.
+ * `skyhook copy`: copies one database to another, of any kind. Run again after an interruption, it continues.
+ * Ids, sequence numbers, times and keys are unchanged, so that cursors and idempotency keys stay valid.
  */
 export async function copy({ from, to }: CopyOptions, env: NodeJS.ProcessEnv): Promise<void> {
   if (from === to) throw new UsageError("--from and --to name the same database");
   const source = readConfig({ ...env, DATABASE_URL: from });
   const target = readConfig({ ...env, DATABASE_URL: to });
-  if (isInMemory(target)) throw new UsageError("--to names memory: the copy would not last");
+  if (isInMemory(target))
+    throw new UsageError("--to is in memory, so the copy would be lost: name a file or a server");
   await withDatabase(source, () => requireSource(source));
   for (const config of [source, target]) await requireUnused(config);
   const copied = await copyMarked(source, target);
   const rows = copied.map(({ name, rows, sha256 }) => [name, String(rows), sha256]);
-  console.log(table([["TABLE", "ROWS", "SHA-256, THE SAME ON BOTH SIDES"], ...rows]));
+  console.log(table([["TABLE", "ROWS", "SHA-256, EQUAL IN BOTH"], ...rows]));
   console.log(
-    "\nGive the new instances the same JWT_SECRET and PERSONAL_DATA_KEY (or the files jwt_secret and personal_data_key of DATA_DIR).",
+    "\nGive the new instances the same JWT_SECRET and PERSONAL_DATA_KEY, or the files jwt_secret and personal_data_key of DATA_DIR.",
   );
 }
 
-/** Copies while the target bears the mark of a copy that is not finished. */
+/** Copies while the target is marked as an unfinished copy, so that nothing else opens it. */
 async function copyMarked(source: Config, target: Config): Promise<readonly CopiedTable[]> {
   await using ends = new AsyncDisposableStack();
   const from = await named(source, () => openDatabase(source));
@@ -71,7 +72,7 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
   );
   ends.defer(() => to.close());
   await beginCopy(to, nameOf(target));
-  // A row written behind the comparison would be missing from the copy unnoticed.
+  // A row written after its page was compared would be missing from the copy.
   const hold = await named(source, () =>
     withDatabase(source, () => holdStill(schema, source.databaseUrl, source.databaseLimits)),
   );
@@ -79,12 +80,12 @@ async function copyMarked(source: Config, target: Config): Promise<readonly Copi
   const copied = await copyShown(from, to);
   await requireHeld(source, hold);
   if (databaseFile(source.databaseUrl) !== null) {
-    // A server that was started meanwhile waits to write. A file shows it only when we have closed it.
+    // Detects a server that was started meanwhile and waits to write: only a closed file shows it.
     await hold.release();
     await from.close();
   }
   await requireUnused(source);
-  // Of a file, the mark keeps others away.
+  // The mark keeps others from opening a file.
   if (databaseFile(target.databaseUrl) === null) await requireUnused(target);
   await endCopy(to);
   return copied;
@@ -95,13 +96,13 @@ async function requireHeld(source: Config, hold: Hold): Promise<void> {
     await hold.requireHeld();
   } catch (error) {
     throw new Error(
-      `${nameOf(source)} could be written to while it was copied: stop the servers, and copy again`,
+      `${nameOf(source)} was not locked all the time during the copy: stop the servers, and copy again`,
       { cause: error },
     );
   }
 }
 
-/** There are two databases: an error that speaks of "this" one also says which. */
+/** Adds the name of the database to an error, because two are involved. */
 async function named<Opened>(config: Config, open: () => Promise<Opened>): Promise<Opened> {
   try {
     return await open();
@@ -122,7 +123,7 @@ async function copyShown(from: Storage, to: Storage): Promise<readonly CopiedTab
   }
 }
 
-/** Throws when a program has the file open, or an instance serves from the server. */
+/** Throws if a program has the file open, or an instance uses the server. */
 async function requireUnused(config: Config): Promise<void> {
   const { databaseUrl, databaseLimits } = config;
   const file = databaseFile(databaseUrl);
@@ -140,7 +141,7 @@ function isOpened(file: string, config: Config): boolean {
     return false;
   } catch (error) {
     if (isLocked(error)) return true;
-    throw databaseFault(error, config);
+    throw withAdvice(error, config);
   }
 }
 
@@ -148,13 +149,16 @@ function nameOf({ databaseUrl }: Config): string {
   return databaseFile(databaseUrl) ?? withoutPassword(databaseUrl);
 }
 
-/** To open a database makes what is missing, and what is copied from is to stay as it is. */
+/** Opening a database would create or migrate it, but the source must not change. */
 async function requireSource(config: Config): Promise<void> {
-  if (isInMemory(config)) throw new UsageError("--from names memory: there is nothing to copy");
+  if (isInMemory(config))
+    throw new UsageError(
+      "--from is in memory, so there is nothing to copy: name a file or a server",
+    );
   const file = databaseFile(config.databaseUrl);
   const name = nameOf(config);
   if (file !== null && !existsSync(file)) {
-    throw new Error(`There is no database ${file}: check --from`);
+    throw new Error(`The database ${file} does not exist: check --from`);
   }
   const pending =
     file === null
@@ -162,6 +166,6 @@ async function requireSource(config: Config): Promise<void> {
       : pendingMigrations(schema, file);
   if (pending.length === 0) return;
   throw new Error(
-    `${name} lacks ${pending.join(", ")}: check --from, or start this skyhook on it once, which brings it up to date`,
+    `${name} needs the migrations ${pending.join(", ")}: check --from, or start this skyhook with it once to apply them`,
   );
 }

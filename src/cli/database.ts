@@ -5,18 +5,18 @@ import { databaseFile, openStorage } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 import type { Storage } from "../db/storage.ts";
 
-import { codeOf, messageOf } from "./failures.ts";
+import { codeOf, messageOf } from "./errors.ts";
 
-/** How long a command waits for a lock that another process holds on the database. */
+/** How long a command waits for another process's lock on the database. */
 const lockPatienceMs = 5_000;
 const lockRetryMs = 20;
 
-/** True when the database is gone with the process that opened it. */
+/** Whether the database exists only in the memory of the process that opens it. */
 export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolean {
   return databaseUrl === "sqlite::memory:";
 }
 
-/** Opens the configured database, also while a server uses it. Throws an error that says what to do. */
+/** Opens the configured database, which a server may be using. Throws an error that says what to do. */
 export function openDatabase(config: Config): Promise<Storage> {
   const file = databaseFile(config.databaseUrl);
   return withDatabase(config, () => {
@@ -39,7 +39,7 @@ export async function useDatabase<Result>(
 }
 
 /**
- * Runs `open`, which opens the configured database, again while another process has it locked. Throws
+ * Calls `open`, which opens the configured database, and retries while another process has it locked. Throws
  * an error that says what to do.
  */
 export async function withDatabase<Opened>(
@@ -51,13 +51,13 @@ export async function withDatabase<Opened>(
     try {
       return await open();
     } catch (error) {
-      if (!isLocked(error) || performance.now() > deadlineMs) throw databaseFault(error, config);
+      if (!isLocked(error) || performance.now() > deadlineMs) throw withAdvice(error, config);
       await Bun.sleep(lockRetryMs);
     }
   }
 }
 
-/** Codes by what they call for. */
+/** Error codes, grouped by the advice to give. */
 const unreadable = ["SQLITE_NOTADB", "SQLITE_CORRUPT"];
 const locked = ["SQLITE_BUSY", "SQLITE_LOCKED"];
 const shortened = ["SQLITE_IOERR_SHORT_READ"];
@@ -66,8 +66,8 @@ const inaccessible = ["SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"].conca
   ["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EISDIR", "EEXIST"], // folder or key file
 );
 
-/** A failure to open the database or its folder, with what to do about it; others as they are. */
-export function databaseFault(error: unknown, config: Config): unknown {
+/** Adds advice to an error of opening the database or its folder; returns other errors unchanged. */
+export function withAdvice(error: unknown, config: Config): unknown {
   const code = codeOf(error) ?? "";
   const is = (group: readonly string[]) => group.some((known) => code.startsWith(known));
   const what = `The database ${databaseFile(config.databaseUrl) ?? "in memory"}`;
@@ -75,13 +75,13 @@ export function databaseFault(error: unknown, config: Config): unknown {
   const advice = is(unreadable)
     ? `${what} cannot be read ${why}: restore a backup, or set DATABASE_URL to another file`
     : is(shortened)
-      ? `${what} or its log was cut short ${why}: stop the server that has it open, then start skyhook again`
+      ? `${what} or its log is truncated ${why}: stop the server that has it open, then start skyhook again`
       : is(locked)
-        ? `${what} is locked by another program: try again when that is done`
+        ? `${what} is locked by another program: try again when that has finished`
         : is(diskFaults)
           ? `${what} cannot be used ${why}: check the disk and its free space`
           : is(inaccessible)
-            ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: check that both can be written by this user, or set DATABASE_URL and DATA_DIR to others`
+            ? `${what} or DATA_DIR (${config.dataDir}) cannot be opened ${why}: make both writable for this user, or change DATABASE_URL and DATA_DIR`
             : null;
   return advice === null ? error : new Error(advice, { cause: error });
 }

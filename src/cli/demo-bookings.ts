@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 
 import { routeIn } from "./demo-route.ts";
 
-/** Who travels, and in how many days. The last one changes her mind. */
+/** The passengers, and in how many days they travel. The last one cancels. */
 const travellers = [
   { firstName: "Ada", lastName: "Lovelace", days: 3 },
   { firstName: "Grace", lastName: "Hopper", days: 7 },
@@ -11,7 +11,7 @@ const travellers = [
   { firstName: "Katherine", lastName: "Johnson", days: 21 },
 ];
 
-/** Sells some seats, and takes one back, so that the console has something to show. */
+/** Creates some bookings and cancels one, for the console to show. */
 export async function bookSeats(services: Services): Promise<void> {
   const expiresAt = new Date(systemClock.now() + 60_000);
   for (const [index, { firstName, lastName, days }] of travellers.entries()) {

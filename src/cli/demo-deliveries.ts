@@ -3,9 +3,9 @@ import type { Provider, SampleDelivery } from "../gateway/providers/provider.ts"
 import { providerById } from "../gateway/providers/catalogue.ts";
 import { signedSample } from "../gateway/providers/signed-sample.ts";
 
-/** So many come at once, that there is something to see; then one after another, as people work. */
+/** The first deliveries are sent at once; further ones after a random pause. */
 const firstDeliveries = 3;
-/** Of so many deliveries one is changed on its way and refused, and one comes twice. */
+/** Of this many deliveries, one is changed after signing and rejected, and one is sent twice. */
 const oddEvery = 8;
 const pauseMs = { least: 2_000, most: 9_000 };
 
@@ -15,7 +15,7 @@ interface Sample {
   readonly sample: SampleDelivery;
 }
 
-/** Posts signed samples of all providers and events, in random order, until the process ends. */
+/** Posts signed samples of all providers and events in random order until the process ends. */
 export function deliverSamples(
   url: string,
   providerIds: readonly string[],

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 
 const dayMs = 86_400_000;
 
-/** The route that the demo sells: what is asked of a search so many days from now, and its flights. */
+/** The search for the demo's route in a number of days, and the flights it finds. */
 export async function routeIn(days: number, { flights }: Pick<Services, "flights">) {
   const departureDate = new Date(systemClock.now() + days * dayMs).toISOString().slice(0, 10);
   const route = { origin: "JFK", destination: "LHR", departureDate };

@@ -11,7 +11,7 @@ import { isCompiled, programName } from "./program.ts";
 
 const tokenTtlSeconds = 8 * 3_600;
 
-/** Pages for people, by what they are; those that this program serves are named. */
+/** The pages for people. Those that this program serves are printed. */
 const pages = [
   ["console", "console"],
   ["GraphQL playground", "graphql"],
@@ -21,31 +21,31 @@ const pages = [
 interface Demo {
   readonly flights: number;
   readonly days: number;
-  /** The folder that it all is in; null when there is none. */
+  /** The folder of the data; null if there is none. */
   readonly kept: string | null;
   readonly inMemory: boolean;
-  /** Variables that lead commands to this demo, as a shell's `export` takes them. */
+  /** The variables with which other commands find this demo, as arguments of `export`. */
   readonly made: string;
 }
 
-/** As a POSIX shell reads it back. */
+/** Quotes a text for a POSIX shell. */
 export const quoted = (text: string): string =>
   /^[\w./:=+-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** How this program is called from any folder. */
+/** The command that runs this program from any folder. */
 function program(): string {
   if (isCompiled) return runnable("skyhook");
   return `${runnable("bun")} ${quoted(Bun.main)}`;
 }
 
-/** The name alone where it leads to the file that runs now. */
+/** The name alone if the PATH leads to the running executable. */
 function runnable(name: string): string {
   const found = Bun.which(name);
   const isThis = found !== null && realpathSync(found) === realpathSync(process.execPath);
   return isThis ? name : quoted(process.execPath);
 }
 
-/** What the demo says when it is there: where to look, tokens, and commands that work when pasted. */
+/** The demo's welcome text: pages, tokens, and commands to paste. */
 export async function welcome(services: Services, url: string, demo: Demo): Promise<string> {
   const found = await Promise.all(
     pages.map(async (page) => ((await isThere(url, page)) ? [page] : [])),
@@ -53,23 +53,23 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
   const tokens = await Promise.all(roles.map(async (role) => exportOf(role, services)));
   return [
     "",
-    `  Skyhook demo: ${demo.flights} flights of the next ${demo.days} days, and a webhook every few seconds.`,
-    `  Ctrl-C ends it. ${fate(demo)}`,
+    `  Skyhook demo: ${demo.flights} flights in the next ${demo.days} days, and a webhook every few seconds.`,
+    `  Press Ctrl-C to stop. ${fate(demo)}`,
     "",
     ...found.flat().map(([name, path]) => `  ${name.padEnd(20)}${url}${path}`),
     "",
-    "This link signs in to the console, once and within the hour:",
+    "This link signs in to the console. It works once, within an hour:",
     "",
     `  ${await consoleLink(services, url)}`,
     "",
-    "Paste these lines into another terminal; the tokens are good for 8 hours:",
+    "Paste these lines into another terminal. The tokens are valid for 8 hours:",
     "",
     `export ${demo.made}`,
     ...tokens,
     "",
     "then any of these:",
     "",
-    "# another link that signs in, and a webhook of your own",
+    "# create another sign-in link, and send a webhook",
     `${program()} console`,
     `${program()} send task_tracker task.completed`,
     ...(await commands(services, url)),
@@ -87,7 +87,7 @@ async function consoleLink({ config }: Services, url: string): Promise<string> {
 function fate({ kept, inMemory }: Demo): string {
   if (kept !== null) {
     const again = `DATA_DIR=${quoted(kept)} SECRETS_DIR=${quoted(`${kept}/secrets`)} ${program()} serve`;
-    return `All of it stays in ${kept}; without the samples:\n  ${again}`;
+    return `All data stays in ${kept}. To serve it without the samples:\n  ${again}`;
   }
   if (!inMemory) return "Flights, users and webhooks stay in the database of DATABASE_URL.";
   return `Nothing is kept; \`${programName} demo --keep DIR\` keeps everything in a folder.`;
@@ -105,7 +105,7 @@ async function exportOf(role: Role, services: Services): Promise<string> {
   return `export ${role.toUpperCase()}_TOKEN=${token}`;
 }
 
-/** One a line, so that a line is a paste. */
+/** One command per line, so that each can be pasted. */
 async function commands(services: Services, url: string): Promise<readonly string[]> {
   const { route, found } = await routeIn(7, services);
   const operator = '-H "Authorization: Bearer $OPERATOR_TOKEN"';
@@ -128,7 +128,7 @@ async function commands(services: Services, url: string): Promise<readonly strin
     query: "{ flights(first: 3) { totalCount nodes { flightNumber origin destination } } }",
   });
   return [
-    "# flights of a day, a seat on the first of them, and the same service over GraphQL",
+    "# search flights, book a seat on the first one, and query GraphQL",
     `curl -s "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
     ...found
       .slice(0, 1)
@@ -137,7 +137,7 @@ async function commands(services: Services, url: string): Promise<readonly strin
           `curl -s ${url}v1/api/bookings -H "Authorization: Bearer $USER_TOKEN" ${json} -d '${booking(id)}'`,
       ),
     `curl -s ${url}graphql ${json} -d '${query}'`,
-    "# what came in, and what operators are told from now on",
+    "# list the latest events, and follow new notifications",
     `curl -s ${operator} "${url}v1/events?limit=3"`,
     `curl -sN ${operator} ${url}v1/feed`,
   ];

@@ -21,7 +21,7 @@ const scheduleDays = 60;
 const scheduleSeed = 1;
 
 interface DemoOptions {
-  /** A folder for all that would else be gone when the demo ends. */
+  /** A folder that keeps the data after the demo ends. */
   readonly keep?: string;
 }
 
@@ -35,8 +35,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook demo`: the whole service with something in it. Unless a folder or DATABASE_URL is given, all
- * of it lives in memory, keys and secrets too, and is gone when it stops.
+ * `skyhook demo`: runs the service with sample data. Unless a folder or DATABASE_URL is given, everything,
+ * keys and secrets included, is in memory and lost at the end.
  */
 export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promise<void> {
   const demoEnv = keep === undefined ? withMemory(env) : withFolder(resolve(keep), env);
@@ -57,7 +57,7 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
   deliverSamples(url, config.providers, (id) => secrets.webhookSecrets(id)?.current ?? null);
 }
 
-/** What other commands need to find this demo: what it made, and its port, as the shell writes it. */
+/** The variables that other commands need to find this demo, in the shell's notation. */
 function madeFor(demoEnv: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv, url: string): string {
   const made = Object.entries(demoEnv).filter(([name, value]) => value !== env[name]);
   const all = { ...Object.fromEntries(made), PORT: new URL(url).port };
@@ -69,14 +69,14 @@ function madeFor(demoEnv: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv, url: string
 const random = (encoding: "hex" | "base64"): string =>
   Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding);
 
-/** What is not set lives in memory: database, keys, and a random secret for each provider. */
+/** Sets what is not set to values in memory: database, keys, and a random secret for each provider. */
 function withMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   if (env["DATABASE_URL"] !== undefined) return env;
   const defaults: NodeJS.ProcessEnv = {
     DATABASE_URL: "sqlite::memory:",
     JWT_SECRET: random("hex"),
     PERSONAL_DATA_KEY: random("base64"),
-    // What a server keeps in the folder that this is started in is not the demo's: there is nothing in this one.
+    // The demo must not use the files of a server in the current folder. This path contains nothing.
     DATA_DIR: devNull,
     SECRETS_DIR: devNull,
   };
@@ -86,7 +86,7 @@ function withMemory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return { ...defaults, ...env };
 }
 
-/** Everything in one folder, as `skyhook serve` finds it again with the same two variables. */
+/** Stores everything in one folder, which `skyhook serve` finds with the same two variables. */
 function withFolder(folder: string, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = { ...env, DATA_DIR: folder, SECRETS_DIR: join(folder, "secrets") };
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -21,7 +21,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action(() => doctor(env));
 }
 
-/** `skyhook doctor`: looks at all that a start depends on, and changes nothing. */
+/** `skyhook doctor`: checks everything that a start depends on. Changes nothing. */
 export async function doctor(env: NodeJS.ProcessEnv): Promise<void> {
   const findings = await examine(env);
   const paint = painter(env);
@@ -29,7 +29,7 @@ export async function doctor(env: NodeJS.ProcessEnv): Promise<void> {
   console.log(table(findings.map(({ level, about, detail }) => [marks[level], about, detail])));
   const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
   if (count("bad") + count("odd") > 0) {
-    console.log(`\n${count("bad")} to repair (✗), ${count("odd")} to look at (!)`);
+    console.log(`\n${count("bad")} to fix (✗), ${count("odd")} to check (!)`);
   }
   if (count("bad") > 0) process.exitCode = 1;
 }
@@ -39,9 +39,9 @@ async function examine(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   try {
     config = readConfig(env);
   } catch (error) {
-    // Where the rest is to be found is not known either.
+    // Without a valid configuration, nothing else can be checked.
     if (error instanceof ConfigError)
-      return error.messages.map((fault) => bad("configuration", fault));
+      return error.messages.map((message) => bad("configuration", message));
     throw error;
   }
   return [

@@ -5,26 +5,26 @@ import { syncNames, syncToDisk } from "../base/private-file.ts";
 import { copyDatabase } from "../db/sqlite/backup.ts";
 import { damageOf, strangenessOf } from "../db/sqlite/inspect.ts";
 
-import { codeOf, messageOf } from "./failures.ts";
+import { codeOf, messageOf } from "./errors.ts";
 import { progress } from "./progress.ts";
 
 const bytesPerMegabyte = 1e6;
 
-/** A whole and checked copy of a database, which still has a name of its own. */
+/** A complete and verified copy of a database, still under a temporary name. */
 export interface Draft {
   readonly file: string;
-  /** As people read it: `664 MB`. */
+  /** For people: `664 MB`. */
   readonly size: string;
-  /** Gives it the name that it is for, in place of what has that name. On disk when this returns. */
+  /** Renames the copy to its destination and replaces a file there. On disk when this returns. */
   publish(): void;
-  /** Removes what was not published. */
+  /** Removes the copy if it was not published. */
   discard(): void;
 }
 
 /**
- * Copies the database `from` into a file beside `to` that only its owner can read, and checks the copy.
- * Whoever is ended in the middle leaves `<to>.<letters>.partial` behind, and never half a copy under the
- * name itself. Throws an error that says what to do.
+ * Copies the database `from` to a file beside `to` that only its owner can read, and verifies the copy. A
+ * process that is killed leaves `<to>.<letters>.partial` behind, but never an incomplete file `to`. Throws an
+ * error that says what to do.
  */
 export async function draftCopy(from: string, to: string): Promise<Draft> {
   const file = `${to}.${crypto.randomUUID().slice(0, 8)}.partial`;
@@ -45,7 +45,7 @@ export async function draftCopy(from: string, to: string): Promise<Draft> {
     return { file, size: megabytes(statSync(file).size), publish, discard };
   } catch (error) {
     discard();
-    throw copyFault(error, to);
+    throw withAdvice(error, to);
   } finally {
     bar.end();
   }
@@ -53,7 +53,7 @@ export async function draftCopy(from: string, to: string): Promise<Draft> {
   function publish(): void {
     syncToDisk(file);
     renameSync(file, to);
-    // The name, too, is only safe once its folder is.
+    // The rename is durable only once the folder is synced.
     syncNames(dirname(to));
   }
 }
@@ -63,12 +63,12 @@ function megabytes(bytes: number): string {
   return `${value < 10 ? value.toFixed(1) : Math.round(value).toLocaleString("en")} MB`;
 }
 
-/** A failure of the disk or the folder, with what to do about it; others as they are. */
-function copyFault(error: unknown, to: string): unknown {
+/** Adds advice to an error of the disk or the folder; returns other errors unchanged. */
+function withAdvice(error: unknown, to: string): unknown {
   if (codeOf(error) === null) return error;
   const why = messageOf(error);
   return new Error(
-    `The copy failed (${why}): check that ${dirname(to)} can be written and has room`,
+    `The copy failed (${why}): check that ${dirname(to)} is writable and has free space`,
     {
       cause: error,
     },

@@ -1,20 +1,20 @@
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
-/** Tokens that live longer are as good as passwords. */
+/** A token with a longer lifetime would be a password. */
 const longestSeconds = 365 * unitSeconds.d;
 
 /** Seconds in a text like `30s`, `15m`, `1h` or `7d`. Throws an `Error` that says what to write. */
 export function parseDuration(text: string): number {
   const [, digits = "", unit = ""] = /^(\d{1,9})([smhd])$/.exec(text.trim()) ?? [];
-  // Guarantee: the pattern lets only keys of unitSeconds through; "" stands for no match.
+  // Guarantee: the pattern matches only keys of unitSeconds; "" means no match.
   const factor = unit === "" ? 0 : unitSeconds[unit as keyof typeof unitSeconds];
   const seconds = Number(digits) * factor;
   if (seconds === 0) throw new Error("Write a number and a unit: 30s, 15m, 1h or 7d.");
-  if (seconds > longestSeconds) throw new Error("It may be 365d at most.");
+  if (seconds > longestSeconds) throw new Error("The maximum is 365d.");
   return seconds;
 }
 
-/** How long ago a moment was, roughly, as people say it. `ageMs`: milliseconds since then. */
+/** A rough age for people. `ageMs`: milliseconds since then. */
 export function ago(ageMs: number): string {
   const seconds = Math.floor(ageMs / 1_000);
   if (seconds < 5) return "just now";

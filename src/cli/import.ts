@@ -17,8 +17,8 @@ interface ImportOptions {
   readonly skipBad?: true;
 }
 
-/** More than these are counted, not printed. */
-const maxPrintedFaults = 20;
+/** Further invalid lines are counted but not printed. */
+const maxPrintedLines = 20;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
@@ -37,8 +37,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook import`: reads every line first, then writes all flights at once. A bad line is named, and
- * with one nothing is imported, unless it is to be skipped.
+ * `skyhook import`: reads all lines, then writes all flights in one transaction. Invalid lines are printed; if
+ * there is one, nothing is imported, unless invalid lines are to be skipped.
  */
 export async function importCommand(
   file: string,
@@ -46,48 +46,48 @@ export async function importCommand(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const { plans, faults } = await readAll(file, format ?? formatOf(file));
-  if (faults > 0 && skipBad === undefined) {
+  const { plans, badLines } = await readAll(file, format ?? formatOf(file));
+  if (badLines > 0 && skipBad === undefined) {
     throw new Error(
-      `${counted(faults, "bad line")}: nothing was imported. Mend them, or leave them out with --skip-bad`,
+      `${counted(badLines, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
     );
   }
   const count = await useDatabase(config, (storage) =>
     importFlights(storage, plans, new Date(systemClock.now())),
   );
-  const skipped = faults > 0 ? `, ${counted(faults, "bad line")} skipped` : "";
+  const skipped = badLines > 0 ? `, ${counted(badLines, "bad line")} skipped` : "";
   console.log(`${counted(count, "flight")} imported${skipped}`);
 }
 
 async function readAll(
   file: string,
   format: ImportFormat | null,
-): Promise<{ plans: FlightPlan[]; faults: number }> {
+): Promise<{ plans: FlightPlan[]; badLines: number }> {
   const source = await inputFrom(file);
   const bar = progress("reading", file === "-" ? null : source.size);
   const plans: FlightPlan[] = [];
-  let faults = 0;
+  let badLines = 0;
   for await (const line of readFlightPlans(source.stream(), format)) {
     if ("plan" in line) {
       plans.push(line.plan);
     } else {
-      faults += 1;
-      if (faults <= maxPrintedFaults) bar.print(`line ${line.line}: ${line.error}`);
+      badLines += 1;
+      if (badLines <= maxPrintedLines) bar.print(`line ${line.line}: ${line.error}`);
     }
     bar.at(line.bytesRead, `${plans.length} flights`);
   }
   bar.end();
-  return { plans, faults };
+  return { plans, badLines };
 }
 
 function counted(count: number, thing: string): string {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
-/** What a file's name says; null where it says nothing. */
+/** The format by the file's extension; null if that does not tell. */
 function formatOf(file: string): ImportFormat | null {
   if (/\.json$/i.test(file)) {
-    throw new UsageError(`${file} is neither CSV nor NDJSON by its name: say which by --format`);
+    throw new UsageError(`${file} may be JSON or NDJSON: name the format with --format`);
   }
   if (/\.csv$/i.test(file)) return "csv";
   return /\.(?:ndjson|jsonl)$/i.test(file) ? "ndjson" : null;

@@ -1,15 +1,15 @@
 import { stat } from "node:fs/promises";
 
-import { codeOf } from "./failures.ts";
+import { codeOf } from "./errors.ts";
 
-/** The file that a command line names, or standard input for `-`. Throws an error that says what is wrong. */
+/** The file of a command line, or standard input for `-`. Throws if the file does not exist or is a folder. */
 export async function inputFrom(file: string): Promise<Bun.BunFile> {
   if (file === "-") return Bun.stdin;
   try {
     if ((await stat(file)).isDirectory()) throw new Error(`${file} is a folder, not a file`);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
-    throw new Error(`There is no file ${file}`, { cause: error });
+    throw new Error(`The file ${file} does not exist`, { cause: error });
   }
   return Bun.file(file);
 }

@@ -7,13 +7,13 @@ import { databaseFile } from "../db/open.ts";
 
 import { isInMemory } from "./database.ts";
 
-/** A key that a backup of the database does not hold, where it is now, and what it is needed for. */
+/** A key that a backup of the database does not contain: its place and its purpose. */
 export interface KeyBeside {
   readonly place: string;
   readonly use: string;
 }
 
-/** All of them. Tells no part of any, and makes none. */
+/** All such keys. Never reveals a key, and creates none. */
 export function keysBeside(config: Config, env: Environment): readonly KeyBeside[] {
   const webhookSecrets = config.providers.flatMap((id) =>
     Object.values(secretPlaces(id, config.secretsDir)).flatMap(
@@ -22,18 +22,20 @@ export function keysBeside(config: Config, env: Environment): readonly KeyBeside
   );
   const personal = personalDataKeysAt(config, env).map((place) => ({
     place,
-    use: "opens birth dates and passports: without it they are lost",
+    use: "decrypts birth dates and passports, which are lost without it",
   }));
   const token =
     findSetting(settings.jwtSecret, env)?.source ?? existing(tokenKeyFile(config.dataDir));
   return [
     ...personal,
-    ...(token === null ? [] : [{ place: token, use: "without it every access token ends" }]),
-    ...webhookSecrets.map((place) => ({ place, use: "can be had again from its provider" })),
+    ...(token === null
+      ? []
+      : [{ place: token, use: "verifies access tokens, which become invalid without it" }]),
+    ...webhookSecrets.map((place) => ({ place, use: "also available from the provider" })),
   ];
 }
 
-/** Where keys for personal data are; none, before the first start has made one. */
+/** The places of the keys for personal data; empty before the first start creates one. */
 export function personalDataKeysAt(
   { secretsDir, dataDir }: Config,
   env: Environment,
@@ -55,8 +57,8 @@ function existing(file: string): string | null {
 }
 
 /**
- * What is wrong with keys that this instance made for itself, on a database that it may share with
- * others: by the variable that would give it the same one.
+ * The keys that this instance created for itself although it may share its database with others, by the
+ * variable that gives all instances the same key.
  */
 export function ownKeys({ databaseUrl, ...config }: Config): readonly OwnKey[] {
   if (databaseFile(databaseUrl) !== null || isInMemory({ databaseUrl })) return [];
@@ -68,7 +70,7 @@ export function ownKeys({ databaseUrl, ...config }: Config): readonly OwnKey[] {
   ];
 }
 
-/** A key that is not given to all instances alike. */
+/** A key that other instances do not have. */
 interface OwnKey {
   readonly variable: "PERSONAL_DATA_KEY" | "JWT_SECRET";
   readonly detail: string;
@@ -76,10 +78,10 @@ interface OwnKey {
 
 const personalOwn = (given: string, made: string): OwnKey => ({
   variable: "PERSONAL_DATA_KEY",
-  detail: `PERSONAL_DATA_KEY is not set, so passports are sealed with ${made}, which no other instance on this database has, and are lost with it: give all instances the same one, there or as ${given}`,
+  detail: `PERSONAL_DATA_KEY is not set: passports are encrypted with ${made}, which other instances on this database do not have and without which passports are lost. Give all instances the same key, as a variable or as ${given}`,
 });
 
 const tokenOwn = (made: string): OwnKey => ({
   variable: "JWT_SECRET",
-  detail: `JWT_SECRET is not set, so access tokens are signed with ${made}, and other instances on this database refuse them: give all instances the same one`,
+  detail: `JWT_SECRET is not set: access tokens are signed with ${made}, and other instances on this database reject them. Give all instances the same one`,
 });

@@ -1,4 +1,4 @@
-/** The command line was wrong: exit code 2. Its message is one line that says what to write instead. */
+/** Invalid usage, exit code 2. The message is one line that says what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
@@ -8,13 +8,13 @@ type Env = Readonly<Record<string, string | undefined>>;
 const codes = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 export type Paint = (colour: keyof typeof codes, text: string) => string;
 
-/** Colours text for a terminal, and leaves it alone elsewhere or with NO_COLOR (no-color.org). */
+/** Colours text for a terminal; returns it unchanged elsewhere and with NO_COLOR (no-color.org). */
 export function painter(env: Env, stream: { readonly isTTY?: boolean } = process.stdout): Paint {
   const isPlain = stream.isTTY !== true || (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
   return (colour, text) => (isPlain ? text : `\u001b[${codes[colour]}m${text}\u001b[0m`);
 }
 
-/** Rows as aligned columns, two spaces apart; the last column is as long as it is. */
+/** Rows as aligned columns, two spaces apart. The last column is not padded. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => Bun.stringWidth(row[column] ?? ""))),

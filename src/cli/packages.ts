@@ -1,17 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A package that the program is made of. */
+/** A package in the program. */
 export interface Package {
   readonly name: string;
   readonly version: string;
-  /** An SPDX expression; null where the package names none. */
+  /** An SPDX expression; null if the package declares none. */
   readonly license: string | null;
-  /** Those it needs itself, as `name@version`. */
+  /** Its dependencies, as `name@version`. */
   readonly needs: readonly string[];
 }
 
-/** The parts of a package.json that count here. */
+/** The fields of a package.json that are used here. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -23,14 +23,14 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The packages that the project in `root` needs to run, and those that they need, as they are installed. */
+/** The installed runtime dependencies of the project in `root`, direct and transitive. */
 export function installedPackages(root: string): readonly Package[] {
   const project = manifestIn(root);
   const found = new Map<string, Package>();
 
   function add(name: string, neededIn: string): string | null {
     const folder = folderOf(name, neededIn, root);
-    // One that is optional, or for another platform.
+    // Optional, or for another platform.
     if (folder === null) return null;
     const manifest = manifestIn(folder);
     const id = `${manifest.name}@${manifest.version}`;
@@ -45,7 +45,7 @@ export function installedPackages(root: string): readonly Package[] {
     return id;
   }
 
-  /** Of what a package wants its host to bring, we bring compilers and types to develop with only. */
+  /** Peer dependencies that are our development dependencies, such as compilers and types, do not count. */
   function neededBy(manifest: Manifest): readonly string[] {
     const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } = manifest;
     const peers = Object.keys(peerDependencies ?? {}).filter(
@@ -64,7 +64,7 @@ export function installedPackages(root: string): readonly Package[] {
 
 export const idOf = ({ name, version }: Package): string => `${name}@${version}`;
 
-/** Where a package is that a file in `folder` imports: the nearest `node_modules`, up to that of `root`. */
+/** The folder of a package that a file in `folder` imports: in the nearest `node_modules`, up to that of `root`. */
 function folderOf(name: string, folder: string, root: string): string | null {
   for (let at = folder; ; at = dirname(at)) {
     const candidate = join(at, "node_modules", name);
@@ -74,6 +74,6 @@ function folderOf(name: string, folder: string, root: string): string | null {
 }
 
 function manifestIn(folder: string): Manifest {
-  // Guarantee: npm's registry takes no package whose manifest has other types in these fields.
+  // Guarantee: npm's registry rejects packages whose manifest has other types in these fields.
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }

@@ -1,8 +1,8 @@
-/** One line on standard error that tells how far a long work has come. Silent where nobody watches. */
+/** A progress line on standard error. Prints nothing if that is not a terminal. */
 export interface Progress {
-  /** How much is done, of the whole. `note`: what to say beside it. */
+  /** Shows that `done` of `whole` is done, with a note. */
   at(done: number, note: string): void;
-  /** Prints a line of its own above. */
+  /** Prints a line above the progress line. */
   print(line: string): void;
   end(): void;
 }
@@ -10,7 +10,7 @@ export interface Progress {
 const intervalMs = 100;
 const barWidth = 24;
 
-/** `whole` null: how much there is, is not known. */
+/** `whole` null: total unknown. */
 export function progress(title: string, whole: number | null): Progress {
   const isWatched = process.stderr.isTTY;
   let drawnAt = 0;

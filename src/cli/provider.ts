@@ -6,18 +6,18 @@ import type { Secrets } from "../gateway/signatures/signature.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
-/** The provider of a name given on the command line. Throws a `UsageError` that lists them all. */
+/** The provider with this id. Throws a `UsageError` that lists all providers. */
 export function findProvider(id: string | undefined): Provider {
   const provider = catalogue.find((candidate) => candidate.id === id);
   if (provider !== undefined) return provider;
   const known = catalogue.map((candidate) => candidate.id).join(", ");
-  const fault = id === undefined ? "Name a provider" : `There is no provider "${id}"`;
-  throw new UsageError(`${fault}; there are: ${known}`);
+  const error = id === undefined ? "Name a provider" : `There is no provider "${id}"`;
+  throw new UsageError(`${error}. Providers: ${known}`);
 }
 
 /**
- * A provider's secrets: the one given on the command line, else as the server would find them. Throws
- * an error that says where to put one when there is none.
+ * A provider's secrets: the one from the command line, else those that the server would use. Throws an error
+ * that says where to store one if there is none.
  */
 export function secretsOf(
   { id }: Provider,

@@ -7,7 +7,7 @@ import { secretPlaces, secretStore } from "../config/secrets.ts";
 import { idAt, printable, textAt } from "../gateway/providers/payload.ts";
 
 import { argument, example } from "./arguments.ts";
-import { messageOf } from "./failures.ts";
+import { messageOf } from "./errors.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider } from "./provider.ts";
 import { type Answer, isLoopback, parseBaseUrl, problemOf, request } from "./request.ts";
@@ -20,7 +20,7 @@ interface RegisterOptions {
   readonly dryRun?: true;
 }
 
-/** The one provider with a call for it; the others are set up by hand, as the specification says. */
+/** The only provider with an API for this. The others are set up by hand, as the specification says. */
 const registrable = "deploy_platform";
 const events = [
   "deployment.created",
@@ -52,28 +52,30 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((provider: string, options: RegisterOptions) => register(provider, options, env));
 }
 
-/** `skyhook register`: makes the webhook at the provider and stores the secret that it answers with. */
+/** `skyhook register`: creates the webhook at the provider and stores the secret in the response. */
 export async function register(
   providerId: string,
   options: RegisterOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const { id, setUp = "make the webhook in its own settings" } = findProvider(providerId);
+  const { id, setUp = "create the webhook in its own settings" } = findProvider(providerId);
   if (id !== registrable) {
     throw new UsageError(
-      `${id} has no call for this: ${setUp}. Only ${registrable} can be registered`,
+      `${id} has no API for this: ${setUp}. Only ${registrable} can be registered`,
     );
   }
   const { apiUrl } = options;
   const target = `${apiUrl}/v1/webhooks`;
-  if (options.url === undefined) throw new UsageError("--url <url> is needed");
+  if (options.url === undefined) throw new UsageError("--url <url> is required");
   const url = webhookUrl(options.url);
   const body = JSON.stringify({ url, events });
   if (!apiUrl.startsWith("https:") && !isLoopback(apiUrl)) {
-    throw new UsageError("--api-url must be https: the token would be sent for all to read");
+    throw new UsageError("--api-url must be https: otherwise the token is sent unencrypted");
   }
   if (isLoopback(url)) {
-    console.error(`warning: ${url} is this machine's own address, which no provider can reach`);
+    console.error(
+      `warning: ${url} is an address of this machine only, which no provider can reach`,
+    );
   }
   if (options.dryRun) {
     console.log(`POST ${target}\nAuthorization: Bearer <token>\nContent-Type: application/json\n`);
@@ -88,7 +90,7 @@ export async function register(
   store(id, answer, secretsDir, env);
 }
 
-/** The gateway's URL for the provider, whether the base or all of it was given. */
+/** The gateway's URL for the provider, from the base URL or the complete one. */
 function webhookUrl(given: string): string {
   const path = `/webhooks/${registrable}`;
   return given.endsWith(path) ? given : `${given}${path}`;
@@ -97,28 +99,28 @@ function webhookUrl(given: string): string {
 function tokenFrom({ token }: RegisterOptions, env: NodeJS.ProcessEnv): string {
   const given = (token ?? env["DEPLOY_API_TOKEN"] ?? "").trim();
   if (given === "") {
-    throw new UsageError("An API token is needed: set DEPLOY_API_TOKEN, or give it by --token");
+    throw new UsageError("An API token is required: set DEPLOY_API_TOKEN, or pass --token");
   }
-  // What cannot stand in a header would come back in an error message, token and all.
+  // `fetch` would quote a token with other characters in its error.
   if (!/^[\x21-\x7e]+$/.test(given))
-    throw new UsageError("The API token has characters of no token");
+    throw new UsageError("The API token contains invalid characters");
   return given;
 }
 
-/** Before the call: its answer holds a secret that is shown only once. */
+/** Checked before the request: the response contains a secret that is shown only once. */
 function requireWritable(secretsDir: string): void {
   try {
     mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
     accessSync(secretsDir, constants.W_OK);
   } catch (error) {
     throw new Error(
-      `SECRETS_DIR ${secretsDir} cannot be written (${messageOf(error)}): nothing was registered`,
+      `SECRETS_DIR ${secretsDir} is not writable (${messageOf(error)}), so nothing was registered`,
       { cause: error },
     );
   }
 }
 
-/** Stores the secret that was answered. Prints where, never what. */
+/** Stores the secret of the response. Prints its place, never the secret. */
 function store(id: string, answer: Answer, secretsDir: string, env: NodeJS.ProcessEnv): void {
   const { secret, webhookId } = secretIn(answer);
   const { current, previous } = secretPlaces(id, secretsDir);
@@ -128,7 +130,7 @@ function store(id: string, answer: Answer, secretsDir: string, env: NodeJS.Proce
     file = secretStore(env, secretsDir).storeWebhookSecret(id, secret);
   } catch (error) {
     throw new Error(
-      `The webhook ${webhookId ?? ""} was made, but its secret could not be stored (${messageOf(error)}): delete the webhook at the provider and try again`,
+      `The webhook ${webhookId ?? ""} was created, but its secret could not be stored (${messageOf(error)}): delete the webhook at the provider and try again`,
       { cause: error },
     );
   }
@@ -137,20 +139,20 @@ function store(id: string, answer: Answer, secretsDir: string, env: NodeJS.Proce
   console.log(`its secret is in ${file}`);
   if (isRotation) {
     console.log(
-      `the one before is in ${previous.file} and still accepted; delete it when the old webhook is gone`,
+      `the previous secret is in ${previous.file} and still accepted; delete it with the old webhook`,
     );
   }
   if (env[current.variable] !== undefined) {
-    console.error(`warning: ${current.variable} is set and wins over the file: unset it`);
+    console.error(`warning: ${current.variable} is set and overrides the file: unset it`);
   }
-  console.log("have `skyhook serve` read it: kill -HUP <its pid>, or start it again");
+  console.log("to load it, send the server kill -HUP <pid>, or restart it");
 }
 
 function secretIn(answer: Answer): { readonly secret: string; readonly webhookId: string | null } {
-  if (!answer.ok) throw new Error(refusal(answer));
+  if (!answer.ok) throw new Error(explained(answer));
   if (answer.json === null) {
     throw new Error(
-      `The platform answers ${answer.status}, but no JSON object: is --api-url that of its API?`,
+      `The platform's response ${answer.status} is not a JSON object: check --api-url`,
     );
   }
   const { secret } = answer.json;
@@ -158,20 +160,21 @@ function secretIn(answer: Answer): { readonly secret: string; readonly webhookId
     return { secret: secret.trim(), webhookId: idAt(answer.json, "id") };
   }
   throw new Error(
-    "The platform's answer has no secret, so nothing was stored: delete the webhook there and try again",
+    "The platform's response has no secret, so nothing was stored: delete the webhook there and try again",
   );
 }
 
-function refusal(answer: Answer): string {
+function explained(answer: Answer): string {
   const { status, location, json } = answer;
   const said = printable(textAt(json, "error", "message") ?? problemOf(answer), 200);
-  if (status === 401) return `The platform refuses the token (401: ${said}): make a new one there`;
+  if (status === 401)
+    return `The platform rejects the token (401: ${said}): create a new one there`;
   if (status === 403) {
-    return `The platform forbids it (403: ${said}): account-level webhooks need a paid plan, and the token must be allowed to make them`;
+    return `The platform forbids it (403: ${said}): account-level webhooks need a paid plan, and a token with the permission to create them`;
   }
   if (status >= 300 && status < 400) {
-    return `The platform answers ${status} and points to ${location ?? "nowhere"}: give that as --api-url`;
+    return `The platform redirects (${status}) to ${location ?? "nowhere"}: pass that as --api-url`;
   }
-  if (status === 404) return `The platform answers 404 (${said}): is --api-url that of the API?`;
+  if (status === 404) return `The platform answers 404 (${said}): check --api-url`;
   return `The platform answers ${status}: ${said}`;
 }

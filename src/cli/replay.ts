@@ -13,7 +13,7 @@ import { progress } from "./progress.ts";
 import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
 import { serverSigning } from "./signing-key.ts";
 
-/** Long enough for two requests, too short to be worth stealing. */
+/** Long enough for two requests. */
 const tokenTtlSeconds = 60;
 
 interface ReplayOptions {
@@ -32,14 +32,16 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
 }
 
-/** `skyhook replay`: has the server read an event anew and notify again, or all that were not delivered. */
+/** `skyhook replay`: makes the server replay one event, or all events with undelivered notifications. */
 export async function replay(
   id: string | undefined,
   { url, undelivered }: ReplayOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   if ((id === undefined) === (undelivered === undefined)) {
-    throw new UsageError("Name one event id, or give --undelivered for all that have not gone out");
+    throw new UsageError(
+      "Name one event id, or pass --undelivered for all events with undelivered notifications",
+    );
   }
   const config = readConfig(env);
   const base = url ?? localUrl(config);
@@ -50,15 +52,13 @@ export async function replay(
   const ids = await undeliveredEvents({ base, mint, paint });
   const failed = await replayAll({ base, mint, paint }, ids);
   const done = ids.length - failed;
-  console.log(
-    ids.length === 0 ? "every notification has been delivered" : `${counted(done)} replayed`,
-  );
+  console.log(ids.length === 0 ? "all notifications are delivered" : `${counted(done)} replayed`);
   if (failed > 0) throw new Error(`${counted(failed)} not replayed: each is named above`);
 }
 
 const counted = (events: number) => `${events} event${events === 1 ? "" : "s"}`;
 
-/** Goes on where one event alone is at fault. How many were. */
+/** Replays all events, skipping those that fail on their own. Returns the number of failed events. */
 async function replayAll(server: Server, ids: readonly string[]): Promise<number> {
   const bar = progress("Replaying", ids.length);
   let failed = 0;
@@ -68,7 +68,8 @@ async function replayAll(server: Server, ids: readonly string[]): Promise<number
       try {
         await replayOne(server, id, true);
       } catch (error) {
-        if (!(error instanceof Refusal) || !refusedAlone.includes(error.status)) throw error;
+        if (!(error instanceof ResponseError) || !skippedStatuses.includes(error.status))
+          throw error;
         failed += 1;
         console.error(`not replayed ${id}: ${error.message}`);
       }
@@ -79,10 +80,10 @@ async function replayAll(server: Server, ids: readonly string[]): Promise<number
   return failed;
 }
 
-/** What the server answers when it is the event: it was deleted meanwhile, or this version fails at it. */
-const refusedAlone: readonly number[] = [404, 500];
+/** Statuses that concern one event only: it was deleted meanwhile, or this version cannot replay it. */
+const skippedStatuses: readonly number[] = [404, 500];
 
-class Refusal extends Error {
+class ResponseError extends Error {
   constructor(
     readonly status: number,
     message: string,
@@ -93,12 +94,12 @@ class Refusal extends Error {
 
 interface Server {
   readonly base: string;
-  /** A token that is good for the next request or two. */
+  /** Creates a token for the next one or two requests. */
   readonly mint: () => Promise<string>;
   readonly paint: Paint;
 }
 
-/** `onlyUndelivered`: what went out since it was listed is not told anew. */
+/** `onlyUndelivered`: notifications that were delivered since the list was read are not sent again. */
 async function replayOne(
   { base, mint, paint }: Server,
   id: string,
@@ -116,9 +117,11 @@ async function replayOne(
   const title = textAt(after.json, "title") ?? "";
   console.log(`${paint("green", "replayed")} ${id} ${textAt(after.json, "type") ?? ""}: ${title}`);
   if (sent.length === 0) {
-    const isTold = settled.length > 0;
+    const isDelivered = settled.length > 0;
     console.log(
-      isTold ? "all was delivered" : "no notification: operators are not told of such an event",
+      isDelivered
+        ? "all notifications are delivered"
+        : "no notifications: this type of event has none",
     );
   }
   for (const notification of sent) {
@@ -127,14 +130,14 @@ async function replayOne(
   }
 }
 
-/** A body of the largest size that is taken, with every byte escaped, and then some. */
+/** Larger than the largest accepted body with every byte escaped. */
 const maxEventBytes = 256 * 1024 * 1024;
 
 function requestEvent(address: string, init: RequestInit): Promise<Answer> {
   return request(address, init, isItRunning, maxEventBytes);
 }
 
-/** The events with a notification that was given up or is waiting to be tried again, oldest first. */
+/** The events with a dead or retrying notification, oldest first. */
 async function undeliveredEvents({ base, mint }: Server): Promise<readonly string[]> {
   const ids = new Set<string>();
   for (const status of undeliveredStatuses) {
@@ -154,14 +157,14 @@ async function undeliveredEvents({ base, mint }: Server): Promise<readonly strin
   return [...ids].toSorted();
 }
 
-/** Makes tokens of an operator's, or takes the identity provider's. Throws when there is none to be had. */
+/** Creates operator tokens, or returns OPERATOR_TOKEN if an identity provider is configured. Throws if it is not set. */
 function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<string> {
   if (config.jwksUrl !== null) {
     const token = env["OPERATOR_TOKEN"]?.trim() ?? "";
-    // Any other character could not stand in a header, and would come back in an error with the rest.
+    // `fetch` would quote a token with other characters in its error.
     if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
     throw new UsageError(
-      "JWKS_URL is set, so only tokens of that identity provider are taken: give one of an operator's as OPERATOR_TOKEN",
+      "JWKS_URL is set, so only tokens of that identity provider are accepted: set OPERATOR_TOKEN to an operator's token",
     );
   }
   const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
@@ -169,13 +172,13 @@ function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<s
   return () => minting.mint(actor, tokenTtlSeconds);
 }
 
-/** The objects in a list of what was answered. Throws a `Refusal` when the answer is a failure. */
+/** The objects of a list in a response. Throws a `ResponseError` for an error response. */
 function listIn(answer: Answer, name: string): readonly JsonObject[] {
   if (answer.ok && answer.json !== null) return itemsAt(answer.json, name).filter(isObject);
   const hint =
     answer.status === 401
-      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET, or with JWKS_URL a token that has not ended"
+      ? ". The server has another signing key: use its DATA_DIR or JWT_SECRET or, with JWKS_URL, a token that has not expired"
       : "";
   const { status } = answer;
-  throw new Refusal(status, `The server answers ${status} ${problemOf(answer)}${hint}`);
+  throw new ResponseError(status, `The server answers ${status} ${problemOf(answer)}${hint}`);
 }

@@ -32,8 +32,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook restore`: puts a backup in the place of the database. The backup is checked first; the
- * database that was there is kept under another name.
+ * `skyhook restore`: replaces the database with a backup. The backup is checked first; the former database
+ * is kept under another name.
  */
 export async function restore(
   file: string,
@@ -41,15 +41,15 @@ export async function restore(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  // Makes none. Those that cannot be read are told of before anything is touched.
+  // Creates none. Invalid keys are reported before any file is changed.
   const keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   const database = requirePlace(config);
-  if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+  if (!existsSync(file)) throw new Error(`The file ${file} does not exist`);
   if (existsSync(database)) {
     if (realpathSync(file) === database) throw new Error(`${file} is the database itself`);
     if (force === undefined) {
       throw new Error(
-        `There is a database already, ${database}: with --force it is kept under another name and replaced`,
+        `The database ${database} already exists: --force replaces it and keeps it under another name`,
       );
     }
     requireUnused(database);
@@ -64,22 +64,23 @@ export async function restore(
     draft.discard();
   }
   const lost = lostKeys(database, keys);
-  const next = lost.length === 0 ? "now start skyhook" : "do not start skyhook yet";
+  const next = lost.length === 0 ? "start skyhook now" : "do not start skyhook yet";
   console.log(`${draft.size} restored to ${database} and checked; ${next}`);
-  if (aside !== null) console.log(`What was there is ${aside}: remove it when all is well`);
+  if (aside !== null)
+    console.log(`The former database is ${aside}: delete it when you no longer need it`);
   if (pendingMigrations(schema, database).length > 0) {
-    console.log("It is of an older skyhook: the start brings it up to date");
+    console.log("It has an older schema: the next start migrates it");
   }
   if (lost.length === 0) return;
   console.error(
-    `Birth dates and passports in it cannot be read with the keys here: before the start bring back the personal_data_key that was kept with this backup (${lost.join(", ")})`,
+    `Birth dates and passports in it cannot be decrypted with the present keys. Before the start, restore the personal_data_key that was stored with this backup (${lost.join(", ")})`,
   );
 }
 
-/** Where the database is to be, symbolic links followed; its folder is made if missing. */
+/** The path of the database, with symbolic links resolved. Creates its folder if it is missing. */
 function requirePlace(config: Config): string {
   const database = databaseFile(config.databaseUrl);
-  if (isInMemory(config)) throw new Error("DATABASE_URL names memory: set it to a file");
+  if (isInMemory(config)) throw new Error("DATABASE_URL is in memory: set it to a file");
   if (database === null) {
     throw new Error("DATABASE_URL names a PostgreSQL server: restore it with pg_restore, or psql");
   }
@@ -96,8 +97,8 @@ function requireKnown(draft: string, file: string): void {
 }
 
 /**
- * Gives the database a second name, under which it stays, and removes what lies beside it: the log of
- * one database would destroy another. Returns the name; null when there was none.
+ * Keeps the database under a second name, which is returned, and removes its log: the log of one database
+ * would corrupt another. Returns null if there was no database.
  */
 function setAside(database: string): string | null {
   const isThere = existsSync(database);
@@ -110,7 +111,7 @@ function setAside(database: string): string | null {
   return isThere ? aside : null;
 }
 
-/** Throws when a program has the database open. Its log is folded into it, so that one file is all. */
+/** Throws if a program has the database open. Checkpoints the log, so that one file contains everything. */
 function requireUnused(database: string): void {
   try {
     foldLog(database);
@@ -118,12 +119,12 @@ function requireUnused(database: string): void {
     if (isLocked(error)) {
       throw new Error(`${database} is in use: stop the server, then restore`, { cause: error });
     }
-    // What is damaged may not fold, and is set aside as it is.
+    // A damaged database may fail to checkpoint; it is set aside unchanged.
     if (damageOf(database) === null) throw error;
   }
 }
 
-/** By a link, the name is never without a file; where there are no links, for a moment. */
+/** With a link, the name always refers to a file. Without links, it is missing for a moment. */
 function linkOrRename(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -132,7 +133,7 @@ function linkOrRename(from: string, to: string): void {
   }
 }
 
-/** The ids of the keys that the restored database needs and that are none of `keys`. */
+/** The ids of keys that the restored database needs and that are not in `keys`. */
 function lostKeys(database: string, keys: readonly Uint8Array[]): readonly string[] {
   if (pendingMigrations(schema, database).includes("0002_bookings")) return [];
   const opener = personalDataOpener(keys);

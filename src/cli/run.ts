@@ -1,9 +1,6 @@
-import { reportFailure } from "./failures.ts";
+import { reportError } from "./errors.ts";
 
-/**
- * Runs what the command line says. `skyhook serve` without options is started without the parser and
- * all the help texts, so that it answers sooner.
- */
+/** Runs the command line. `skyhook serve` without options skips the parser, to start sooner. */
 export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
   const [, , command, ...rest] = argv;
   if (command !== "serve" || rest.length > 0) {
@@ -14,6 +11,6 @@ export async function run(argv: readonly string[], env: NodeJS.ProcessEnv): Prom
     const { serve } = await import("./serve.ts");
     await serve(env);
   } catch (error) {
-    reportFailure(error);
+    reportError(error);
   }
 }

@@ -5,12 +5,12 @@ import { version } from "../base/version.ts";
 
 import { idOf, installedPackages, type Package } from "./packages.ts";
 
-/** Put in by the build; not there when the program runs from its source. */
+/** Defined by the build; undefined when the program runs from source. */
 declare const SKYHOOK_PACKAGES: readonly Package[] | undefined;
 
 /**
- * What the program is made of, as a CycloneDX 1.6 document (ECMA-424): its packages and the Bun that runs it.
- * Without a time and a serial number, so that the same build says the same.
+ * The program's packages and its Bun runtime as a CycloneDX 1.6 document (ECMA-424). Without a time and a
+ * serial number, so that the same build prints the same document.
  */
 export function sbom(): object {
   const packages =
@@ -78,7 +78,7 @@ function licence(text: string): object {
   return /^[\w.+-]+$/.test(text) ? { license: { id: text } } : { expression: text };
 }
 
-/** As the package URL specification writes npm's: the `@` of a scope is percent-encoded. */
+/** A package URL. In those of npm, the `@` of a scope is percent-encoded. */
 function purlOf(one: Pick<Package, "name" | "version">): string {
   const { group, name } = namesOf(one);
   const scope = group === null ? "" : `${encodeURIComponent(group)}/`;

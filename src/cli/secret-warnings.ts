@@ -13,7 +13,7 @@ import type { Storage } from "../db/storage.ts";
 import { ownKeys } from "./keys.ts";
 import { programName } from "./program.ts";
 
-/** Tells of webhook secrets that are missing, short, shared, or not where they are read. */
+/** Logs which webhook secrets are missing, short, shared or ignored. */
 export function warnOfSecrets(
   secrets: SecretStore,
   { providers, secretsDir }: Config,
@@ -31,30 +31,30 @@ export function warnOfSecrets(
     for (const [role, secret] of Object.entries(found ?? {})) {
       if (secret === null || secret.length >= leastSecretLength) continue;
       log.warn(
-        `the ${role} secret of ${id} has fewer than ${leastSecretLength} characters, so it can be guessed: set a longer one`,
+        `the ${role} secret of ${id} has fewer than ${leastSecretLength} characters and can be guessed: set a longer one`,
       );
     }
     for (const unread of secrets.unreadFiles(id)) log.warn(notRead(unread));
   }
   for (const [one, other] of equalSecrets(secrets, providers)) {
-    log.warn(`${one} and ${other} have the same secret: a delivery of one verifies at the other`);
+    log.warn(`${one} and ${other} have the same secret: a delivery for one verifies at the other`);
   }
 }
 
-/** What to say of a file of a secret that the environment sets. */
+/** The message for a secret file that is ignored because a variable sets the same secret. */
 export function notRead({ variable, file }: { variable: string; file: string }): string {
-  return `${file} is not read: ${variable} is set in the environment; keep one of the two`;
+  return `${file} is not read, because ${variable} is set in the environment: remove one of the two`;
 }
 
-/** Tells of keys that the other instances on this database do not have. */
+/** Warns of keys that other instances on this database do not have. */
 export function warnOfOwnKeys(config: Config, log: Log): void {
   for (const { detail } of ownKeys(config)) log.warn(detail);
 }
 
-/** A start is not held up by it, nor are the first requests. */
+/** Delays the check, so that it slows neither the start nor the first requests. */
 const lookAfterMs = 1_000;
 
-/** Tells, soon after the start, of bookings that are sealed with keys that are not here. */
+/** Soon after the start, logs bookings that are encrypted with missing keys. */
 export function warnOfLostKeys(
   storage: Storage,
   secrets: SecretStore,
@@ -68,6 +68,6 @@ export function warnOfLostKeys(
       log.error(missingKey(`bookings such as ${bookingId} are`, keyId, keys));
     }
   };
-  // A database that cannot be read is told of by all that needs it, and one that is closed is a stop.
+  // Others report an unreadable database; a closed one means that the server stops.
   setTimeout(() => void look().catch(() => {}), lookAfterMs).unref();
 }

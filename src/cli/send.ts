@@ -14,12 +14,12 @@ import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } 
 
 interface SendOptions {
   readonly list?: true;
-  /** A payload with the event's name and an id only, instead of a whole one in the service's words. */
+  /** Sends only the event's name and an id instead of a complete payload. */
   readonly minimal?: true;
   readonly tamper?: "signature" | "body" | "time";
   readonly url?: string;
   readonly secret?: string;
-  /** A UUID; the same again on the same day (UTC) makes a duplicate. */
+  /** A UUID. The same id again on the same day (UTC) is a duplicate. */
   readonly id?: string;
 }
 
@@ -56,7 +56,7 @@ function parseUuid(text: string): string {
   throw new Error("Write a UUID, like 0193a5c0-7b1e-4c3a-8e21-d4f60b7a9c55.");
 }
 
-/** Signed so much longer ago than a provider allows, whatever the server's clock says. */
+/** How far beyond a provider's tolerance a stale signature is, to allow for the server's clock. */
 const staleMs = 5 * 60_000;
 
 /** `skyhook send`: signs a sample delivery as the provider would and posts it. */
@@ -91,11 +91,11 @@ function prepared(
   const { id, samples } = provider;
   const whole = samples[eventType ?? ""];
   if (whole === undefined) {
-    const fault = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
-    throw new UsageError(`${fault}; there are: ${Object.keys(samples).join(", ")}`);
+    const error = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
+    throw new UsageError(`${error}. Events: ${Object.keys(samples).join(", ")}`);
   }
   const signedAtMs = Date.now() - (tamper === "time" ? staleAgeMs(provider) : 0);
-  // Well-formed but wrong: as good as a forger's guess.
+  // Well-formed, but signed with another secret.
   const key = tamper === "signature" ? `not ${secret}` : secret;
   const fresh = freshFor(givenId);
   const named = { type: eventType, id: fresh.id };
@@ -105,7 +105,7 @@ function prepared(
   return delivery;
 }
 
-/** With a given id, the same all day: a retry repeats the bytes, times included. */
+/** With a given id, the same values all day, because a retry repeats the bytes, times included. */
 function freshFor(givenId: string | undefined): Fresh {
   const now = new Date();
   if (givenId === undefined) return { id: crypto.randomUUID(), now };
@@ -113,18 +113,18 @@ function freshFor(givenId: string | undefined): Fresh {
   return { id: givenId, now };
 }
 
-/** The age at which the provider's signatures are stale. Throws a `UsageError` where it signs no time. */
+/** The age of a stale signature. Throws a `UsageError` if the provider signs no timestamp. */
 function staleAgeMs({ id, signature }: Provider): number {
   if (signature.signed === "timestamp-dot-raw") {
     return signature.toleranceSeconds * 1_000 + staleMs;
   }
   const timed = catalogue.filter((other) => other.signature.signed === "timestamp-dot-raw");
   throw new UsageError(
-    `${id} signs no time, so none can be tampered with; ${timed.map((other) => other.id).join(", ")} does`,
+    `${id} signs no timestamp to tamper with; ${timed.map((other) => other.id).join(", ")} does`,
   );
 }
 
-/** Changes the case of the first letter: white space would not count where compact JSON is signed. */
+/** Changes the case of the first letter. White space would not matter where compact JSON is signed. */
 function changeOneByte(bytes: Buffer): void {
   const index = bytes.findIndex((byte) => /[a-z]/i.test(String.fromCharCode(byte)));
   bytes.writeUInt8(bytes.readUInt8(index) ^ 0x20, index);
@@ -140,10 +140,10 @@ function print(answer: Answer, { tamper }: SendOptions, paint: Paint): void {
   if (hint !== undefined) console.error(hint);
 }
 
-/** What to look at when an honest delivery is refused. */
+/** Advice if an unchanged delivery is rejected. */
 const hints: Readonly<Record<number, string>> = {
-  401: "The server has another secret for this provider, a proxy changed the body, or the clocks differ: the console's Refused says which",
-  404: "Is the provider named in the server's WEBHOOK_PROVIDERS, and is --url the server's?",
-  429: "Too many wrong signatures came from this machine: wait a minute",
+  401: "The server has another secret for this provider, a proxy changed the body, or the clocks differ. The console's Rejected view says which.",
+  404: "Check that WEBHOOK_PROVIDERS of the server contains the provider, and check --url.",
+  429: "Too many invalid signatures from this address: wait a minute.",
   503: `Run \`${programName} doctor\`. If it finds the secret, restart the server or send it kill -HUP <pid>.`,
 };

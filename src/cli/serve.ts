@@ -15,23 +15,23 @@ import { withoutPassword } from "../db/without-password.ts";
 
 import { example } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
-import { codeOf, messageOf } from "./failures.ts";
+import { codeOf, messageOf } from "./errors.ts";
 import { programName } from "./program.ts";
 import { isLoopback } from "./request.ts";
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
 
-/** Far beyond what any door takes: each counts for itself and answers in our words. */
+/** Far above every route's own limit, which answers with a problem document. */
 const maxRequestBytes = 2 ** 40;
-/** A connection on which nothing moves for this long is closed; heartbeats keep feeds alive. */
+/** An idle connection is closed after this time. Heartbeats keep feeds open. */
 const idleTimeoutSeconds = 30;
-/** How long a stop waits for requests under way; what has not arrived by then is cut off. */
+/** How long a stop waits for requests in flight before it closes their connections. */
 const requestPatienceMs = 4_000;
-/** How long a stop waits for the last lines of the log; a full disk or a reader that stopped takes none. */
+/** How long a stop waits for the last log lines: a full disk or a stopped reader accepts none. */
 const logPatienceMs = 500;
-/** All of a stop fits in this; then the process ends whatever is left. */
+/** The time limit of a stop; then the process exits in any case. */
 const stopTimeoutMs = 9_500;
 
-/** A compiled program starts with the JIT held back: code that runs once is not worth compiling. */
+/** The compiled program delays the JIT at its start, because code that runs once is not worth compiling. */
 const usualJitPolicy = 1;
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -46,14 +46,14 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook serve`: runs until it is told to stop. Resolves when it serves, with the services and the
- * address to reach them at on this machine. Throws an error that says what to do when it cannot start.
- * `surroundings`: by default the machine's own.
+ * `skyhook serve`: runs until a signal stops it. Resolves once it serves, with the services and their URL on
+ * this machine. Throws an error that says what to do if it cannot start. `surroundings`: by default those of
+ * the machine.
  */
 export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings): Promise<Serving> {
   const config = readServerConfig(env);
   const { logLevel: level, logFormat: format } = config;
-  // A start may have to wait for its database, and would end at once by a signal that nobody hears.
+  // Without a handler, SIGHUP would end a process that still waits for its database.
   const isOnTerminal = hasTerminal();
   let isHungUp = false;
   const remember = () => void (isHungUp = true);
@@ -74,12 +74,12 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
       maxRequestBodySize: maxRequestBytes,
       idleTimeout: idleTimeoutSeconds,
       development: false,
-      // The framework lets a second program share the port, and each would get some of the requests.
+      // By default the framework lets a second program share the port and receive some of the requests.
       reusePort: false,
     });
   } catch (error) {
     await services.stop();
-    throw listenFault(error, config);
+    throw listenError(error, config);
   }
   try {
     await services.start();
@@ -111,7 +111,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
   const hangUp = () => {
-    // A terminal that closes says so by the same signal.
+    // A closing terminal sends the same signal.
     if (isOnTerminal && !hasTerminal()) void stop("SIGHUP");
     else reloadSecrets(services, log, () => warnOfSecrets(secrets, config, log));
   };
@@ -135,31 +135,31 @@ function urlHere(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}/`;
 }
 
-/** Throws a `ConfigError` with all that is wrong in settings and secrets. */
+/** Throws a `ConfigError` that names all invalid settings and secrets. */
 function readServerConfig(env: NodeJS.ProcessEnv): Config {
   try {
     const [config] = collectErrors([() => readConfig(env), () => requireSecrets(env)]);
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    // What is missing may be there under a name that was misspelt.
+    // A missing setting may be present under a misspelt name.
     throw new ConfigError(...error.messages, ...misspeltSettings(env));
   }
 }
 
-/** Takes up changed secrets, or says why not and goes on with those of before. */
+/** Reloads the secrets. If one is invalid, logs why and keeps the previous ones. */
 function reloadSecrets(services: Services, log: Log, warn: () => void): void {
   try {
     const changed = services.reloadSecrets();
-    const what = changed.length === 0 ? "none has changed" : `changed: ${changed.join(", ")}`;
-    log.info(`SIGHUP: webhook secrets read again, ${what}`);
+    const what = changed.length === 0 ? "none changed" : `changed: ${changed.join(", ")}`;
+    log.info(`SIGHUP: webhook secrets reloaded, ${what}`);
     warn();
   } catch (error) {
-    log.error(`SIGHUP: ${messageOf(error)}; the webhook secrets of before stay in force`);
+    log.error(`SIGHUP: ${messageOf(error)}; keeping the previous webhook secrets`);
   }
 }
 
-/** Whether this process can reach a terminal that controls it. */
+/** Whether this process has a controlling terminal. */
 function hasTerminal(): boolean {
   try {
     closeSync(openSync("/dev/tty", "r"));
@@ -175,7 +175,7 @@ interface Serving {
   readonly url: string;
 }
 
-/** What is fetched from or sent to another machine for all in between to read, and to change. */
+/** Warnings of settings that send or fetch unencrypted data over the network. */
 function unencrypted({
   jwksUrl,
   operatorGatewayUrl,
@@ -186,29 +186,35 @@ function unencrypted({
     url !== null && url.startsWith("http:") && !isLoopback(url);
   return [
     ...(isOpen(jwksUrl)
-      ? ["JWKS_URL is not https: whoever stands in between can let anyone in"]
+      ? ["JWKS_URL is not https: an attacker on the network can forge access tokens"]
       : []),
     ...(isOpen(operatorGatewayUrl)
-      ? ["OPERATOR_GATEWAY_URL is not https: whoever stands in between reads all notifications"]
+      ? ["OPERATOR_GATEWAY_URL is not https: an attacker on the network can read all notifications"]
       : []),
     ...(isOpen(otlpEndpoint) && otlpHeaders !== null
       ? [
-          "OTEL_EXPORTER_OTLP_ENDPOINT is not https: whoever stands in between reads the headers for it",
+          "OTEL_EXPORTER_OTLP_ENDPOINT is not https: an attacker on the network can read its headers",
         ]
       : []),
   ];
 }
 
-/** A failure to listen, with what to do about it. */
-function listenFault(error: unknown, { host, port }: Config): unknown {
+/** Adds advice to an error of listening. */
+function listenError(error: unknown, { host, port }: Config): unknown {
   switch (codeOf(error)) {
     case "EADDRINUSE":
-      return new Error(`Port ${port} is taken: stop the program that has it, or set another PORT`);
+      return new Error(
+        `Port ${port} is in use: stop the program that uses it, or set another PORT`,
+      );
     case "EACCES":
-      return new Error(`Port ${port} is not allowed to this user: set PORT to 1024 or more`);
+      return new Error(
+        `Port ${port} needs a privilege that this user lacks: set PORT to 1024 or more`,
+      );
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
-      return new Error(`HOST ${host} is no address of this machine: set HOST=0.0.0.0 for all`);
+      return new Error(
+        `HOST ${host} is not an address of this machine: set HOST=0.0.0.0 for all addresses`,
+      );
     default:
       return new Error(`Cannot listen on ${host}:${port}: check HOST and PORT`, { cause: error });
   }

@@ -37,8 +37,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /**
- * `skyhook token`: prints an access token, and nothing else on standard output, so that a shell can
- * take it. What it did it tells on standard error.
+ * `skyhook token`: prints only an access token on standard output, so that a shell can capture it, and
+ * everything else on standard error.
  */
 export async function token(
   { email, name, role, ttl }: TokenOptions,
@@ -59,18 +59,18 @@ export async function token(
 
   if (isInMemory(config)) {
     console.error(
-      `user ${user.id} is not kept: DATABASE_URL is sqlite::memory:, which only the server can reach. The token is good all the same`,
+      `user ${user.id} is not stored: DATABASE_URL is sqlite::memory:, which only the server can access. The token is still valid.`,
     );
   } else {
-    console.error(`${isNew ? "made" : "found"} user ${user.id} ${user.email} (${user.name})`);
+    console.error(`${isNew ? "created" : "found"} user ${user.id} ${user.email} (${user.name})`);
   }
   if (isNewKey) {
     console.error(
-      `made a signing key in ${config.dataDir}: a server with another DATA_DIR or JWT_SECRET does not take this token`,
+      `created a signing key in ${config.dataDir}: a server with another DATA_DIR or JWT_SECRET rejects this token`,
     );
   }
   if (!isNew && name !== undefined && name.trim() !== user.name) {
-    console.error("the user keeps its name; --name counts for new users only");
+    console.error("--name is ignored: the user exists and keeps its name");
   }
   const end = new Date(systemClock.now() + ttl * 1_000).toISOString();
   console.error(`role ${role}, valid until ${end}`);

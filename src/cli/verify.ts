@@ -18,7 +18,7 @@ import {
 } from "../gateway/signatures/signature.ts";
 
 import { argument, example } from "./arguments.ts";
-import { messageOf } from "./failures.ts";
+import { messageOf } from "./errors.ts";
 import { inputFrom } from "./input.ts";
 import { painter, UsageError } from "./output.ts";
 import { findProvider, secretOption, secretsOf } from "./provider.ts";
@@ -29,7 +29,7 @@ interface VerifyOptions {
   /** A file, or `-` for standard input. */
   readonly body: string;
   readonly secret?: string;
-  /** When the delivery came; now where it is not said. */
+  /** Time of receipt; default: now. */
   readonly at?: Date;
 }
 
@@ -64,7 +64,7 @@ function parseTime(text: string): Date {
   return time;
 }
 
-/** `skyhook verify`: whether a delivery that was kept would be accepted, and if not, why. */
+/** `skyhook verify`: checks whether a recorded delivery would be accepted and, if not, explains why. */
 export async function verify(
   providerId: string,
   options: VerifyOptions,
@@ -95,7 +95,7 @@ export async function verify(
   process.exitCode = 1;
 }
 
-/** The secrets of the other registered providers, as far as they are known. */
+/** The known secrets of the other registered providers. */
 function othersThan(
   { id }: Provider,
   { providers, secretsDir }: Config,
@@ -109,7 +109,7 @@ function othersThan(
   });
 }
 
-/** Null also for an empty one, which is that provider's trouble and not this delivery's. */
+/** Null also for an invalid secret, which does not concern this delivery. */
 function secretsIfSound(store: SecretStore, provider: string): Secrets | null {
   try {
     return store.webhookSecrets(provider);
@@ -119,7 +119,7 @@ function secretsIfSound(store: SecretStore, provider: string): Secrets | null {
   }
 }
 
-/** The same checks in the same order as the receiving chain. */
+/** Makes the same checks in the same order as the receiving chain. */
 function verdictOn(
   provider: Provider,
   secrets: Secrets,
@@ -134,16 +134,16 @@ function verdictOn(
   return { reason: reasonFor(provider, headers, result.rejection) };
 }
 
-/** What the event would be. */
+/** Prints the event that the delivery would create. */
 function printMeaning(provider: Provider, { headers }: SignedRequest, verified: Verified): void {
   const meaning = interpret(provider, verified, (name) => headers.get(name));
   if (meaning === null) {
     console.log(
-      "  but no JSON object in UTF-8: the server answers 400 and keeps it for you to see",
+      "  but the body is not a JSON object in UTF-8: the server answers 400 and stores it as unreadable",
     );
     return;
   }
-  const ignored = meaning.status === "ignored" ? " (ignored: operators are not told)" : "";
+  const ignored = meaning.status === "ignored" ? " (ignored: no notifications)" : "";
   console.log(`  type   ${meaning.type}${ignored}`);
   console.log(`  title  ${meaning.title}`);
   console.log(`  key    ${deliveryIdentity(provider, meaning, verified).keys[0]}`);
@@ -157,13 +157,13 @@ async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise
     try {
       headers.append(name, value);
     } catch {
-      throw new UsageError(`A header is written as "name: value", not as "${line}"`);
+      throw new UsageError(`Write a header as "name: value", not "${line}"`);
     }
   }
   return headers;
 }
 
-/** The lines of a file of headers that hold one: no empty ones, and no `POST / HTTP/1.1`. */
+/** The header lines of a file, without empty lines and a request line such as `POST / HTTP/1.1`. */
 function linesOf(bytes: Uint8Array): readonly string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
   return lines.filter((line) => line.trim() !== "" && !/^[A-Z]+ \S+ HTTP\/[\d.]+$/.test(line));

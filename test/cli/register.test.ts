@@ -30,7 +30,7 @@ describe("skyhook register", () => {
   const register = (cwd: string, env: Record<string, string> = {}) =>
     skyhook([...base, api], { cwd, env: { DEPLOY_API_TOKEN: "tkn_1", ...env } });
 
-  test("makes the webhook, stores its secret unseen, and keeps the one before", async () => {
+  test("creates the webhook, stores its secret without printing it, and keeps the previous one", async () => {
     const cwd = newFolder();
     answer = () => Response.json({ id: "hook_1", secret: "first-secret-of-the-platform" });
     const first = await register(cwd);
@@ -53,7 +53,7 @@ describe("skyhook register", () => {
       previous: "first-secret-of-the-platform",
     });
     expect(second.out).toContain("still accepted");
-    expect(second.err).toContain("wins over the file");
+    expect(second.err).toContain("overrides the file");
     for (const { out, err } of [first, second]) expect(out + err).not.toMatch(/-secret-of-|tkn_1/);
   });
 
@@ -74,17 +74,17 @@ describe("skyhook register", () => {
     [
       "401",
       () => Response.json({ error: { message: "Not authorized" } }, { status: 401 }),
-      "refuses the token (401: Not authorized)",
+      "rejects the token (401: Not authorized)",
     ],
     ["403", () => Response.json({}, { status: 403 }), "paid plan"],
     [
       "a redirect",
       () => Response.redirect("https://elsewhere.example/v1"),
-      "https://elsewhere.example/v1: give that",
+      "https://elsewhere.example/v1: pass that",
     ],
     ["404", () => new Response("no such page", { status: 404 }), "404 (no such page)"],
     ["500", () => new Response("broken\u001b[31m", { status: 500 }), "answers 500: broken"],
-    ["no JSON", () => new Response("<html>"), "no JSON object"],
+    ["no JSON", () => new Response("<html>"), "not a JSON object"],
     ["no secret", () => Response.json({ id: "hook_3" }), "has no secret"],
   ])("explains %s, and stores nothing", async (_, respond, said) => {
     const cwd = newFolder();
@@ -97,7 +97,7 @@ describe("skyhook register", () => {
     expect(existsSync(join(cwd, "secrets/deploy_platform_webhook_secret"))).toBe(false);
   });
 
-  test("calls nobody without a token, a folder, a safe address or a call to make [API7-5]", async () => {
+  test("sends no request without a token, a writable folder, a safe URL or an API [API7-5]", async () => {
     const before = asked.length;
     const cwd = newFolder();
     await Bun.write(join(cwd, "secrets"), "a file where the folder should be");
@@ -116,19 +116,22 @@ describe("skyhook register", () => {
     });
     expect(plain).toMatchObject({ err: expect.stringContaining("must be https"), code: 2 });
     expect(manual).toMatchObject({ err: expect.stringContaining("webhook settings"), code: 2 });
-    expect(strange).toMatchObject({ err: expect.stringContaining("of no token"), code: 2 });
+    expect(strange).toMatchObject({
+      err: expect.stringContaining("contains invalid characters"),
+      code: 2,
+    });
     expect(asked).toHaveLength(before);
   });
 
-  test("says that a provider cannot be registered before it asks where", async () => {
+  test("reports a provider without an API before a missing --url", async () => {
     const [inbox, processor, nowhere] = await Promise.all([
       skyhook(["register", "shared_inbox"]),
       skyhook(["register", "payment_processor"]),
       skyhook(["register", "deploy_platform"]),
     ]);
     expect(inbox.err).toContain('use a rule with the action "trigger a webhook"');
-    expect(processor.err).toContain("make the webhook in its own settings");
-    expect(nowhere.err).toContain("--url <url> is needed");
+    expect(processor.err).toContain("create the webhook in its own settings");
+    expect(nowhere.err).toContain("--url <url> is required");
     for (const { code } of [inbox, processor, nowhere]) expect(code).toBe(2);
   });
 });

@@ -3,10 +3,9 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 
 import { commandLine } from "../support/cli.ts";
-import { compiledProgram } from "../support/program.ts";
+import { programName } from "../support/program.ts";
 
 const { skyhook, serve, newFolder } = commandLine();
-const program = compiledProgram === null ? "bun skyhook" : "skyhook";
 
 describe("skyhook secrets init", () => {
   test("makes a private file for each registered provider that has no secret", async () => {
@@ -60,11 +59,11 @@ describe("a first start", () => {
     const messages = entries.map((entry) => String(entry["msg"]));
     for (const id of ["task_tracker", "code_host"]) {
       const [line = "", ...others] = messages.filter((message) => message.startsWith(id));
-      expect(line).toContain(`\`${program} secrets init\``);
+      expect(line).toContain(`\`${programName} secrets init\``);
       expect(others).toEqual([]);
     }
     expect(messages).toContain(
-      `open ${server.url}/console and sign in with \`${program} console\``,
+      `open ${server.url}/console and sign in with \`${programName} console\``,
     );
   });
 

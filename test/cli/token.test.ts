@@ -9,11 +9,11 @@ import { besideServer } from "../support/cli.ts";
 const { beside, get, skyhook, newFolder } = besideServer();
 
 describe("skyhook token", () => {
-  test("prints nothing but a token that the running server takes", async () => {
+  test("prints only a token that the running server accepts", async () => {
     const made = await beside("token", "--email", "Ada@Example.com", "--role", "operator");
     expect(made.code).toBe(0);
     expect(made.out).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-    expect(made.err).toContain("made user");
+    expect(made.err).toContain("created user");
     expect(await get("/v1/events", made.out.trim())).toMatchObject({ status: 200 });
 
     const again = await beside("token", "--email", "ada@EXAMPLE.com", "--name", "Other");
@@ -26,7 +26,7 @@ describe("skyhook token", () => {
     expect(await get("/v1/events", again.out.trim())).toMatchObject({ status: 403 });
   });
 
-  test("needs no server, and lives as long as it is told", async () => {
+  test("needs no server and has the given lifetime", async () => {
     const { out, err } = await skyhook([
       "token",
       "--email",
@@ -40,25 +40,27 @@ describe("skyhook token", () => {
     expect(Number(at(claims, "exp")) - Number(at(claims, "iat"))).toBe(900);
     expect(at(claims, "roles")).toEqual(["user"]);
     expect(err).toContain("(A B)");
-    expect(err).toMatch(/made a signing key in .+: a server with another DATA_DIR or JWT_SECRET/);
+    expect(err).toMatch(
+      /created a signing key in .+: a server with another DATA_DIR or JWT_SECRET/,
+    );
   });
 
-  test("of a server in memory says that the user is not kept", async () => {
+  test("warns that the user is not stored if the database is in memory", async () => {
     const env = { DATABASE_URL: "sqlite::memory:" };
     const { out, err, code } = await skyhook(["token", "--email", "a@b.c"], { env });
     expect(claimsOf(out)).toMatchObject({ roles: ["user"] });
-    expect(err).toContain("is not kept");
+    expect(err).toContain("is not stored");
     expect(code).toBe(0);
   });
 
-  test("and another at the same moment end up with one key and one user", async () => {
+  test("run several times at once creates one key and one user", async () => {
     const cwd = newFolder();
     const made = await Promise.all(
       [1, 2, 3].map(() => skyhook(["token", "--email", "a@b.c"], { cwd })),
     );
     expect(made.map(({ code }) => code)).toEqual([0, 0, 0]);
     expect(new Set(made.map(({ out }) => textAt(claimsOf(out), "sub"))).size).toBe(1);
-    expect(made.filter(({ err }) => err.includes("made user"))).toHaveLength(1);
+    expect(made.filter(({ err }) => err.includes("created user"))).toHaveLength(1);
     const key = readFileSync(join(cwd, "data/jwt_secret"), "utf8").trim();
     for (const { out } of made) {
       const [head = "", body = "", mac = ""] = out.trim().split(".");

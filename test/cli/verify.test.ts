@@ -152,7 +152,7 @@ describe("skyhook verify", () => {
     );
     expect(plain.out).toContain("answers 400");
     const none = await skyhook(["verify", "task_tracker", "--body", "none"], { env: allSecrets });
-    expect(none.err).toContain("There is no file none");
+    expect(none.err).toContain("The file none does not exist");
     expect(none.code).toBe(1);
   });
 });

@@ -55,7 +55,7 @@ describe("SIGHUP", () => {
     writeFileSync(previous, first);
     writeFileSync(current, second);
     expect(await deliver("code_host", second)).toBe(401);
-    expect(await reload()).toContain("webhook secrets read again, changed: code_host");
+    expect(await reload()).toContain("webhook secrets reloaded, changed: code_host");
     expect(await deliver("code_host", second)).toBe(200);
     expect(await deliver("code_host", first)).toBe(200);
   });
@@ -68,7 +68,7 @@ describe("SIGHUP", () => {
   });
 
   test("logs that nothing has changed", async () => {
-    expect(await reload()).toContain("webhook secrets read again, none has changed");
+    expect(await reload()).toContain("webhook secrets reloaded, none changed");
   });
 
   test("keeps all previous secrets if one is empty, and names it", async () => {
@@ -76,7 +76,7 @@ describe("SIGHUP", () => {
     writeFileSync(file("task_tracker_webhook_secret"), second);
     const said = await reload();
     expect(said).toContain(`The secret file ${current} is empty: set it, or remove it`);
-    expect(said).toContain("the webhook secrets of before stay in force");
+    expect(said).toContain("keeping the previous webhook secrets");
     expect(said).toContain('"level":50');
     expect(await deliver("code_host", second)).toBe(200);
     expect(await deliver("task_tracker", first)).toBe(200);
@@ -118,7 +118,7 @@ test("SIGHUP during the start takes effect after it, and does not end the proces
     let log = "";
     for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
       log += text;
-      if (log.includes("SIGHUP: webhook secrets read again")) break;
+      if (log.includes("SIGHUP: webhook secrets reloaded")) break;
     }
     expect(log).toContain("skyhook serves on");
   } finally {

@@ -11,6 +11,7 @@ import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";
 import {
+  programName,
   removeFolder,
   type RunningServer,
   runSkyhook,
@@ -182,7 +183,7 @@ describe("skyhook console", () => {
     const { out, err, code } = await runSkyhook(["console", "--url", url], server);
     expect(out).toStartWith(`${url}/console#code=`);
     expect(err).toContain(
-      `${url} cannot be reached (nothing listens there): is \`bun skyhook serve\` running?`,
+      `${url} cannot be reached (connection refused): is \`${programName} serve\` running?`,
     );
     expect(code).toBe(0);
   });
@@ -190,7 +191,7 @@ describe("skyhook console", () => {
   test("explains why it cannot make a link: no signing key, or an external token issuer", async () => {
     const elsewhere = await runSkyhook(["console"], { cwd: folder, env: { DATA_DIR: "nowhere" } });
     expect(elsewhere.code).toBe(1);
-    expect(elsewhere.err).toContain("run this with the server's DATA_DIR or JWT_SECRET");
+    expect(elsewhere.err).toContain("run this command with the server's DATA_DIR or JWT_SECRET");
     const env = {
       ...server.env,
       JWKS_URL: "https://id.example/jwks",

@@ -7,6 +7,9 @@ const main = join(import.meta.dir, "../../src/main.ts");
 /** A compiled program to test instead of the source: `SKYHOOK_PROGRAM=dist/skyhook bun test …`. */
 export const compiledProgram: string | null = process.env["SKYHOOK_PROGRAM"] || null;
 
+/** How the program's hints name it. */
+export const programName = compiledProgram === null ? "bun skyhook" : "skyhook";
+
 /** Creates a temporary folder. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), "skyhook-"));

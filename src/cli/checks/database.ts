@@ -11,9 +11,9 @@ import { schema } from "../../schema/schema.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertUser } from "../../identity/users/users.sql.ts";
 import { withoutPassword } from "../../db/without-password.ts";
-import { databaseFault, isInMemory, useDatabase } from "../database.ts";
+import { withAdvice, isInMemory, useDatabase } from "../database.ts";
 import { ago } from "../durations.ts";
-import { messageOf } from "../failures.ts";
+import { messageOf } from "../errors.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkOutbox } from "./outbox.ts";
@@ -23,16 +23,16 @@ import { checkRotation } from "./rotation.ts";
 
 const about = "database";
 
-/** The database, whether it takes writes, and what it says of the past. Makes and changes nothing. */
+/** Checks that the database is readable and writable, and reports each provider's last event. Changes nothing. */
 export async function checkDatabase(config: Config, env: Environment): Promise<readonly Finding[]> {
   if (isInMemory(config)) {
-    return [odd(about, "in memory: all is lost when the server stops"), clock([])];
+    return [odd(about, "in memory: all data is lost when the server stops"), clock([])];
   }
   const file = databaseFile(config.databaseUrl);
   const name = file ?? withoutPassword(config.databaseUrl);
   try {
     if (file !== null && !isPresent(file)) {
-      const detail = `${file} is not made yet: the first start makes it (if it should be there, check DATA_DIR and DATABASE_URL)`;
+      const detail = `${file} does not exist yet: the first start creates it. If it should exist, check DATA_DIR and DATABASE_URL`;
       return [odd(about, detail), clock([])];
     }
     const { pending, warnings } =
@@ -40,7 +40,7 @@ export async function checkDatabase(config: Config, env: Environment): Promise<r
         ? await inspectServer(schema, config.databaseUrl, config.databaseLimits)
         : { pending: pendingMigrations(schema, file), warnings: [] };
     if (pending.length > 0) {
-      const detail = `${name} lacks ${pending.join(", ")}: the next start brings it up to date; keep a backup`;
+      const detail = `${name} needs the migrations ${pending.join(", ")}: make a backup, the next start applies them`;
       return [odd(about, detail), clock([])];
     }
     return await useDatabase(config, async (storage) => [
@@ -51,7 +51,7 @@ export async function checkDatabase(config: Config, env: Environment): Promise<r
       await checkOutbox(storage),
     ]);
   } catch (error) {
-    return [bad(about, messageOf(databaseFault(error, config))), clock([])];
+    return [bad(about, messageOf(withAdvice(error, config))), clock([])];
   }
 }
 
@@ -70,8 +70,8 @@ async function checkOpen(
   const events = last.flatMap(({ event }) => event ?? []);
   return [
     written === null
-      ? good(about, `${name} has the current schema and takes writes`)
-      : bad(about, `${name} takes no writes (${written}): check its disk and its owner`),
+      ? good(about, `${name} has the current schema and is writable`)
+      : bad(about, `${name} is not writable (${written}): check its disk and its owner`),
     clock(events.map(({ createdAt }) => createdAt.getTime())),
     ...last.map(({ provider, event }) =>
       good(
@@ -82,31 +82,31 @@ async function checkOpen(
   ];
 }
 
-/** Writes a row in a transaction that is rolled back on purpose. What went wrong, or null. */
+/** Writes a row in a transaction that is then rolled back. Returns the error's message, or null. */
 async function tryWriting(storage: Storage): Promise<string | null> {
-  const undo = new AppError("internal", "Undone on purpose");
+  const undo = new AppError("internal", "rolled back on purpose");
   const id = crypto.randomUUID();
   const probe = { id, name: "skyhook doctor", email: `${id}@invalid`, createdAt: new Date() };
   try {
     await storage.atomically(write(insertUser, probe), write(countDuplicate, { id: "evt_" }, undo));
-    return "the probe was not undone";
+    return "the probe was not rolled back";
   } catch (error) {
     return error === undo ? null : messageOf(error);
   }
 }
 
-/** Clocks of two machines may differ by this much. */
+/** Tolerated difference between the clocks of two machines. */
 const skewMs = 60_000;
 
-/** Whether the clock can be right: not before the program was built, nor before what it has stored. */
+/** The clock is wrong if it shows a time before the program was built or before a stored event. */
 function clock(createdAtMs: readonly number[]): Finding {
   const now = Date.now();
   const shown = new Date(now).toISOString();
-  // The file that runs: the compiled program, or Bun. No clock was behind it when it was written.
+  // The compiled program or Bun: its time of modification is in the past.
   const builtAtMs = statSync(process.execPath).mtimeMs;
   if (now + skewMs < builtAtMs) return bad("clock", `${shown} is before this program was built`);
   if (createdAtMs.some((ms) => ms > now + skewMs)) {
-    return bad("clock", `${shown} is before the newest event came: signed times will not verify`);
+    return bad("clock", `${shown} is before the newest event: signed timestamps will not verify`);
   }
   return good("clock", shown);
 }

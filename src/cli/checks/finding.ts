@@ -1,9 +1,9 @@
-/** One line of `skyhook doctor`. `bad` makes it fail; `odd` is worth a look. */
+/** One line of `skyhook doctor`. `bad` makes the command fail; `odd` is a warning. */
 export interface Finding {
   readonly level: "good" | "odd" | "bad";
-  /** What was looked at. */
+  /** The subject, such as `database`. */
   readonly about: string;
-  /** How it is; where it is not good, what to do. */
+  /** The state and, if it is not good, what to do. */
   readonly detail: string;
 }
 

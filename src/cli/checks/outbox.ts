@@ -5,18 +5,17 @@ import { programName } from "../program.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 
-/** Whether the operators' gateway takes what it is sent. */
+/** Checks whether notifications fail to reach the operator gateway. */
 export async function checkOutbox(storage: Storage): Promise<Finding> {
   const about = "notifications";
   const waiting = await storage.all(undelivered, {});
   const [failure] = await storage.all(newestFailure, {});
   const of = (status: string) => waiting.find((group) => group.status === status);
   const [retrying, dead] = [of("retrying"), of("dead")];
-  if (retrying === undefined && dead === undefined) return good(about, "none has failed");
+  if (retrying === undefined && dead === undefined) return good(about, "none failed");
   const parts = [
-    retrying &&
-      `${retrying.count} wait for another try, the oldest from ${ago(Date.now() - retrying.oldest)}`,
-    dead && `${dead.count} were given up`,
+    retrying && `${retrying.count} retrying, the oldest from ${ago(Date.now() - retrying.oldest)}`,
+    dead && `${dead.count} dead`,
   ].filter((part) => part !== undefined);
   const why = failure?.lastError ?? "unknown";
   return odd(

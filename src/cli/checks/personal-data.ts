@@ -4,13 +4,13 @@ import { type Config, type Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
 import { personalDataKeyPlaces, secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
-import { messageOf } from "../failures.ts";
+import { messageOf } from "../errors.ts";
 import { ownKeys, personalDataKeysAt } from "../keys.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
-/** The keys for personal data. Makes none. */
+/** Checks the keys for personal data. Creates none. */
 export function checkPersonalDataKey(config: Config, env: Environment): readonly Finding[] {
   const about = "personal data key";
   let keys: readonly Uint8Array[];
@@ -24,17 +24,17 @@ export function checkPersonalDataKey(config: Config, env: Environment): readonly
   const places = personalDataKeyPlaces(config.secretsDir, config.dataDir);
   const variables = Object.values(places).map(({ variable }) => variable);
   const found = personalDataKeysAt(config, env);
-  const faults = found
+  const findings = found
     .filter((place) => !variables.includes(place))
     .flatMap((file) => checkMode(about, file) ?? []);
-  if (faults.length > 0) return faults;
-  if (found.length === 0) return [good(about, "is made at the first start")];
-  // By its id one can tell which of some kept keys a booking needs.
+  if (findings.length > 0) return findings;
+  if (found.length === 0) return [good(about, "created at the first start")];
+  // The ids show which of several stored keys a booking needs.
   const ids = [...keyIds(keys)].map((id) => `key ${id}`);
   return [good(about, `from ${found.join(" and ")}: ${ids.join(", ")}`)];
 }
 
-/** Whether what is sealed can be opened, as far as a quick look tells. */
+/** Checks on a sample of bookings whether their personal data can be decrypted. */
 export async function checkPersonalData(
   storage: Storage,
   config: Config,
@@ -45,12 +45,12 @@ export async function checkPersonalData(
   try {
     keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
   } catch (error) {
-    // Told of where the keys are looked at.
+    // `checkPersonalDataKey` reports it.
     if (error instanceof ConfigError) return [];
     throw error;
   }
   const { isEmpty, lost } = await sealedKeys(storage, keys);
-  if (isEmpty) return [good(about, "none is stored yet")];
+  if (isEmpty) return [good(about, "no bookings yet")];
   if (lost.length === 0)
     return [good(about, "all sampled bookings are encrypted with available keys")];
   return lost.map(({ keyId, bookingId }) =>

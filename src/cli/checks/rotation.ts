@@ -9,7 +9,7 @@ import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 
-/** For every provider with a previous secret, whether that can be removed. */
+/** Reports for each provider with a previous secret whether it can be removed. */
 export async function checkRotation(
   storage: Storage,
   { providers, secretsDir }: Config,
@@ -20,7 +20,7 @@ export async function checkRotation(
   try {
     registered = registry(providers, (id) => store.webhookSecrets(id));
   } catch (error) {
-    // An empty secret: told of where the secrets are looked at.
+    // An empty secret: `checkSecrets` reports it.
     if (error instanceof ConfigError) return [];
     throw error;
   }

@@ -10,14 +10,14 @@ import {
 } from "../../config/secrets.ts";
 import { providerById } from "../../gateway/providers/catalogue.ts";
 import type { Secrets } from "../../gateway/signatures/signature.ts";
-import { messageOf } from "../failures.ts";
+import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 import { notRead } from "../secret-warnings.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
-/** The webhook secret of every registered provider. Tells no part of any. */
+/** Checks the webhook secret of every registered provider. Never prints a secret. */
 export function checkSecrets(
   { providers, secretsDir }: Config,
   env: Environment,
@@ -27,7 +27,7 @@ export function checkSecrets(
   const isReadable = (id: string) =>
     !findings.some((one) => one.about === id && one.level === "bad");
   const pairs = equalSecrets(store, providers.filter(isReadable)).map(([one, other]) =>
-    odd(one, `has the same secret as ${other}: a delivery of one verifies at the other`),
+    odd(one, `has the same secret as ${other}: a delivery for one verifies at the other`),
   );
   return [...findings, ...pairs];
 }
@@ -56,23 +56,23 @@ function checkProvider(
   const sourceOf = ({ variable, file }: SecretPlace) =>
     env[variable] === undefined ? file : variable;
   const source = sourceOf(current);
-  const faults = [
+  const findings = [
     ...store.unreadFiles(id).map((unread) => odd(id, notRead(unread))),
-    ...sameFaults(id, source, sourceOf(previous), secrets),
-    ...formFaults(id, source, secrets.current),
-    ...(secrets.previous === null ? [] : formFaults(id, sourceOf(previous), secrets.previous)),
+    ...sameSecretFindings(id, source, sourceOf(previous), secrets),
+    ...formFindings(id, source, secrets.current),
+    ...(secrets.previous === null ? [] : formFindings(id, sourceOf(previous), secrets.previous)),
     ...[current, previous]
       .filter(({ variable, file }) => env[variable] === undefined && existsSync(file))
       .map(({ file }) => checkMode(id, file))
       .filter((finding) => finding !== null),
   ];
-  if (faults.length > 0) return faults;
-  const rotation = secrets.previous === null ? "" : "; the previous one is accepted too";
+  if (findings.length > 0) return findings;
+  const rotation = secrets.previous === null ? "" : "; the previous one is also accepted";
   return [good(id, `secret from ${source}${rotation}`)];
 }
 
-/** A rotation that is none: one of the two was put into a place that is not read, or not at all. */
-function sameFaults(
+/** Equal secrets: the new one was not stored, or in a place that is not read. */
+function sameSecretFindings(
   id: string,
   source: string,
   previousSource: string,
@@ -83,22 +83,31 @@ function sameFaults(
   return [bad(id, detail)];
 }
 
-function formFaults(id: string, source: string, secret: string): readonly Finding[] {
-  const faults: Finding[] = [];
+function formFindings(id: string, source: string, secret: string): readonly Finding[] {
+  const findings: Finding[] = [];
   if (secret.trim() !== secret) {
-    faults.push(odd(id, `${source} has white space around it, which counts: take it off`));
+    findings.push(
+      odd(id, `${source} has white space around it, which is part of the secret: remove it`),
+    );
   }
   if (/^(["']).*\1$/.test(secret.trim())) {
-    faults.push(odd(id, `${source} starts and ends with a quote, which counts: take both off`));
+    findings.push(
+      odd(id, `${source} starts and ends with a quote, which is part of the secret: remove both`),
+    );
   }
   if (secret.trim().length < leastSecretLength) {
-    faults.push(odd(id, `${source} has fewer than ${leastSecretLength} characters: is it whole?`));
+    findings.push(
+      odd(
+        id,
+        `${source} has fewer than ${leastSecretLength} characters: check that it is complete`,
+      ),
+    );
   }
   const prefix = providerById(id)?.secretPrefix ?? "";
   if (!secret.trim().startsWith(prefix)) {
-    faults.push(
-      odd(id, `${source} does not begin with ${prefix}: take the secret that signs this webhook`),
+    findings.push(
+      odd(id, `${source} does not begin with ${prefix}: use the signing secret of this webhook`),
     );
   }
-  return faults;
+  return findings;
 }

@@ -17,24 +17,24 @@ import { tables } from "../../schema/schema.ts";
 
 export type Row = Record<string, unknown>;
 
-/** How large a row is in memory, nearly. */
+/** The approximate size of a row in memory. */
 export interface Size {
   readonly bodyBytes: number;
 }
 
-/** The first rows, or those after a row. */
+/** Statements that read the first page, or the page after a row. */
 export interface Pages<Found> {
   readonly first: Statement<Row, Found>;
   readonly after: Statement<Row, Found>;
 }
 
-/** What copies one table. */
+/** The statements that copy one table. */
 export interface CopyOfTable {
   readonly name: string;
-  /** Orders the rows and tells them apart. */
+  /** The fields that order and identify the rows. */
   readonly key: readonly string[];
   readonly pages: Pages<Row>;
-  /** The sizes of a page's rows, where some rows are too large for a page of many. */
+  /** The sizes of a page's rows, for tables with rows too large for a full page. */
   readonly sizes: Pages<Size> | null;
   readonly last: Statement<Row, Row>;
   readonly insert: Statement<Row, never>;
@@ -45,10 +45,10 @@ type FieldOf<Definition> = Definition extends TableDefinition<infer Fields> ? ke
 
 const statement = statementsOver(tables);
 
-/** Bodies may be large: of events, fewer at a time. */
+/** Events may have large bodies, so their pages are smaller. */
 const eventsPageSize = 50;
 
-/** Attempts have no key of their own and go with their notifications. */
+/** Attempts have no key and are copied with their notifications. */
 const copiesByName = {
   users: copyOf("users", ["id"]),
   clients: copyOf("clients", ["id"]),
@@ -64,7 +64,7 @@ const copiesByName = {
   secretUses: copyOf("secretUses", ["provider", "secret"]),
 } satisfies Record<Exclude<Name, "attempts">, CopyOfTable>;
 
-/** Every table, in the order in which they are copied. */
+/** All tables, in the order of copying. */
 export const copies: readonly CopyOfTable[] = Object.values(copiesByName);
 
 function copyOf<Of extends Name>(
@@ -131,7 +131,7 @@ function list(parts: readonly (Column | SQL)[]): SQL {
 }
 
 function columnOf(table: Table, field: string): Column {
-  // Guarantee: a table's columns are its properties, by the names of its row's fields.
+  // Guarantee: Drizzle's tables have their columns as properties, named like the fields of their rows.
   const column = (table as unknown as Readonly<Record<string, Column>>)[field];
   if (column === undefined) throw new Error(`There is no column ${field}`);
   return column;
@@ -159,7 +159,7 @@ export const unfinishedMark = ofMigrations()((db, { migrations }) =>
   db.select().from(migrations).where(eq(migrations.name, unfinishedCopy)),
 );
 
-/** Until it is unmarked, the database is opened by nothing but a copy. */
+/** Until the mark is removed, only a copy can open the database. */
 export const markUnfinished = ofMigrations()((db, { migrations }) =>
   db.insert(migrations).values({ name: unfinishedCopy }).onConflictDoNothing(),
 );
@@ -168,7 +168,7 @@ export const unmarkUnfinished = ofMigrations()((db, { migrations }) =>
   db.delete(migrations).where(eq(migrations.name, unfinishedCopy)),
 );
 
-/** SQLite's own table of the last number that each table with AUTOINCREMENT gave. */
+/** SQLite's table of the last number of each table with AUTOINCREMENT. */
 const ofCounters = statementsOver({
   counters: defineTable<{ name: string; seq: number }>("sqlite_sequence", {
     name: "text",
@@ -193,7 +193,7 @@ interface Sequence {
   readonly isCalled: boolean;
 }
 
-/** PostgreSQL's sequences can be read as tables of one row. */
+/** A PostgreSQL sequence can be read as a table of one row. */
 const ofSequences = statementsOver({
   seqs: defineTable<Sequence>("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
   flightIds: defineTable<Sequence>("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
@@ -216,7 +216,7 @@ export const setSequence = ofSequences<{ seq: number }>()((db, { seqs }, p) =>
     .from(seqs),
 );
 
-/** SQLite numbers flights after the highest by itself. */
+/** Only on PostgreSQL: SQLite continues after the highest flight id by itself. */
 export const setFlightIds = ofSequences()((db, { flightIds, flights }) =>
   db
     .select({

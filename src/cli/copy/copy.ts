@@ -22,10 +22,10 @@ import {
 } from "./copy.sql.ts";
 
 const pageSize = 500;
-/** A page of large rows takes about this much memory at most. */
+/** The approximate maximum memory of a page of large rows. */
 const maxPageBytes = 32 * 2 ** 20;
 
-/** What was copied of a table and found to be equal on both sides. */
+/** A copied table, compared and equal in both databases. */
 export interface CopiedTable {
   readonly name: string;
   readonly rows: number;
@@ -34,8 +34,8 @@ export interface CopiedTable {
 }
 
 /**
- * Marks a database as copied into: until `endCopy` nothing but a copy opens it. Throws when it has rows
- * that no copy put there, since the mark would take it from its users.
+ * Marks a database as the target of a copy: until `endCopy`, only a copy can open it. Throws if it contains
+ * rows of its own, because the mark would lock out its users.
  */
 export async function beginCopy(to: Storage, name: string): Promise<void> {
   const [mark] = await to.all(unfinishedMark, {});
@@ -54,9 +54,9 @@ export async function endCopy(to: Storage): Promise<void> {
 }
 
 /**
- * Copies all rows of one database to another, page by page, and then compares every row. When it is run
- * again after it was broken off, it goes on where it was. Throws when the two differ in the end: when
- * something wrote to one of them meanwhile, or the other was not empty at first.
+ * Copies all rows of one database to another, page by page, then compares every row. Run again after an
+ * interruption, it continues. Throws if the two differ at the end: another program wrote to one of them
+ * meanwhile, or the target was not empty.
  */
 export async function copyDatabase(
   from: Storage,
@@ -69,7 +69,7 @@ export async function copyDatabase(
     let page = await pageAfter(from, table, last);
     while (page.length > 0) {
       await to.atomically(
-        ...(table.name === "notifications" ? await attemptSteps(from, page) : []),
+        ...(table.name === "notifications" ? await attemptWrites(from, page) : []),
         ...page.map((row) => write(table.insert, row)),
       );
       rows += page.length;
@@ -83,14 +83,14 @@ export async function copyDatabase(
   return copied;
 }
 
-/** The number of the newest notification that there ever was, also if it is deleted by now. */
+/** The sequence number of the newest notification, including deleted ones. */
 export async function lastSeq(storage: Storage): Promise<number> {
   const statement = storage.dialect === "sqlite" ? lastCounted : lastOfSequence;
   const [row] = await storage.all(statement, {});
   return row?.seq ?? 0;
 }
 
-/** Numbers new notifications and flights of `to` after those that either database ever had. */
+/** Sets the sequences of `to` to continue after all notifications and flights that either database ever had. */
 async function continueNumbers(from: Storage, to: Storage): Promise<void> {
   const seq = Math.max(await lastSeq(from), await lastSeq(to));
   if (to.dialect === "sqlite") {
@@ -101,7 +101,7 @@ async function continueNumbers(from: Storage, to: Storage): Promise<void> {
   }
 }
 
-/** Reads both sides at once. Throws at the first row that differs. */
+/** Reads both databases in parallel. Throws at the first page that differs. */
 async function compared(
   from: Storage,
   to: Storage,
@@ -122,10 +122,10 @@ async function compared(
     if (source?.text !== target?.text) {
       const where =
         last === undefined
-          ? "its first rows"
-          : `what follows ${table.key.map((field) => String(last?.[field])).join(" ")}`;
+          ? "the first rows"
+          : `the rows after ${table.key.map((field) => String(last?.[field])).join(" ")}`;
       throw new Error(
-        `The databases differ in ${table.name}, in ${where}: stop what writes to them, empty the one copied to, and copy again`,
+        `The databases differ in ${table.name}, in ${where}: stop the programs that write to them, empty the target, and copy again`,
       );
     }
     const page = source?.page ?? [];
@@ -155,7 +155,7 @@ function following<Found>(
   return last === undefined ? [first, {}] : [after, last];
 }
 
-/** How many of the rows fit into the memory that a page may take; one, however large it is. */
+/** The number of rows that fit into the memory of a page; at least one. */
 function fitting(sizes: readonly Size[]): number {
   let bytes = 0;
   const tooMany = sizes.findIndex(({ bodyBytes }) => (bytes += bodyBytes) > maxPageBytes);
@@ -166,8 +166,11 @@ function attemptsOf(storage: Storage, notifications: readonly Row[]): Promise<Ro
   return storage.all(attemptsOfMany, { ids: notifications.map(({ id }) => String(id)) });
 }
 
-/** Writes the attempts of these notifications anew. */
-async function attemptSteps(from: Storage, notifications: readonly Row[]): Promise<Write<never>[]> {
+/** Replaces the attempts of these notifications. */
+async function attemptWrites(
+  from: Storage,
+  notifications: readonly Row[],
+): Promise<Write<never>[]> {
   const attempts = await from.all(attemptsOfMany, {
     ids: notifications.map(({ id }) => String(id)),
   });
@@ -177,7 +180,7 @@ async function attemptSteps(from: Storage, notifications: readonly Row[]): Promi
   ];
 }
 
-/** A row as text that is the same whichever database it came from. */
+/** A row as text, independent of the database it was read from. */
 function canonical(row: Row): string {
   const fields = Object.keys(row).toSorted();
   return JSON.stringify(fields.map((field) => plain(row[field])));
@@ -185,8 +188,8 @@ function canonical(row: Row): string {
 
 function plain(value: unknown): unknown {
   if (value instanceof Date) return value.getTime();
-  // As text, a page of large bodies would take many times their memory.
+  // Hashed, because a page of large bodies would take many times their memory as text.
   if (value instanceof Uint8Array) return Bun.SHA256.hash(value, "hex");
-  // One of the databases has no NUL in texts and keeps U+FFFD in its place.
+  // PostgreSQL cannot store NUL in text, so U+FFFD replaces it there.
   return typeof value === "string" ? value.replaceAll("\0", "\u{FFFD}") : value;
 }

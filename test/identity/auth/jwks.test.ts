@@ -312,7 +312,7 @@ test("`skyhook replay` uses a token from the identity provider", async () => {
   );
   for (const none of [{}, { OPERATOR_TOKEN: `${good}\nx` }]) {
     const { err, code } = await replay(none);
-    expect(err).toContain("give one of an operator's as OPERATOR_TOKEN");
+    expect(err).toContain("set OPERATOR_TOKEN to an operator's token");
     expect(err).not.toContain(good);
     expect(code).toBe(2);
   }

@@ -163,7 +163,7 @@ describe("skyhook backup", () => {
     writeFileSync(file, "dear to someone");
     const refused = await skyhook(server, "backup", file);
     expect(refused).toMatchObject({ code: 1, out: "" });
-    expect(refused.err).toMatch(/copy\.db is there already: .* --force\n$/);
+    expect(refused.err).toMatch(/copy\.db already exists: .* --force\n$/);
     expect(readFileSync(file, "utf8")).toBe("dear to someone");
     await succeed(server, "backup", file, "--force");
     expect(keysIn(file)).toEqual([keyOf(1)]);
@@ -213,7 +213,7 @@ describe("skyhook backup", () => {
     const missing = await runSkyhook(["backup", "copy.db"], { cwd: folder, env });
     expect(missing.code).toBe(1);
     expect(missing.err).toMatch(
-      /^skyhook: There is no database .*: check DATA_DIR and DATABASE_URL\n$/,
+      /^skyhook: The database .* does not exist: check DATA_DIR and DATABASE_URL\n$/,
     );
     for (const [command, tool] of [
       ["backup", "pg_dump"],
@@ -252,7 +252,7 @@ describe("skyhook restore", () => {
 
     const out = await succeed(server, "restore", file, "--force");
     expect(out).toContain(`restored to ${database} and checked; now start skyhook\n`);
-    const aside = /What was there is (\S+): remove it/.exec(out)?.[1] ?? "";
+    const aside = /The former database is (\S+): delete it/.exec(out)?.[1] ?? "";
     expect(keysIn(aside).toSorted()).toEqual(keysOf(1, 40));
     expect(statSync(database).mode & 0o777).toBe(0o600);
     expect(existsSync(`${database}-wal`)).toBe(false);
@@ -285,7 +285,7 @@ describe("skyhook restore", () => {
     await deliver(server, 3, 3);
     const careful = await skyhook(server, "restore", file);
     expect(careful.code).toBe(1);
-    expect(careful.err).toContain("with --force it is kept under another name and replaced");
+    expect(careful.err).toContain("--force replaces it and keeps it under another name");
     const live = await skyhook(server, "restore", file, "--force");
     expect(live.code).toBe(1);
     expect(live.err).toMatch(/skyhook\.db is in use: stop the server, then restore\n$/);
@@ -324,7 +324,7 @@ describe("skyhook restore", () => {
       `newer than this program (it has "9999_from_the_future")`,
     );
     expect(await refusal(database)).toContain("is the database itself");
-    expect(await refusal(join(folder, "nothing.db"))).toContain("There is no file");
+    expect(await refusal(join(folder, "nothing.db"))).toContain("does not exist");
     expect(readdirSync(join(folder, "data")).toSorted()).toEqual([
       "personal_data_key",
       "skyhook.db",
@@ -333,7 +333,7 @@ describe("skyhook restore", () => {
     expect(keysIn(database)).toEqual([keyOf(1)]);
   });
 
-  test("replaces what is no database any more, and keeps it", async () => {
+  test("replaces a damaged database and keeps it", async () => {
     const { folder, server, file } = await setUp();
     await deliver(server, 1, 2);
     await succeed(server, "backup", file);
@@ -341,12 +341,12 @@ describe("skyhook restore", () => {
     writeFileSync(databaseIn(folder), "rubbish".repeat(1_000));
     writeFileSync(`${databaseIn(folder)}-wal`, "more of it");
     const out = await succeed(server, "restore", file, "--force");
-    const aside = /What was there is (\S+): remove it/.exec(out)?.[1] ?? "";
+    const aside = /The former database is (\S+): delete it/.exec(out)?.[1] ?? "";
     expect(readFileSync(aside, "utf8").slice(0, 7)).toBe("rubbish");
     expect((await keysListed(await taken.start(folder))).toSorted()).toEqual(keysOf(1, 2));
   });
 
-  test("says when the keys here do not open the passports of the backup", async () => {
+  test("warns if the present keys cannot decrypt the passports of the backup", async () => {
     const { folder, server, file } = await setUp();
     await succeed(server, "import", flightsIn(folder));
     const booked = await book(server);
@@ -358,7 +358,7 @@ describe("skyhook restore", () => {
     renameSync(key, `${key}.kept`);
     const lost = await skyhook(server, "restore", file, "--force");
     expect(lost.code).toBe(0);
-    expect(lost.err).toContain("bring back the personal_data_key that was kept with this backup");
+    expect(lost.err).toContain("restore the personal_data_key that was stored with this backup");
     expect(existsSync(key)).toBe(false);
     writeFileSync(key, Buffer.alloc(32, 1).toString("base64"));
     expect((await skyhook(server, "restore", file, "--force")).err).toBe(lost.err);

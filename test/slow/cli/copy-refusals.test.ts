@@ -243,7 +243,7 @@ test.skipIf(skips(noManyConnections))(
     );
     expect(ended).toHaveLength(1);
     child.kill("SIGCONT");
-    expect(await child.stderr.text()).toContain("could be written to while it was copied");
+    expect(await child.stderr.text()).toContain("was not locked all the time during the copy");
     expect((await signIn(target.url)).err).toBe(`skyhook: ${unfinished}\n`);
   },
 );

@@ -136,7 +136,7 @@ describe("skyhook copy", () => {
     const missing = join(folder, "missing.db");
     const ofMissing = await run(`sqlite:${missing}`);
     expect([ofMissing.err, ofMissing.code]).toEqual([
-      `skyhook: There is no database ${missing}: check --from\n`,
+      `skyhook: The database ${missing} does not exist: check --from\n`,
       1,
     ]);
     const older = join(folder, "older.db");

@@ -11,27 +11,27 @@ describe("skyhook doctor", () => {
   const marks = (out: string) =>
     [...out.matchAll(/^([✓!✗]) +(\S.*?) {2,}/gm)].map(([, mark, about]) => `${mark} ${about}`);
 
-  test("finds nothing to repair beside a server that runs", async () => {
+  test("finds no problem beside a running server", async () => {
     await beside("send", "task_tracker", "task.completed");
     const { out, err, code } = await beside("doctor");
     expect(out).not.toMatch(/[!✗]/);
     expect(out).toMatch(/last task_tracker +(?:\d+ s ago|just now), task\./);
-    expect(out).toMatch(/has the current schema and takes writes/);
+    expect(out).toMatch(/has the current schema and is writable/);
     expect(out).toMatch(/\/readyz answers/);
     expect(out).not.toContain("secret of task_tracker");
     expect([err, code]).toEqual(["", 0]);
   });
 
-  test("changes nothing where nothing has been made yet", async () => {
+  test("creates nothing before the first start", async () => {
     const cwd = newFolder();
     const { out, code } = await skyhook(["doctor"], { cwd, env: everything });
     expect(marks(out)).toEqual(expect.arrayContaining(["! data folder", "! database", "! server"]));
-    expect(out.match(/is not made yet/g)).toHaveLength(2);
+    expect(out.match(/does not exist yet/g)).toHaveLength(2);
     expect(code).toBe(0);
     expect([...new Bun.Glob("**").scanSync({ cwd, onlyFiles: false, dot: true })]).toEqual([]);
   });
 
-  test("asks for no data folder where nothing would be kept in it", async () => {
+  test("does not require a data folder that is not used", async () => {
     const cwd = newFolder();
     await Bun.write(join(cwd, "no-folder"), "");
     const elsewhere = {
@@ -44,11 +44,11 @@ describe("skyhook doctor", () => {
       run({ ...elsewhere, PERSONAL_DATA_KEY: Buffer.alloc(32, 1).toString("base64") }),
       run(elsewhere),
     ]);
-    expect(given.out).toMatch(/✓ +data folder +no-folder is not needed/);
+    expect(given.out).toMatch(/✓ +data folder +no-folder is not used/);
     expect(marks(made.out)).toContain("✗ data folder");
   });
 
-  test("leaves the database as it was", async () => {
+  test("does not change the database", async () => {
     const cwd = newFolder();
     await skyhook(["token", "--email", "a@b.c"], { cwd });
     await skyhook(["doctor"], { cwd });
@@ -57,7 +57,7 @@ describe("skyhook doctor", () => {
     database.close();
   });
 
-  test("names every secret that is missing or odd, and tells none", async () => {
+  test("names every missing or doubtful secret, and prints none", async () => {
     const cwd = newFolder();
     const file = join(cwd, "secrets/shared_inbox_webhook_secret");
     await Bun.write(file, "same-secret-at-two-providers");
@@ -83,7 +83,7 @@ describe("skyhook doctor", () => {
     expect(none.code).toBe(1);
   });
 
-  test("finds a wrong setting, folder, key, clock, database and server", async () => {
+  test("finds an invalid setting, folder, key, clock, database and server", async () => {
     const cwd = newFolder();
     await Bun.write(
       join(cwd, "none.db"),

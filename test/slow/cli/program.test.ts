@@ -47,11 +47,14 @@ describe("skyhook", () => {
     [["config", "--yaml"], "unknown option"],
     [["token"], "--email"],
     [["token", "--email", "a@b", "--ttl", "1w"], "30s, 15m, 1h or 7d"],
-    [["token", "--email", "a@b", "--ttl", "366d"], "365d at most"],
+    [["token", "--email", "a@b", "--ttl", "366d"], "maximum is 365d"],
     [["token", "--email", "a@b", "--role", "root"], "user, operator, admin"],
-    [["token", "--email", "a b@c"], "--email is wrong; expected: "],
-    [["token", "--email", `${"a".repeat(250)}@b.de`], "--email is wrong; expected: "],
-    [["token", "--email", "a@b", "--name", " "], "--name is wrong; expected: 1 to 200 characters"],
+    [["token", "--email", "a b@c"], "--email is invalid; expected: "],
+    [["token", "--email", `${"a".repeat(250)}@b.de`], "--email is invalid; expected: "],
+    [
+      ["token", "--email", "a@b", "--name", " "],
+      "--name is invalid; expected: 1 to 200 characters",
+    ],
     [["send"], "task_tracker, shared_inbox"],
     [["send", "task_trakcer", "task.completed"], "task_tracker, shared_inbox"],
     [["send", "task_tracker"], "comment.added, task.completed, task.created"],
@@ -66,9 +69,9 @@ describe("skyhook", () => {
     [["verify", "task_tracker", "--body", "-", "--at", "2026-11-21"], "with its offset"],
     [["replay"], "event id"],
     [["replay", "evt_0", "--undelivered"], "event id"],
-    [["register", "deploy_platform"], "--url <url> is needed"],
+    [["register", "deploy_platform"], "--url <url> is required"],
     [["register", "deploy_platform", "--url", "ftp://a", "--api-url", "https://b"], "like http://"],
-  ] as const)("%j is wrong usage", async (args, hint) => {
+  ] as const)("%j is invalid usage", async (args, hint) => {
     const { out, err, code } = await skyhook(args, { env: everything, input: "" });
     expect(err).toContain(hint);
     expect(err).not.toContain("    at ");
@@ -86,7 +89,9 @@ describe("skyhook serve", () => {
 
   test("says what to do when the port is taken", async () => {
     const port = new URL(running().url).port;
-    const err = oneLine(`Port ${port} is taken: stop the program that has it, or set another PORT`);
+    const err = oneLine(
+      `Port ${port} is in use: stop the program that uses it, or set another PORT`,
+    );
     expect(await failing({ PORT: port })).toEqual({ err, code: 1 });
   });
 

@@ -41,7 +41,7 @@ describe("skyhook replay", () => {
       }
       await until(() => gateway.received.length === 2);
       await until(async () =>
-        (await skyhook(["doctor"], own)).out.includes("2 wait for another try, the oldest from"),
+        (await skyhook(["doctor"], own)).out.includes("2 retrying, the oldest from"),
       );
       status = 200;
       const { out, err, code } = await skyhook(["replay", "--undelivered"], own);
@@ -52,16 +52,16 @@ describe("skyhook replay", () => {
       const ids = gateway.received.map(({ headers }) => headers["webhook-id"]);
       expect(new Set(ids).size).toBe(2);
       await until(async () =>
-        (await skyhook(["replay", "--undelivered"], own)).out.startsWith("every notification has"),
+        (await skyhook(["replay", "--undelivered"], own)).out.startsWith("all notifications are"),
       );
-      expect((await skyhook(["doctor"], own)).out).toMatch(/✓ +notifications +none has failed/);
+      expect((await skyhook(["doctor"], own)).out).toMatch(/✓ +notifications +none failed/);
     } finally {
       await own.stop();
       await gateway.stop();
     }
   });
 
-  test("goes on behind an event that is gone, and takes the largest", async () => {
+  test("skips a deleted event, and replays one of the largest size", async () => {
     const gateway = testGateway(() => new Response(null, { status: 500 }));
     const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
     const own = await serve({ env: { ...allSecrets, ...env } });
@@ -74,7 +74,7 @@ describe("skyhook replay", () => {
       const headers = { ...made?.headers, [signature.headers[0] ?? ""]: signed };
       const url = `${own.url}/webhooks/code_host`;
       expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
-      await until(async () => (await skyhook(["doctor"], own)).out.includes("2 wait for another"));
+      await until(async () => (await skyhook(["doctor"], own)).out.includes("2 retrying"));
       using database = new Database(join(own.cwd, "data/skyhook.db"));
       database.run("delete from events where id = ?", [String(gone["id"])]);
       const { out, err, code } = await skyhook(["replay", "--undelivered"], own);
@@ -89,7 +89,7 @@ describe("skyhook replay", () => {
     }
   });
 
-  test("says what is wrong", async () => {
+  test("explains errors", async () => {
     const stranger = { JWT_SECRET: "another key of thirty-two bytes!", PORT: running().env.PORT };
     const [missing, keyless, strange, alone] = await Promise.all([
       beside("replay", "evt_0"),

@@ -88,7 +88,7 @@ describe("skyhook send", () => {
     const wrong = await skyhook([...args, "--secret", "another"]);
     expect(wrong.out).toStartWith("401 ");
     expect(wrong.err).toContain("another secret");
-    expect(wrong.err).toContain("or the clocks differ: the console's Refused says which");
+    expect(wrong.err).toContain("or the clocks differ. The console's Rejected view says which");
     expect(wrong.code).toBe(1);
   });
 

@@ -83,13 +83,13 @@ describe("docs/operations.md", () => {
     expect(commands("move")).toContain(url);
     const out = await run(commands("move").replace(url, `'${database.url}'`));
     expect(out).toMatch(outputOf("docs/operations.md", "run: move"));
-    expect(out).toContain("takes writes");
+    expect(out).toContain("is writable");
     expect(await database.run("select email from users")).toEqual([{ email: "ada@example.com" }]);
 
     ran.add("move back");
     const back = await run(`DATABASE_URL='${database.url}'\n${commands("move back")}`);
     expect(back).toMatch(/users +1 /);
-    expect(back).toContain("data/skyhook.db has the current schema and takes writes");
+    expect(back).toContain("data/skyhook.db has the current schema and is writable");
     // In a shell that goes on after a failure, too: now there are rows.
     const again = `set +e\n${commands("move").replace(url, `'${database.url}'`)}`;
     expect(await failure(run(again))).toMatchObject({

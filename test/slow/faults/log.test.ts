@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { codeOf } from "../../../src/cli/failures.ts";
+import { codeOf } from "../../../src/cli/errors.ts";
 import { testSecret, until } from "../../support/app.ts";
 import { mountedDisk, run, whyNoMount } from "../../support/disk.ts";
 import { deliverTo } from "../../support/load.ts";

@@ -171,7 +171,7 @@ describe("PERSONAL_DATA_KEY", () => {
     writeFileSync(join(data, "personal_data_key"), key);
     const good = await runSkyhook(["restore", file, "--force"], place);
     expect(good).toMatchObject({ code: 0, err: "" });
-    expect(good.out).toContain("now start skyhook");
+    expect(good.out).toContain("start skyhook now");
   });
 
   test("is found to be missing from a small sample of many bookings", async () => {
@@ -237,8 +237,8 @@ describe("keys that an instance on PostgreSQL generated", () => {
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };
     const alone = await taken.start(folder, env);
-    expect(alone.log()).toContain("PERSONAL_DATA_KEY is not set, so passports are sealed with");
-    expect(alone.log()).toContain("JWT_SECRET is not set, so access tokens are signed with");
+    expect(alone.log()).toContain("PERSONAL_DATA_KEY is not set: passports are encrypted with");
+    expect(alone.log()).toContain("JWT_SECRET is not set: access tokens are signed with");
     expect(await findings("personal data key", alone)).toEqual([
       expect.stringContaining("! PERSONAL_DATA_KEY is not set"),
     ]);
