@@ -24,7 +24,6 @@ function comparesSecrets(line: string): boolean {
 
 /** Comparisons outside of requests, or by operators, who have the secrets anyway. */
 const harmless = [
-  "cli/checks/folders.ts: const isVariable = given.source === settings.jwtSecret.key;",
   // `doctor` checks for surrounding white space.
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
   // The command line stores a new secret.

@@ -143,13 +143,13 @@ describe("skyhook backup", () => {
     expect(keysIn(file).toSorted()).toEqual(keysOf(1, 3));
   });
 
-  test("says what must be kept beside it, and where that is", async () => {
+  test("lists the secrets to store with it, and their places", async () => {
     const { folder, server, file } = await setUp();
     mkdirSync(join(folder, "secrets"));
     writeFileSync(join(folder, "secrets", "code_host_webhook_secret"), "a secret");
     const out = await succeed(server, "backup", file);
     expect(out).toContain(
-      `${join(folder, "data", "personal_data_key")}  opens birth dates and passports: without it they are lost\n`,
+      `${join(folder, "data", "personal_data_key")}  decrypts birth dates and passports, which are lost without it\n`,
     );
     expect(out).toContain("JWT_SECRET  ");
     expect(out).toContain("TASK_TRACKER_WEBHOOK_SECRET  ");
@@ -182,7 +182,7 @@ describe("skyhook backup", () => {
   const canLimit = Bun.which("bash") !== null;
 
   test.skipIf(skips(canLimit ? null : "bash is not installed"))(
-    "on a full disk says so and leaves nothing",
+    "reports a full disk and leaves no file",
     async () => {
       const { folder, server, file } = await setUp();
       fatten(folder, 20);
@@ -190,7 +190,7 @@ describe("skyhook backup", () => {
       const through = ["bash", "-c", `trap '' XFSZ; ulimit -f 10000; exec "$0" "$@"`];
       const { code, err } = await runSkyhook(["backup", file], { ...server, through });
       expect(code).toBe(1);
-      expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has room\n$/);
+      expect(err).toMatch(/^skyhook: The copy failed \(.+\): check that \S+ .* has free space\n$/);
       expect(readdirSync(folder)).toEqual(["data"]);
       await deliver(server, 1, 1);
     },
@@ -240,7 +240,7 @@ function damage(file: string): void {
 }
 
 describe("skyhook restore", () => {
-  test("brings back exactly what was acknowledged when the backup was made, and keeps the rest aside", async () => {
+  test("restores exactly what was acknowledged before the backup, and keeps the former database", async () => {
     const { folder, server, file } = await setUp();
     const database = databaseIn(folder);
     await deliver(server, 1, 30);
@@ -251,7 +251,7 @@ describe("skyhook restore", () => {
     expect(statSync(`${database}-wal`).size).toBeGreaterThan(0);
 
     const out = await succeed(server, "restore", file, "--force");
-    expect(out).toContain(`restored to ${database} and checked; now start skyhook\n`);
+    expect(out).toContain(`restored to ${database} and checked; start skyhook now\n`);
     const aside = /The former database is (\S+): delete it/.exec(out)?.[1] ?? "";
     expect(keysIn(aside).toSorted()).toEqual(keysOf(1, 40));
     expect(statSync(database).mode & 0o777).toBe(0o600);

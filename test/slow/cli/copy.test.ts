@@ -58,7 +58,7 @@ const bookOnce = (app: Awaited<ReturnType<typeof startApp>>) =>
   app.as("user", "/v1/api/bookings", post(bookingBody(1), { "idempotency-key": "once" }));
 
 describe("skyhook copy", () => {
-  test("moves everything to PostgreSQL: cursors, keys, seats and the feed's place stay good", async () => {
+  test("moves everything to PostgreSQL: cursors, keys, seats and feed positions stay valid", async () => {
     const clock = manualClock();
     const before = await startApp({ DATABASE_URL: `sqlite:${file}` }, clock);
     await addFlight(before);
@@ -128,7 +128,7 @@ describe("skyhook copy", () => {
     });
   });
 
-  test("neither makes nor changes what it copies from", async () => {
+  test("neither creates nor changes the source", async () => {
     const run = (from: string) =>
       runSkyhook(["copy", "--from", from, "--to", `sqlite:${join(folder, "never.db")}`], {
         cwd: folder,
@@ -143,7 +143,7 @@ describe("skyhook copy", () => {
     using client = new Database(older);
     client.run("create table migrations (name text not null primary key) strict");
     const ofOlder = await run(`sqlite:${older}`);
-    expect(ofOlder.err).toContain(`${older} lacks 0001_initial`);
+    expect(ofOlder.err).toContain(`${older} needs the migrations 0001_initial`);
     expect(client.query("select name from sqlite_schema").values()).toHaveLength(2);
     expect(["missing.db", "never.db"].map((name) => existsSync(join(folder, name)))).toEqual([
       false,

@@ -118,7 +118,7 @@ describe("skyhook import", () => {
 
   test.each([
     [["import"], 2, "missing required argument"],
-    [["import", "none.csv"], 1, "There is no file none.csv"],
+    [["import", "none.csv"], 1, "The file none.csv does not exist"],
     [["import", "x.csv", "--format", "xml"], 2, "csv, ndjson"],
   ])("%j fails with %d", async (args, code, says) => {
     const result = await skyhook(...args);

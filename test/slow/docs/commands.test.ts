@@ -132,7 +132,7 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
   },
 
   async "docs/webhooks.md run: replay"({ shell }, code) {
-    expect(await done(shell(code))).toBe("every notification has been delivered\n");
+    expect(await done(shell(code))).toBe("all notifications are delivered\n");
   },
 
   async "docs/operations.md run: backup"({ shell, folder }, code) {

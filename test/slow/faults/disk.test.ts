@@ -82,7 +82,7 @@ describe.skipIf(skips(whyNoMount))("a start", () => {
     run(["sh", "-c", `dd if=/dev/zero of=${folder}/ballast 2>/dev/null || true`]);
     const { out, err, code } = await startOn(folder);
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^skyhook: .*(disk and its free space|can be written)[^\n]*\n$/);
+    expect(err).toMatch(/^skyhook: .*(disk and its free space|make both writable)[^\n]*\n$/);
     run(["rm", `${folder}/ballast`]);
     const server = await taken.start(folder, {}, disk);
     expect(await deliverTo(server, 1)).toBe(200);
@@ -96,7 +96,9 @@ describe.skipIf(skips(whyNoMount))("a start", () => {
     run(["mount", "-o", "remount,ro", folder]);
     const { out, err, code } = await startOn(folder);
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^skyhook: .*can be written by this user, or set DATABASE_URL [^\n]*\n$/);
+    expect(err).toMatch(
+      /^skyhook: .*make both writable for this user, or change DATABASE_URL [^\n]*\n$/,
+    );
     run(["mount", "-o", "remount,rw", folder]);
     const server = await taken.start(folder);
     expect(await keysListed(server)).toEqual([keyOf(1)]);

@@ -78,7 +78,7 @@ describe("PERSONAL_DATA_KEY", () => {
     const rotated = await taken.start(folder);
     expect((await read(rotated, id)).status).toBe(200);
     const backup = await runSkyhook(["backup", join(folder, "copy.db")], rotated);
-    expect(backup.out).toContain(`${previous}  opens birth dates and passports`);
+    expect(backup.out).toContain(`${previous}  decrypts birth dates and passports`);
     expect(await findings("personal data key", rotated)).toEqual([
       expect.stringMatching(
         /^✓ from \S+_key and \S+_key_previous: key [0-9a-f]{8}, key [0-9a-f]{8}$/,
@@ -152,7 +152,7 @@ describe("PERSONAL_DATA_KEY", () => {
     const place = { cwd: empty, env: { DATA_DIR: data } };
     const restored = await runSkyhook(["restore", file], place);
     expect(restored.out).toContain("and checked; do not start skyhook yet\n");
-    expect(restored.err).toMatch(/bring back the personal_data_key .* \(key [0-9a-f]{8}\)\n$/);
+    expect(restored.err).toMatch(/restore the personal_data_key .* \(key [0-9a-f]{8}\)\n$/);
     // `doctor` and `booking reveal` make no key either.
     expect(await findings("personal data", place)).toEqual([
       expect.stringMatching(/^✗ .* restore it as PERSONAL_DATA_KEY \(or as the file/),
@@ -211,7 +211,10 @@ describe("PERSONAL_DATA_KEY", () => {
   });
 
   test.each([
-    ["short", /^PERSONAL_DATA_KEY must be the base64 of 32 bytes: openssl rand -base64 32/],
+    [
+      "short",
+      /^PERSONAL_DATA_KEY must be the base64 of 32 bytes: create one with openssl rand -base64 32/,
+    ],
     ["", /^PERSONAL_DATA_KEY is empty: set it, or remove it/],
   ])("%j fails in doctor and prevents the start", async (PERSONAL_DATA_KEY, says) => {
     const place = { cwd: taken.newFolder(), env: { PERSONAL_DATA_KEY, PORT: "0" } };
@@ -280,7 +283,7 @@ describe("webhook secrets", () => {
     writeFileSync(join(place.cwd, "secrets", current), other);
     writeFileSync(join(place.cwd, "secrets", `${current}_previous`), old);
     process.kill(server.pid, "SIGHUP");
-    const unread = `secrets/${current} is not read: CODE_HOST_WEBHOOK_SECRET is set in the environment`;
+    const unread = `secrets/${current} is not read, because CODE_HOST_WEBHOOK_SECRET is set in the environment`;
     await until(() => server.log().includes(unread), 20_000);
     const said = await findings("code_host", server);
     expect(said).toContainEqual(expect.stringContaining(`! ${unread}`));
@@ -307,7 +310,7 @@ describe("webhook secrets", () => {
   test("in quotes cause a warning", async () => {
     const quoted = placeWith({ [current]: `"${old}"\n` });
     expect(await findings("code_host", quoted)).toEqual([
-      `! secrets/${current} starts and ends with a quote, which counts: take both off`,
+      `! secrets/${current} starts and ends with a quote, which is part of the secret: remove both`,
     ]);
   });
 
