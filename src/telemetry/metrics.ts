@@ -23,12 +23,19 @@ interface Definition<Label extends string> {
 export function createMetrics() {
   const registry = new Registry();
   const refreshers: (() => void | Promise<void>)[] = [];
+  /** The scrape in progress; null without one. */
+  let scraping: Promise<string> | null = null;
   const about = <Label extends string>({ name, help, labels = [] }: Definition<Label>) => ({
     name,
     help,
     labelNames: [...labels],
     registers: [registry],
   });
+
+  async function refreshed(): Promise<string> {
+    for (const refresh of refreshers) await refresh();
+    return registry.metrics();
+  }
 
   return {
     counter: <Label extends string = never>(definition: Definition<Label>) =>
@@ -43,10 +50,13 @@ export function createMetrics() {
     onScrape(refresh: () => void | Promise<void>): void {
       refreshers.push(refresh);
     },
-    /** Returns all metrics in Prometheus' text format, version 0.0.4. */
-    async scrape(): Promise<string> {
-      for (const refresh of refreshers) await refresh();
-      return registry.metrics();
+    /**
+     * Returns all metrics in Prometheus' text format, version 0.0.4. Concurrent scrapes share one result, because
+     * anyone may scrape and a refresh reads the database.
+     */
+    scrape(): Promise<string> {
+      scraping ??= refreshed().finally(() => (scraping = null));
+      return scraping;
     },
     contentType: registry.contentType,
   };

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { metricsIn, valueOf } from "../support/exposition.ts";
 import { postQuery } from "../support/graphql.ts";
@@ -141,4 +142,17 @@ describe("metrics", () => {
     expect(text).toMatch(/^skyhook_build_info\{version="[^"]+",bun_version="[^"]+"\} 1$/m);
     expect(await scrape()).not.toMatch(/^skyhook_database_/m);
   });
+});
+
+test("concurrent scrapes refresh the metrics once", async () => {
+  const metrics = createMetrics();
+  const refreshes = metrics.counter({ name: "refreshes_total", help: "Refreshes" });
+  metrics.onScrape(async () => {
+    refreshes.inc();
+    await Promise.resolve();
+  });
+  const texts = await Promise.all(Array.from({ length: 5 }, () => metrics.scrape()));
+  texts.push(await metrics.scrape());
+  const counts = texts.map((text) => /^refreshes_total (\d+)$/m.exec(text)?.[1]);
+  expect(counts).toEqual(["1", "1", "1", "1", "1", "2"]);
 });
