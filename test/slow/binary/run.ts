@@ -1,6 +1,6 @@
-// Compiles the program and lets the black-box tests loose on it: those that know it only as a process.
-// Where the machine allows, they run as a user with no rights and without a network. With a file's name:
-// that program, already compiled. Ends with bun test's summary.
+// Compiles the program and runs the black-box tests on it: those that use it only as a process. Where
+// possible, they run as an unprivileged user and without a network. With a file name as argument, it tests
+// that compiled program instead. Ends with bun test's summary.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -28,34 +28,34 @@ const files = [
   "test/slow/security/files.test.ts",
 ];
 
-/** The user with no rights, by number: not every machine has the name. */
+/** The unprivileged user, as a number, since not every machine has the name. */
 const nobody = 65_534;
 
-/** A way to run something with less, and a command that succeeds where that way can be gone. */
+/** A restricted way to run a command, and a command that succeeds if the restriction is available. */
 interface Restriction {
   readonly what: string;
   readonly command: readonly string[];
 }
 
-/** Loopback stays: the tests are the program's clients. */
+/** Keeps the loopback interface, which the tests use. */
 const withoutNetwork: Restriction = {
   what: "without a network",
   command: ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$0" "$@"'],
 };
 const asNobody: Restriction = {
-  what: "as a user with no rights",
+  what: "as an unprivileged user",
   command: ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"],
 };
 
-/** The restrictions that can be had here, in that order; says of each that cannot why not. */
+/** The available restrictions, in order. Prints why each of the others is not available. */
 function possible(restrictions: readonly Restriction[]): readonly string[] {
   if (process.getuid?.() !== 0) {
-    console.log("Not root: the tests run as this user, with the network there is");
+    console.log("Not root: the tests run as this user, with network access");
     return [];
   }
   const through: string[] = [];
   for (const { what, command } of restrictions) {
-    // As they will run: Bun and the tests have to be found by whoever runs them.
+    // Check with the same user, who has to be able to read Bun and the tests.
     const trial = [
       ...through,
       ...command,
@@ -82,7 +82,7 @@ function whyNot(command: readonly string[]): string | null {
   }
 }
 
-/** Compiles here and from a copy in another folder. Throws when the two programs differ. */
+/** Compiles the source here and a copy in another folder. Throws when the two programs differ. */
 async function compileTwice(program: string): Promise<void> {
   const [first] = await compile(join(root, "src/main.ts"), program);
   // On the disk of the packages, which are linked rather than copied where that can be.
@@ -108,7 +108,8 @@ async function compileTwice(program: string): Promise<void> {
     );
     if (exitCode !== 0) throw new Error(`The copy was not built: ${stderr.toString()}`);
     const [one, other] = await Promise.all([first ?? program, copy].map(digestOf));
-    if (one !== other) throw new Error("Built in two folders, the program has other bytes");
+    if (one !== other)
+      throw new Error("The build is not reproducible: two folders gave different programs");
     console.log(`Built in two folders, the program is the same: sha256 ${one}`);
   } finally {
     rmSync(elsewhere, { recursive: true, force: true });
@@ -131,7 +132,7 @@ try {
   mkdirSync(own);
   chmodSync(own, 0o777);
   const through = possible([withoutNetwork, asNobody]);
-  // With no patterns to ignore, the slow ones among the files are found too.
+  // Without ignore patterns, slow tests are found too.
   const test = [process.execPath, "test", "--parallel", "--path-ignore-patterns=", ...files];
   const child = Bun.spawn([...through, ...test], {
     cwd: root,

@@ -5,7 +5,7 @@ import { databases } from "./databases.ts";
 import { book, type BookingRequest, cancel } from "./requests.ts";
 import { CrashService } from "./service.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const seats = 40;
@@ -13,7 +13,7 @@ const insertBooking = `insert into "bookings"`;
 const cancelBooking = `update "bookings"`;
 const changeSeats = `update "flights"`;
 
-/** Where the process dies, and whether the seats are taken by then. */
+/** Where the process is killed, and whether the seats are already taken. */
 const bookingSteps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the seats are taken", { moment: "after statement", sql: changeSeats }, false],
   ["after the booking is written", { moment: "after statement", sql: insertBooking }, false],
@@ -21,10 +21,10 @@ const bookingSteps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the commit, before the answer", { moment: "after commit", sql: insertBooking }, true],
 ];
 
-/** Where the process dies, and whether the seats are given back by then. */
+/** Where the process is killed, and whether the seats are already released. */
 const cancellationSteps: readonly (readonly [string, CrashPoint, boolean])[] = [
-  ["after it is marked", { moment: "after statement", sql: cancelBooking }, false],
-  ["after the seats are given back", { moment: "after statement", sql: changeSeats }, false],
+  ["after the booking is marked", { moment: "after statement", sql: cancelBooking }, false],
+  ["after the seats are released", { moment: "after statement", sql: changeSeats }, false],
   ["before the commit", { moment: "before commit", sql: cancelBooking }, false],
   ["after the commit, before the answer", { moment: "after commit", sql: cancelBooking }, true],
 ];
@@ -41,7 +41,7 @@ describe.each(databases())("on $name", (kind) => {
     number += 1;
     return { key: `key-${number}`, flightId: 1, passengers: 2 };
   };
-  /** Seats sold, by the flight and by what was booked. */
+  /** Sold seats, according to the flight and to its bookings. */
   const sold = async () => {
     const [flight] = await service.left(
       `select seats - seats_available as gone,
@@ -53,7 +53,7 @@ describe.each(databases())("on $name", (kind) => {
   let soldBefore = 0;
 
   test.each(bookingSteps)(
-    "a booking killed %s: is made once by the retry",
+    "a booking killed %s is made once by the retry",
     async (_, point, isMade) => {
       const request = next();
       const server = await service.running();
@@ -82,7 +82,7 @@ describe.each(databases())("on $name", (kind) => {
   );
 
   test.each(cancellationSteps)(
-    "a cancellation killed %s: gives seats and money back once",
+    "a cancellation killed %s releases seats and refunds money once",
     async (_, point, isDone) => {
       const server = await service.running();
       const booked = await book(server, next());
@@ -104,7 +104,7 @@ describe.each(databases())("on $name", (kind) => {
     },
   );
 
-  test("after all of that: the seats sold are those of the bookings", async () => {
+  test("after all of these, the sold seats match the bookings", async () => {
     await service.stop();
     expect(await sold()).toBe(soldBefore);
     const bookings = await service.left(

@@ -1,34 +1,34 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 
-/** Where the program dies, as suddenly as by `kill -9` from outside. */
+/** The point at which the program kills itself with SIGKILL. */
 export interface CrashPoint {
   readonly moment: "after statement" | "before commit" | "during commit" | "after commit";
   /** Text in the SQL of the statement; for a commit, of one of its transaction's statements. */
   readonly sql: string;
-  /** The how-manieth of those that come after the point was set; by default the first. */
+  /** Which match to use, counted from when the point was set; by default the first. */
   readonly nth?: number;
 }
 
-/** Names the file in which a process finds its crash point. */
+/** The environment variable with the file of a process's crash point. */
 export const crashPointVariable = "CRASH_POINT_FILE";
 
-/** Sets the crash point of the processes that watch `file`; null: they live on. */
+/** Sets the crash point of the processes that watch `file`; null removes it. */
 export function setCrashPoint(file: string, point: CrashPoint | null): void {
   if (point === null) return rmSync(file, { force: true });
-  // Under another name first: a process reads all of it or nothing.
+  // Write and rename, so that a process never reads an incomplete file.
   writeFileSync(`${file}.new`, JSON.stringify(point));
   renameSync(`${file}.new`, file);
 }
 
-/** Is told of each statement of one connection, and calls `die` where the point in `file` says. */
+/** Receives each statement of one connection, and calls `die` at the crash point in `file`. */
 export interface CrashPoints {
   before(sql: string): void;
-  /** It is on its way, and not answered yet. */
+  /** The statement was sent and has no answer yet. */
   during(sql: string): void;
   after(sql: string): void;
 }
 
-/** Makes what is told of a connection; all count the same point. */
+/** Makes an observer for a connection. All observers share one count. */
 export function crashPoints(file: string, die: () => void): () => CrashPoints {
   let count = 0;
 
@@ -41,7 +41,7 @@ export function crashPoints(file: string, die: () => void): () => CrashPoints {
   }
 
   return () => {
-    /** The statements of the open transaction; null while there is none. */
+    /** The statements of the open transaction; null outside a transaction. */
     let transaction: string[] | null = null;
     return {
       before(sql) {

@@ -11,38 +11,38 @@ import { skips } from "../../support/skips.ts";
 /** A kind of database that the suite runs on. */
 export interface CrashDatabases {
   readonly name: string;
-  /** Loaded before the program, so that it dies at crash points. */
+  /** The module that is loaded before the program to kill it at crash points. */
   readonly preload: string;
-  /** True where a commit takes time in which the process can die. */
+  /** True if the process can die during a commit. */
   readonly commitsElsewhere: boolean;
-  /** A new one, empty or as an older release left it. Files of its own go to `folder`. */
+  /** Creates a database, empty or in the state of an older release. Its files go to `folder`. */
   make(folder: string, older?: OlderRelease): Promise<CrashDatabase>;
-  /** The names of the migrations, in order. */
+  /** Migration names in order. */
   readonly migrations: readonly string[];
 }
 
 export interface OlderRelease {
-  /** How many migrations it knew. */
+  /** The number of migrations of that release. */
   readonly migrations: number;
-  /** What it wrote. */
+  /** The SQL of its rows. */
   readonly sql: string;
 }
 
 export interface CrashDatabase {
-  /** For DATABASE_URL. */
+  /** The value of DATABASE_URL. */
   readonly url: string;
-  /** What a process left that is dead, without mending it: that is for the next start to do. */
+  /** Reads the database of a dead process without recovery, which the next start does. */
   left(): Promise<Left>;
-  /** Ends the leases of a process that is dead, as time would have done. */
+  /** Expires the leases of a dead process. */
   endLeases(): Promise<void>;
   remove(): Promise<void>;
 }
 
 export interface Left {
   rows(sql: string): Promise<readonly Row[]>;
-  /** Every table and index, with what it is made of. */
+  /** Every table and index with its definition. */
   schema(): Promise<readonly Row[]>;
-  /** What the database itself finds wrong; empty when nothing. */
+  /** The errors of the database's own integrity check; empty for an intact one. */
   damage(): Promise<readonly string[]>;
   close(): void;
 }
@@ -60,7 +60,7 @@ const sqlite: CrashDatabases = {
     return {
       url: `sqlite:${file}`,
       left: async () => copied(file),
-      // A start does so itself: it is alone on its database.
+      // Not needed: a start releases all leases, because no other process uses the database.
       endLeases: async () => {},
       remove: async () => {},
     };
@@ -109,11 +109,11 @@ async function makeOlderSchema(database: TestDatabase, older: OlderRelease): Pro
   await database.run(older.sql);
 }
 
-/** All kinds that are here. */
+/** All kinds that are available on this machine. */
 export const databases = (): readonly CrashDatabases[] =>
   skips(noManyConnections) ? [sqlite] : [sqlite, postgres];
 
-/** Opens a copy: whoever opens the database itself and closes it again writes the log back into it. */
+/** Opens a copy, since closing the original would checkpoint its log. */
 function copied(file: string): Left {
   const folder = temporaryFolder();
   const copy = join(folder, "copy.db");
@@ -136,10 +136,10 @@ function copied(file: string): Left {
   };
 }
 
-/** All connections of the program to a test's own database. */
+/** All connections of the program to a test's database. */
 const connectionsOfDead = `select pid from pg_stat_activity
   where application_name = current_setting('application_name') and pid <> pg_backend_pid()`;
-/** For a machine that is busy. */
+/** A margin for busy machines. */
 const patienceMs = 20_000;
 
 const schemaOnServer = `
@@ -156,7 +156,7 @@ const schemaOnServer = `
     where schemaname = current_schema()
   order by 1, 2, 3`;
 
-/** Waits until the server has rolled back what the dead process had begun. */
+/** Waits until the server has rolled back the open transactions of the dead process. */
 async function deathNoticed(database: TestDatabase): Promise<void> {
   const connections = () => database.run(connectionsOfDead);
   await until(async () => (await connections()).length === 0, patienceMs);
@@ -164,7 +164,7 @@ async function deathNoticed(database: TestDatabase): Promise<void> {
 
 async function leftOnServer(database: TestDatabase): Promise<Left> {
   await deathNoticed(database);
-  // By JSON, so that all numbers are numbers: the driver reads those of eight bytes as text.
+  // As JSON, because the driver returns a bigint as text.
   const rows = async (sql: string) => {
     const found = await database.run(`select to_jsonb(found) as row from (${sql}) found`);
     return found.map(({ row }) => rowOf(row));
@@ -179,7 +179,7 @@ async function leftOnServer(database: TestDatabase): Promise<Left> {
         made_of: String(row["made_of"]).replaceAll(`${ownSchema}.`, ""),
       }));
     },
-    // The server has not died, and a client cannot damage its files.
+    // Only the client died, and it cannot damage the server's files.
     damage: async () => [],
     close() {},
   };

@@ -7,13 +7,13 @@ import { databases } from "./databases.ts";
 import { deliver } from "./requests.ts";
 import { CrashService } from "./service.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const claim = `update "notifications" set "leased_until"`;
 const record = `insert into "attempts"`;
 
-/** Where the process dies, and how often the gateway is told before that and in all. */
+/** Where the process is killed, and how often the gateway is notified before that and in total. */
 const steps: readonly (readonly [string, CrashPoint, number, number])[] = [
   ["before the claim is committed", { moment: "before commit", sql: claim }, 0, 1],
   ["after the claim is committed", { moment: "after commit", sql: claim }, 0, 1],
@@ -38,7 +38,7 @@ describe.each(databases())("a notification on $name, killed", (kind) => {
     return row?.["status"];
   };
 
-  /** Whatever was due has been sent again, for what comes after it has been sent too. */
+  /** Waits until a later notification was sent, so that all earlier ones were sent again. */
   async function allSent(): Promise<void> {
     await service.settled();
     expect((await deliver(await service.running(), 1_000 + number))?.status).toBe(200);
@@ -46,11 +46,11 @@ describe.each(databases())("a notification on $name, killed", (kind) => {
     expect(service.notified().get(keyOf(1_000 + number))).toHaveLength(1);
   }
 
-  test.each(steps)("%s: comes at least once, under one id", async (_, point, before, inAll) => {
+  test.each(steps)("%s is sent at least once, under one id", async (_, point, before, inAll) => {
     number += 1;
     const server = await service.running();
     service.crashAt(point);
-    // It may or may not be acknowledged in time; stored it is.
+    // The delivery is stored, but the process may die before it is acknowledged.
     await deliver(server, number);
     await service.crashed();
     expect(told()).toHaveLength(before);
@@ -61,7 +61,7 @@ describe.each(databases())("a notification on $name, killed", (kind) => {
     expect(new Set(told()).size).toBe(1);
   });
 
-  test("while the gateway has not answered: comes again, under the same id", async () => {
+  test("before the gateway has answered is sent again, under the same id", async () => {
     number += 1;
     const held = service.holdNextNotification();
     expect((await deliver(await service.running(), number))?.status).toBe(200);

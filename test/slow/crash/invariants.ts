@@ -1,9 +1,9 @@
 import type { CrashDatabase, Left, Row } from "./databases.ts";
 
-/** What must be so at any time, each with the SQL that finds what is not. */
+/** Rules that always hold, each with the SQL that finds violations. */
 const rules: readonly (readonly [string, string])[] = [
   [
-    "seats left and seats sold are the capacity",
+    "available and sold seats add up to the capacity",
     `select f.id, f.seats, f.seats_available, sum(b.seats) as sold
      from flights f left join bookings b on b.flight_id = f.id and b.status = 'confirmed'
      group by f.id, f.seats, f.seats_available
@@ -20,7 +20,7 @@ const rules: readonly (readonly [string, string])[] = [
      where not exists (select 1 from bookings b where b.id = p.booking_id)`,
   ],
   [
-    "a booking has the one key it came with",
+    "a booking has exactly one idempotency key",
     `select id from bookings b
      where 1 <> (select count(*) from idempotency i where i.resource_id = b.id)`,
   ],
@@ -30,7 +30,7 @@ const rules: readonly (readonly [string, string])[] = [
      where not exists (select 1 from bookings b where b.id = i.resource_id)`,
   ],
   [
-    "a cancelled booking, and no other, has one refund, of what was paid at most",
+    "only a cancelled booking has a refund, of at most the price",
     `select id, status, refund_minor, total_minor from bookings
      where (status = 'cancelled') <> (refund_minor is not null) or refund_minor > total_minor`,
   ],
@@ -52,7 +52,7 @@ const rules: readonly (readonly [string, string])[] = [
      where e.told <> b.changes`,
   ],
   [
-    "what happened once is one event",
+    "an idempotency key has one event",
     `select idempotency_key from events group by idempotency_key having count(*) > 1`,
   ],
   [
@@ -66,7 +66,7 @@ const rules: readonly (readonly [string, string])[] = [
      where not exists (select 1 from events e where e.id = n.event_id)`,
   ],
   [
-    "a notification counts the attempts that are recorded, and is delivered by the last",
+    "a notification counts its recorded attempts, and only the last one may succeed",
     `select n.id, n.status, n.attempt_count from notifications n
      left join attempts a on a.notification_id = n.id
      group by n.id, n.status, n.attempt_count
@@ -75,7 +75,7 @@ const rules: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** What is wrong with the database that a dead process left; empty when it is whole. */
+/** Returns the violations in the database of a dead process; empty for an intact one. */
 export async function wrongWith(left: Left): Promise<readonly string[]> {
   const wrong = [...(await left.damage())];
   for (const [rule, sql] of rules) {
@@ -85,7 +85,7 @@ export async function wrongWith(left: Left): Promise<readonly string[]> {
   return wrong;
 }
 
-/** Rows of a database whose process is dead. Throws unless all that must be so is so. */
+/** Reads rows of a dead process's database. Throws if a rule is violated. */
 export async function wholeRows(database: CrashDatabase, sql: string): Promise<readonly Row[]> {
   const left = await database.left();
   try {

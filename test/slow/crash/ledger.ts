@@ -4,38 +4,38 @@ import { keyOf } from "../../support/load.ts";
 import { type Answer, book, cancel, deliver, type Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
 
-/** Something that is asked of the service, as often as it takes until it is answered. */
+/** A request that is repeated until it is answered. */
 interface Ask {
-  /** Tells it from all others. */
+  /** Unique. */
   readonly name: string;
   readonly send: (server: Server) => Promise<Answer | null>;
-  /** What came of it, out of the answer: never to change. */
+  /** The outcome, read from the response; it must never change. */
   readonly outcome: (answer: Answer) => string;
 }
 
 const workers = 12;
-/** What a client waits that got no answer. */
+/** The delay before a client retries. */
 const pauseMs = 20;
-/** Of ten requests one cancels and two book; the others are deliveries. */
+/** Of ten requests, one is a cancellation and two are bookings; the others are deliveries. */
 const cancelShare = 0.1;
 const bookShare = 0.2;
 
-/** Seats of the flights that are booked; the last is soon sold out. */
+/** Seats of the booked flights; the last flight sells out quickly. */
 export const ledgerSeats = [1_000, 1_000, 1_000, 25];
 
-/** What was asked of a service, what was answered, and what must therefore be in its database. */
+/** Records requests and responses, and thereby what must be in the database. */
 export class Ledger {
   readonly #acknowledged = new Map<Ask, string>();
   readonly #refused = new Set<Ask>();
   #unanswered = new Set<Ask>();
-  /** What was found in the database once must be found ever after. */
+  /** Outcomes that were once in the database, which must never disappear. */
   #found: ReadonlyMap<string, string> = new Map();
   readonly #cancellable: string[] = [];
   readonly #tolerated: ReadonlySet<number>;
   readonly #onAcknowledged: () => void;
   #last = 0;
 
-  /** `tolerated`: statuses that say nothing of what was done, as good as no answer. */
+  /** `tolerated`: statuses with an unknown outcome, treated like a missing response. */
   constructor(tolerated: readonly number[] = [], onAcknowledged: () => void = () => {}) {
     this.#tolerated = new Set(tolerated);
     this.#onAcknowledged = onAcknowledged;
@@ -49,7 +49,7 @@ export class Ledger {
     return this.#unanswered.size;
   }
 
-  /** Asks more and more, many things at a time, until something is not answered. */
+  /** Sends concurrent requests until one is not answered. */
   async load(server: Server): Promise<void> {
     let isUp = true;
     const work = async () => {
@@ -58,7 +58,7 @@ export class Ledger {
     await Promise.all(Array.from({ length: workers }, work));
   }
 
-  /** Asks more and more until it is over, whatever is not answered. */
+  /** Sends requests until the end, even if some are not answered. */
   async loadUntil(server: Server, isOver: () => boolean): Promise<void> {
     const work = async () => {
       while (!isOver()) {
@@ -68,7 +68,7 @@ export class Ledger {
     await Promise.all(Array.from({ length: workers }, work));
   }
 
-  /** Asks again what was not answered. */
+  /** Repeats the unanswered requests. */
   async retry(server: Server): Promise<void> {
     const again = [...this.#unanswered];
     this.#unanswered = new Set();
@@ -76,7 +76,7 @@ export class Ledger {
     equal(this.unanswered, 0, "A retry was not answered");
   }
 
-  /** Compares with the database that a dead process left. How many unanswered asks it had carried out. */
+  /** Compares with the database of a dead process. Returns how many unanswered requests it had committed. */
   async compare(service: Pick<CrashService, "left">): Promise<number> {
     const found = await outcomesIn(service);
     for (const [name, outcome] of this.#found)
@@ -87,7 +87,7 @@ export class Ledger {
     for (const { name } of this.#refused) ok(!found.has(name), `${name} was refused`);
     this.#found = found;
     const carriedOut = [...this.#unanswered].filter(({ name }) => found.has(name)).length;
-    equal(found.size, this.acknowledged + carriedOut, "There is something that nobody asked for");
+    equal(found.size, this.acknowledged + carriedOut, "The database has more than was requested");
     return carriedOut;
   }
 
@@ -99,7 +99,7 @@ export class Ledger {
     else {
       ok(answer.status === 200 || answer.status === 201, JSON.stringify(answer.body));
       const outcome = ask.outcome(answer);
-      // Committed by a process that died before it could say so.
+      // Committed by a process that died before its response.
       equal(this.#found.get(ask.name) ?? outcome, outcome, `${ask.name} was made again`);
       this.#acknowledged.set(ask, outcome);
       this.#onAcknowledged();
@@ -148,7 +148,7 @@ function cancellation(bookingId: string): Ask {
   };
 }
 
-/** The outcome of each ask that the database has, by its name. */
+/** The outcomes in the database, by request name. */
 async function outcomesIn(
   service: Pick<CrashService, "left">,
 ): Promise<ReadonlyMap<string, string>> {

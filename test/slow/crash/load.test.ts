@@ -7,7 +7,7 @@ import { Ledger, ledgerSeats } from "./ledger.ts";
 import { type Death, deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const named = (kind: CrashDatabases, name: string): Death => {
@@ -17,11 +17,11 @@ const named = (kind: CrashDatabases, name: string): Death => {
 };
 
 describe.each(databases())("kill -9 under load on $name", (kind) => {
-  test("loses nothing that was acknowledged, does nothing twice, and notifies of everything", async () => {
+  test("loses nothing acknowledged, does nothing twice, and sends all notifications", async () => {
     const service = await CrashService.open(kind, ledgerSeats);
     try {
       const ledger = new Ledger();
-      // Only the source can be told to die at a point of its own; the compiled program is killed as often.
+      // Crash points work only in the source; the compiled program is killed from outside as often.
       const inside =
         compiledProgram === null
           ? [

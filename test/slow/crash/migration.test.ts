@@ -6,7 +6,7 @@ import { databases, type OlderRelease } from "./databases.ts";
 import { MigrationTrial } from "./migration.ts";
 import { deliver } from "./requests.ts";
 
-// Every wait has a bound of its own; this is for a machine that is busy.
+// Each wait has its own time limit. This is a margin for busy machines.
 setDefaultTimeout(60_000);
 
 const killedCode = 137;
@@ -23,11 +23,11 @@ describe.each(databases())("a migration on $name", (kind) => {
   const all = kind.migrations.length;
   const starts: readonly (readonly [string, OlderRelease | undefined])[] = [
     ["of nothing", undefined],
-    ["of the release before", { migrations: all - 1, sql: oldRows }],
+    ["of the previous release", { migrations: all - 1, sql: oldRows }],
   ];
 
   test.each(starts)(
-    "%s, killed after each statement: is whole at the next start",
+    "%s, killed after each statement, is complete after the next start",
     async (_, release) => {
       const sound = await MigrationTrial.open(kind);
       const schema = await sound.schemaAfterStart();
@@ -51,7 +51,7 @@ describe.each(databases())("a migration on $name", (kind) => {
           await trial.end();
         }
       }
-      // Killed before the commit as well as after it.
+      // Both before and after the commit.
       expect([...left]).toEqual([release?.migrations ?? 0, all]);
     },
   );

@@ -9,9 +9,9 @@ import { wholeRows, wrongWith } from "./invariants.ts";
 const opener = join(import.meta.dir, "open-database.ts");
 const migrated = "select name from migrations order by name";
 
-/** A database, and a process that brings it to our schema but dies of it. */
+/** A database, and a process that dies while it migrates it. */
 export class MigrationTrial {
-  /** `release`: who wrote the database; undefined: nobody yet. */
+  /** `release`: the release that wrote the database; undefined: it is empty. */
   static async open(kind: CrashDatabases, release?: OlderRelease): Promise<MigrationTrial> {
     const folder = temporaryFolder();
     return new MigrationTrial(folder, kind, await kind.make(folder, release));
@@ -23,13 +23,13 @@ export class MigrationTrial {
     readonly database: CrashDatabase,
   ) {}
 
-  /** Opens the database in a process that dies at the crash point; its exit code. */
+  /** Opens the database in a process that dies at the crash point. Returns the exit code. */
   async migrateUntil(point: CrashPoint): Promise<number> {
     setCrashPoint(this.#crashPointFile, point);
     return this.#migrate().exited;
   }
 
-  /** Opens the database in a process that is killed that much later; its exit code. */
+  /** Opens the database in a process that is killed after a delay. Returns the exit code. */
   async migrateFor(ms: number): Promise<number> {
     setCrashPoint(this.#crashPointFile, null);
     const child = this.#migrate();
@@ -50,7 +50,7 @@ export class MigrationTrial {
     });
   }
 
-  /** How many migrations the dead process left done. Throws when the database is damaged. */
+  /** The number of migrations that the dead process committed. Throws when the database is damaged. */
   async done(): Promise<number> {
     const left = await this.database.left();
     try {
@@ -63,7 +63,7 @@ export class MigrationTrial {
     }
   }
 
-  /** The schema after the next start. Throws unless the database is whole then. */
+  /** The schema after the next start. Throws when the database is damaged. */
   async schemaAfterStart(): Promise<readonly Row[]> {
     setCrashPoint(this.#crashPointFile, null);
     const code = await this.#migrate().exited;

@@ -1,4 +1,4 @@
-// A process that does what every command does first, and no more: brings the database to our schema.
+// A process that only opens the database, which migrates it.
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 

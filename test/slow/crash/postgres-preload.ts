@@ -1,5 +1,5 @@
-// Loaded into the program's process before the program itself, which knows nothing of it: tells a crash
-// point of every statement that the process writes with, each on a connection that it has reserved.
+// Preloaded into the program's process: reports every statement of a write, each on a reserved connection,
+// to a crash point.
 import { existsSync } from "node:fs";
 
 import { type CrashPoints, crashPoints, crashPointVariable } from "./crash-point.ts";
@@ -7,7 +7,7 @@ import { type CrashPoints, crashPoints, crashPointVariable } from "./crash-point
 const file = process.env[crashPointVariable] ?? "";
 if (file === "") throw new Error(`${crashPointVariable} is not set`);
 
-// SIGKILL to oneself has struck before the call returns: nothing more is sent.
+// SIGKILL ends the process before the call returns, so nothing more is sent.
 const connected = crashPoints(file, () => process.kill(process.pid, "SIGKILL"));
 
 Object.defineProperty(Bun, "SQL", {
@@ -21,7 +21,7 @@ Object.defineProperty(Bun, "SQL", {
   }),
 });
 
-/** Units of work: their transactions are begun and committed by statements of their own. */
+/** Transactions of the storage: BEGIN and COMMIT are statements like others. */
 function watchReserved(pool: Bun.SQL): void {
   const reserve = pool.reserve.bind(pool);
   pool.reserve = async (options) => {
@@ -31,7 +31,7 @@ function watchReserved(pool: Bun.SQL): void {
   };
 }
 
-/** Migrations: the driver begins and commits their transaction. */
+/** Migrations: the driver sends BEGIN and COMMIT. */
 function watchBegun(pool: Bun.SQL): void {
   const begin: (work: Work) => Promise<unknown> = pool.begin.bind(pool);
   const watched = async (work: Work) => {
@@ -52,14 +52,14 @@ type Work = (transaction: Bun.TransactionSQL) => unknown;
 
 function watchStatements(connection: Bun.SQL, points: CrashPoints): void {
   const unsafe = connection.unsafe.bind(connection);
-  /** Settles when all that was sent before has been answered. */
+  /** Settles when everything sent so far has been answered. */
   let answered = Promise.resolve();
   const watched = (sql: string, values?: unknown[]) => {
     let answer: Promise<unknown> | null = null;
     const how: ("values" | "simple")[] = [];
     const send = async () => {
-      // The program sends a transaction without waiting for answers. One in which it is to die goes
-      // statement by statement, as a slow network would have it: else there were no time between two.
+      // The program pipelines a transaction. One with a crash point is sent statement by statement, as on a
+      // slow network, so that there is time between two statements.
       if (existsSync(file)) await answered;
       points.before(sql);
       const query = unsafe(sql, values);
@@ -89,10 +89,10 @@ function watchStatements(connection: Bun.SQL, points: CrashPoints): void {
   Reflect.set(connection, "unsafe", watched);
 }
 
-/** What was handed to the driver is on the wire by the end of this turn of the event loop. */
+/** Waits for the end of this turn of the event loop, when the driver has sent its statements. */
 const onItsWay = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** True for what changed nothing, as a look for due notifications: it leads nowhere. */
+/** True for statements without effect, for example a search for due notifications. They are not counted. */
 function isIdle(result: unknown): boolean {
   if (typeof result !== "object" || result === null) return false;
   const { command, count }: { command?: unknown; count?: unknown } = result;

@@ -2,7 +2,7 @@ import { bookingBody, post } from "../../support/flights.ts";
 import { authorization, delivery } from "../../support/load.ts";
 import type { RunningServer } from "../../support/program.ts";
 
-/** An answer that came whole. */
+/** A complete response. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -11,12 +11,12 @@ export interface Answer {
 
 export type Server = Pick<RunningServer, "url">;
 
-/** Delivers that number's webhook; null when no answer came. */
+/** Delivers the webhook of that number; null without a response. */
 export function deliver(server: Server, number: number): Promise<Answer | null> {
   return send(`${server.url}/webhooks/task_tracker`, delivery(number));
 }
 
-/** What is booked, and under which key: a retry is the same. */
+/** A booking request with its key, the same for a retry. */
 export interface BookingRequest {
   readonly key: string;
   readonly flightId: number;
@@ -46,7 +46,7 @@ async function send(url: string, init: RequestInit): Promise<Answer | null> {
   } catch {
     return null;
   }
-  // A balancer that reached nobody answers in HTML.
+  // A load balancer without a reachable server answers in HTML.
   const isJson = response.headers.get("content-type")?.includes("json") ?? false;
   const body: Answer["body"] = isJson ? JSON.parse(text) : {};
   return { status: response.status, headers: response.headers, body };

@@ -11,7 +11,7 @@ import type { CrashService } from "./service.ts";
 /** A way to die under load. */
 export interface Death {
   readonly name: string;
-  /** Null: `kill -9` from outside, at any time. */
+  /** Null: SIGKILL from outside, at any time. */
   readonly point: Omit<CrashPoint, "nth"> | null;
 }
 
@@ -26,35 +26,35 @@ const moments = ["after statement", "before commit", "during commit", "after com
 
 export const outside: Death = { name: "from outside", point: null };
 
-/** Every way, those from outside between the others. */
+/** All deaths, with those from outside between the others. */
 export function deathsOn({ commitsElsewhere }: CrashDatabases): readonly Death[] {
   const possible = moments.filter((moment) => commitsElsewhere || moment !== "during commit");
   return transactions.flatMap(([what, sql]) => [
     outside,
     ...possible.map((moment) => {
-      const when = moment === "after statement" ? "in the midst of" : moment.replace(" ", " the ");
+      const when = moment === "after statement" ? "in the middle of" : moment.replace(" ", " the ");
       const name = moment === "after statement" ? `${when} ${what}` : `${when} of ${what}`;
       return { name, point: { moment, sql } };
     }),
   ]);
 }
 
-/** Load goes on for up to so many acknowledgements, or as many transactions of a kind. */
+/** Maximum number of acknowledgements, or of transactions of a kind, in one round. */
 const mostAcknowledged = 300;
 const mostTransactions = 20;
-/** For a machine that is busy. */
+/** A margin for busy machines. */
 const patienceMs = 20_000;
 
 export interface Round {
   readonly acknowledged: number;
   readonly unanswered: number;
-  /** Of those unanswered, what the database had all the same. */
+  /** The unanswered requests that were in the database. */
   readonly carriedOut: number;
 }
 
 /**
- * Asks again what the round before left unanswered, then loads the service until it dies that way, and
- * compares what it left with what it said. Throws what is wrong.
+ * Repeats the unanswered requests of the previous round, loads the service until it dies, and compares the
+ * database with the responses. Throws on any difference.
  */
 export async function playRound(
   service: CrashService,
@@ -68,7 +68,7 @@ export async function playRound(
     service.crashAt({ ...point, nth: Math.ceil(Math.random() * mostTransactions) });
     await Promise.all([ledger.load(server), service.crashed()]);
   } else {
-    // Under way at the gateway when the process dies, so it has to come again.
+    // At the gateway when the process dies, so it has to be sent again.
     const held = service.holdNextNotification();
     const enough = before + Math.ceil(Math.random() * mostAcknowledged);
     const kill = async () => {
@@ -82,7 +82,7 @@ export async function playRound(
   return { acknowledged: acknowledged - before, unanswered, carriedOut };
 }
 
-/** What can be asked to the end, however many processes it is. */
+/** A service that can answer all requests, with any number of processes. */
 export interface Service extends Pick<
   CrashService,
   "settled" | "stop" | "left" | "notified" | "held"
@@ -91,9 +91,9 @@ export interface Service extends Pick<
 }
 
 /**
- * Asks again what is still unanswered, and waits for the gateway. Throws unless everything is there
- * once, and the gateway was told of each at least once, under one id. How many it was told of twice or
- * more.
+ * Repeats the unanswered requests, and waits for the gateway. Throws unless everything is stored once, and
+ * the gateway was notified of each event at least once, under one id. Returns the number of events that it
+ * was notified of more than once.
  */
 export async function endRounds(service: Service, ledger: Ledger): Promise<number> {
   await ledger.retry(await service.running());
@@ -109,12 +109,16 @@ export async function endRounds(service: Service, ledger: Ledger): Promise<numbe
     equal(status, "delivered", `the notification of ${String(key)}`);
     deepEqual([...new Set(notified.get(String(key)))], [id], `the notifications of ${String(key)}`);
   }
-  equal(notified.size, notifications.length, "The gateway was told of something that is not there");
+  equal(
+    notified.size,
+    notifications.length,
+    "The gateway was notified of an event that does not exist",
+  );
   const again = [...notified.values()].filter((ids) => ids.length > 1);
   for (const id of service.held) {
     ok(
       again.some(([first]) => first === id),
-      `${id} was not answered, and did not come again`,
+      `${id} was not answered, and was not sent again`,
     );
   }
   return again.length;

@@ -8,10 +8,10 @@ import { MigrationTrial } from "./migration.ts";
 import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
 
-/** A start has migrated by then. */
+/** By then, a start has finished its migrations. */
 const longestMigrationMs = 150;
 
-/** What a run that is broken off has to end: processes and folders. */
+/** Processes and folders to clean up when a run is interrupted. */
 const open = new Set<{ end(): Promise<void> }>();
 
 async function using<Thing extends { end(): Promise<void> }, Result>(
@@ -28,7 +28,7 @@ async function using<Thing extends { end(): Promise<void> }, Result>(
   }
 }
 
-/** Kills a migration at any time. Throws unless the next start makes the whole schema. */
+/** Kills a migration at a random time. Throws unless the next start completes the schema. */
 async function killMigration(kind: CrashDatabases, schema: readonly Row[]): Promise<void> {
   await using(MigrationTrial.open(kind), async (trial) => {
     await trial.migrateFor(Math.random() * longestMigrationMs);
@@ -42,11 +42,11 @@ interface Series {
   readonly first: number;
   readonly last: number;
   readonly of: number;
-  /** By `performance.now()`; no round begins after it. */
+  /** In terms of `performance.now()`; no round starts later. */
   readonly endsMs: number;
 }
 
-/** Plays rounds on one database; how many. */
+/** Runs rounds on one database. Returns their number. */
 async function play(kind: CrashDatabases, { first, last, of, endsMs }: Series): Promise<number> {
   const deaths = deathsOn(kind);
   const schema = await using(MigrationTrial.open(kind), (trial) => trial.schemaAfterStart());
@@ -94,7 +94,7 @@ what was acknowledged; what was not is asked again. Each round also kills a migr
     const limitMs = (options.number("minutes") * 60_000) / kinds.length;
     for (const kind of kinds) {
       const endsMs = performance.now() + limitMs;
-      // Then a new database is taken, and the old one must have everything, once.
+      // The old database must have everything exactly once; then a new one is created.
       const roundsPerDatabase = deathsOn(kind).length;
       for (let first = 1; first <= of && performance.now() < endsMs; first += roundsPerDatabase) {
         const last = Math.min(first + roundsPerDatabase - 1, of);

@@ -17,17 +17,17 @@ import type { CrashDatabase, CrashDatabases, Row } from "./databases.ts";
 import { wholeRows } from "./invariants.ts";
 import type { Server } from "./requests.ts";
 
-/** 128 and the number of SIGKILL. */
+/** The exit code of a process killed by SIGKILL: 128 + 9. */
 const killedCode = 137;
-/** For a machine that is busy. */
+/** A margin for busy machines. */
 const patienceMs = 20_000;
-/** The longest a dead process keeps others from a notification. */
+/** The longest time until a dead process's lease on a notification expires. */
 const leaseMs = 30_000;
 const dayMs = 86_400_000;
 
 /**
- * One service that dies and is started again: a database, an operator gateway, and one process after
- * another between them.
+ * A service that is killed and started again: a database, an operator gateway, and a sequence of processes
+ * between them.
  */
 export class CrashService {
   readonly #folder: string;
@@ -41,8 +41,8 @@ export class CrashService {
   readonly #held: string[] = [];
 
   /**
-   * `seats`: of each of its flights, 1,000 at most; their ids are 1, 2 and so on. Unless it
-   * `waitsForLeases`, those of a dead process end at the next start.
+   * `seats` of each flight, at most 1,000; the ids are 1, 2 and so on. Without `waitsForLeases`, the leases
+   * of a dead process are released at the next start.
    */
   static async open(
     databases: CrashDatabases,
@@ -79,7 +79,7 @@ export class CrashService {
     return join(this.#folder, "crash-point.json");
   }
 
-  /** The process that runs; a new one when there is none. */
+  /** Returns the running process; starts one if there is none. */
   async running(): Promise<RunningServer> {
     if (this.#server !== null) return this.#server;
     setCrashPoint(this.#crashPointFile, null);
@@ -99,12 +99,12 @@ export class CrashService {
     return this.#server;
   }
 
-  /** The process dies when it comes to that point. */
+  /** Sets the crash point of the process. */
   crashAt(point: CrashPoint): void {
     setCrashPoint(this.#crashPointFile, point);
   }
 
-  /** Waits until the process has died at its crash point. Throws when it does not. */
+  /** Waits until the process has died at its crash point. Throws if it ends otherwise. */
   async crashed(): Promise<void> {
     const server = await this.running();
     const code = await Promise.race([server.exited, Bun.sleep(patienceMs)]);
@@ -112,42 +112,42 @@ export class CrashService {
     this.#server = null;
   }
 
-  /** Kills the process, whatever it is at. */
+  /** Kills the process. */
   async kill(): Promise<void> {
     const server = this.#server;
     this.#server = null;
     await server?.kill();
   }
 
-  /** Rows of the database while no process has it. Throws unless the database is whole. */
+  /** Reads rows while no process is running. Throws if the database is damaged. */
   left(sql: string): Promise<readonly Row[]> {
     if (this.#server !== null) throw new Error("A process has the database");
     return wholeRows(this.#database, sql);
   }
 
-  /** The gateway will not answer the next request; the `webhook-id` of that, once it has come. */
+  /** Makes the gateway ignore the next request. Resolves with its `webhook-id` when it arrives. */
   holdNextNotification(): Promise<string> {
     this.#hold = Promise.withResolvers();
     return this.#hold.promise;
   }
 
-  /** All that the gateway did not answer. */
+  /** The `webhook-id`s that the gateway did not answer. */
   get held(): readonly string[] {
     return this.#held;
   }
 
-  /** The `webhook-id`s that came to the gateway for each event's idempotency key, in that order. */
+  /** The `webhook-id`s that the gateway received, in order, by the idempotency key of the event. */
   notified(): ReadonlyMap<string, readonly string[]> {
     return idsByKey(this.#gateway);
   }
 
-  /** Waits until the gateway has taken every notification there is. */
+  /** Waits until the gateway has accepted every notification. */
   async settled(): Promise<void> {
     const waitMs = patienceMs + (this.#waitsForLeases ? leaseMs : 0);
     await allDelivered(await this.running(), waitMs);
   }
 
-  /** Ends the process kindly; the database is then at rest. */
+  /** Stops the process with SIGTERM. */
   async stop(): Promise<void> {
     const server = this.#server;
     this.#server = null;
@@ -163,7 +163,7 @@ export class CrashService {
   }
 }
 
-/** Waits until no notification waits to be delivered. */
+/** Waits until every notification is delivered. */
 export async function allDelivered(server: Server, timeoutMs: number): Promise<void> {
   const count = async (status: string) => {
     const page = await asOperator(server, `/v1/notifications?status=${status}`);
@@ -173,7 +173,7 @@ export async function allDelivered(server: Server, timeoutMs: number): Promise<v
   await until(async () => (await count("pending")) + (await count("retrying")) === 0, timeoutMs);
 }
 
-/** By their `webhook-id`s what came to a gateway, for each event's idempotency key, in that order. */
+/** The `webhook-id`s of a gateway's requests, in order, by the idempotency key of the event. */
 export function idsByKey({ received }: TestGateway): ReadonlyMap<string, readonly string[]> {
   const ids = new Map<string, string[]>();
   for (const { headers, body } of received) {
@@ -183,7 +183,7 @@ export function idsByKey({ received }: TestGateway): ReadonlyMap<string, readonl
   return ids;
 }
 
-/** In a process of its own: one that stayed connected would spare the next start its recovery. */
+/** Runs in a separate process, since an open connection would prevent recovery at the next start. */
 export async function addFlights(
   folder: string,
   url: string,

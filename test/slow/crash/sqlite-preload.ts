@@ -1,5 +1,5 @@
-// Loaded into the program's process before the program itself, which knows nothing of it: tells a crash
-// point of every statement that the process runs through bun:sqlite.
+// Preloaded into the program's process: reports every statement that it runs through bun:sqlite to a crash
+// point.
 import { Database } from "bun:sqlite";
 
 import { crashPoints, crashPointVariable } from "./crash-point.ts";
@@ -7,7 +7,7 @@ import { crashPoints, crashPointVariable } from "./crash-point.ts";
 const file = process.env[crashPointVariable];
 if (file === undefined) throw new Error(`${crashPointVariable} is not set`);
 
-// SIGKILL to oneself has struck before the call returns: nothing more is run.
+// SIGKILL ends the process before the call returns, so nothing more is run.
 const points = crashPoints(file, () => process.kill(process.pid, "SIGKILL"))();
 
 around(Database.prototype, "run", (run, sql) => {
@@ -20,8 +20,8 @@ around(Database.prototype, "run", (run, sql) => {
 around(Database.prototype, "prepare", (prepare, sql) => {
   const statement = prepare();
   if (typeof statement !== "object" || statement === null) return statement;
-  // Those that the storage calls. What touches no row leads nowhere, and is not counted: a look for
-  // due notifications, say.
+  // The methods that the storage calls. Statements that change no row are not counted, for example a search
+  // for due notifications.
   around(statement, "run", (run) => {
     const done = run();
     if (changesOf(done) > 0) points.after(sql);
@@ -35,7 +35,7 @@ around(Database.prototype, "prepare", (prepare, sql) => {
   return statement;
 });
 
-/** From now on, `wrap` is called in the place of that method, with the real call and its first argument. */
+/** Replaces a method with `wrap`, which receives the original call and its first argument. */
 function around(
   target: object,
   name: string,

@@ -16,7 +16,7 @@ setDefaultTimeout(30_000);
 
 const skipped = noLoadBalancer ?? noManyConnections;
 
-/** One request on a connection of its own from an address of this machine; its status and body. */
+/** Sends one request on a new connection from a local address. Returns status and body. */
 async function exchange(url: string, from: string, parts: readonly (string | Uint8Array)[]) {
   const { hostname: host, port } = new URL(url);
   const socket = connect({ host, port: Number(port), localAddress: from });
@@ -37,7 +37,7 @@ async function exchange(url: string, from: string, parts: readonly (string | Uin
   return { status: Number(head.slice(9, 12)), head, body };
 }
 
-/** The head of a request, with what a delivery is signed with. */
+/** The head of a request, with the signature headers of a delivery. */
 function headOf(path: string, init: RequestInit, more: Readonly<Record<string, string>>): string {
   const headers = [...new Headers(init.headers), ...Object.entries(more)];
   const lines = headers.map(([name, value]) => `${name}: ${value}`);
@@ -79,7 +79,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     return row?.["body"];
   }
 
-  test("odd white space, a byte order mark and an emoji in chunks verify, and are stored byte for byte", async () => {
+  test("verify and store unchanged a chunked body with unusual white space, a byte order mark and an emoji", async () => {
     const body = Buffer.from(
       '\ufeff{ \t"event_name" :\r\n\r\n"item:completed" , "event_data":{"id":"1","content":"\u00e9t\u00e9 🛫"}}\n \t\n',
     );
@@ -87,7 +87,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
       headers: { "x-tasktracker-delivery-id": "odd" },
     });
     const head = headOf("/webhooks/task_tracker", init, { "transfer-encoding": "chunked" });
-    // Cut in the midst of the emoji, too.
+    // One chunk ends in the middle of the emoji.
     const cuts = [0, 1, 3, 17, body.indexOf("🛫") + 2, body.length];
     const chunks = cuts.slice(1).map((cut, index) => chunk(body.subarray(cuts[index], cut)));
     const parts = [head, ...chunks, "0\r\n\r\n"];
@@ -96,7 +96,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     expect(await storedBody("task_tracker:odd")).toBe(body.toString("hex"));
   });
 
-  test("a body of 8 MB passes, and one beyond Skyhook's limit is refused by Skyhook", async () => {
+  test("pass a body of 8 MB; Skyhook rejects one beyond its limit", async () => {
     const post = (bytes: number, id: string) =>
       fetch(`${balancer.url}/webhooks/code_host`, {
         ...signed("code_host", JSON.stringify({ padding: "x".repeat(bytes) }), systemClock, {
@@ -104,7 +104,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
         }),
       });
     expect((await post(8e6, crypto.randomUUID())).status).toBe(200);
-    // The connection is closed after that answer: a client that is still sending may not get to read it.
+    // The connection is closed after that response, and a client that is still sending may not read it.
     const tooLarge = await post(27e6, crypto.randomUUID()).then(
       ({ status }) => status,
       () => "cut off",
@@ -112,7 +112,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     expect([413, "cut off"]).toContain(tooLarge);
   });
 
-  test("a feed's messages arrive at once, whichever instance has the delivery", async () => {
+  test("send feed messages immediately, for deliveries to either instance", async () => {
     const response = await fetch(`${balancer.url}/v1/feed`, {
       headers: { authorization: await authorization("operator") },
     });
@@ -121,19 +121,19 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
       const server = servers[number % 2];
       const sent = await fetch(`${server?.url}/webhooks/task_tracker`, delivery(number));
       expect(sent.status).toBe(200);
-      // What was held back until more follows would never come: nothing is sent before this has arrived.
+      // A buffering proxy would block here: nothing more is sent until this message has arrived.
       expect((await feed.next()).data["title"]).toContain(`Task ${number}`);
     }
     await feed.close();
   });
 
-  test("failures count for the client's own address, whatever it says of itself", async () => {
+  test("count failures by the client's real address, and ignore headers that it sends", async () => {
     const guess = (from: string, forged: string) =>
       exchange(balancer.url, from, [
         headOf("/webhooks/task_tracker", {}, { "content-length": "2", "x-forwarded-for": forged }),
         "{}",
       ]);
-    // Each instance counts for itself, so between them they let twice as many through at most.
+    // Each instance has its own count, so together they allow at most twice as many.
     const most = maxFailures * servers.length;
     const statuses: number[] = [];
     while (statuses.length < most + 5) {
@@ -146,7 +146,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     expect((await guess("127.0.0.9", "127.0.0.8")).status).toBe(401);
   });
 
-  test("an instance that stops costs nobody an answer", async () => {
+  test("answer every request while one instance stops", async () => {
     const [one, two] = servers;
     let isOver = false;
     let last = 100;
@@ -169,7 +169,7 @@ describe.skipIf(skips(skipped))("two instances behind deploy/haproxy.cfg", () =>
     expect((await fetch(`${two?.url}/readyz`)).status).toBe(200);
   });
 
-  test("counters are not shown to the world", async () => {
+  test("do not expose metrics", async () => {
     expect((await fetch(`${balancer.url}/metrics`)).status).toBe(404);
   });
 });

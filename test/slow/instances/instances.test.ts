@@ -24,7 +24,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     await database[Symbol.asyncDispose]();
   });
 
-  /** What a follower of an instance's feed has seen so far. */
+  /** The events that a client of an instance's feed has received so far. */
   function follow(app: TestApp): string[] {
     const seen: string[] = [];
     const read = async () => {
@@ -36,12 +36,12 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     return seen;
   }
 
-  test("a delivery to one is heard by followers of the other", async () => {
+  test("a delivery to one appears in the feed of the other", async () => {
     const [here, there] = await start();
     const seen = follow(there);
-    // In less than the two seconds after which it would look for itself.
+    // Within less than the two seconds of the polling interval.
     let leftMs = 1_900;
-    // More than one: the first may be found by the reading with which a follower begins.
+    // More than one, because the first may be found by the initial read of the feed.
     for (let n = 1; n <= 4; n += 1) {
       expect((await here.deliverSample("task_tracker", "task.completed")).status).toBe(200);
       await until(() => {
@@ -51,7 +51,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     }
   });
 
-  test("what nobody was told of is found by looking", async () => {
+  test("polling finds notifications whose signal was lost", async () => {
     const [, there] = await start();
     const seen = follow(there);
     for (let n = 1; n <= 4; n += 1) {
@@ -68,7 +68,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     expect(seen).toEqual(["silent 1", "silent 2", "silent 3", "silent 4"]);
   });
 
-  test("seats sold at one are told to those who follow the flight at the other", async () => {
+  test("seats sold at one reach subscribers of the flight at the other", async () => {
     const [here, there] = await start();
     const { id } = await addFlight(here, { seats: 9 });
     const stop = new AbortController();
@@ -86,7 +86,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
         return told.at(-1) === left;
       });
     }
-    // Sold by one that died before it could tell.
+    // Simulates an instance that died after the sale, before its signal.
     await database.run("update flights set seats_available = 5");
     await database.run(`insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
       values ('ntf_1', 'evt_1', 1, 'sold', '', 'info', 'delivered', 0)`);
@@ -99,7 +99,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
     await following;
   });
 
-  test("the same delivery at both at once is stored once and is a duplicate for the rest", async () => {
+  test("the same delivery at both at once is stored once; the others are duplicates", async () => {
     const [here, there] = await start();
     const body = JSON.stringify({ event_name: "item:completed", event_data: { id: "1" } });
     const headers = { "x-tasktracker-delivery-id": "same" };
@@ -138,7 +138,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
 });
 
 describe.skipIf(skips(noManyConnections))("two instances under load", () => {
-  test("one is killed and all connections are cut: nothing acknowledged is lost, the other serves on", async () => {
+  test("lose nothing acknowledged when one is killed and all connections are terminated; the other keeps serving", async () => {
     const database = await postgresDatabase();
     taken.ends.push(() => database[Symbol.asyncDispose]());
     const gateway = testGateway(() => new Response());
@@ -181,7 +181,7 @@ describe.skipIf(skips(noManyConnections))("two instances under load", () => {
     await until(() => acknowledged.size > atCut + 100, 10_000);
     isOver = true;
     await Promise.all(loading);
-    // Every provider delivers again what was not acknowledged.
+    // Every provider repeats its unacknowledged deliveries.
     for (const number of open) expect(await deliverTo(survivor, number)).toBe(200);
 
     const rows = await database.run(
@@ -193,7 +193,7 @@ describe.skipIf(skips(noManyConnections))("two instances under load", () => {
     );
     expect(rows.filter(({ notes }) => notes !== 1)).toEqual([]);
 
-    // What the victim held comes when its leases have run out: half a minute, which is cut short here.
+    // The leases of the killed instance expire after 30 s; expire them now.
     await database.run("update notifications set leased_until = 0 where leased_until is not null");
     await deliverTo(survivor, ++last);
     await until(

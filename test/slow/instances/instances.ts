@@ -22,23 +22,23 @@ const leaseMs = 30_000;
 const quietMs = 2_000;
 
 /**
- * The whole of deploy/: two instances behind the load balancer, a PostgreSQL server of their own behind an
- * address that can be moved, and an operator gateway.
+ * The setup of deploy/: two instances behind the load balancer, a PostgreSQL server behind a movable address,
+ * and an operator gateway.
  */
 export class Instances implements Service {
-  /** What did not answer does so when it is asked again: nothing is held back here. */
+  /** Empty: this gateway answers every request. */
   readonly held: readonly string[] = [];
   readonly #ends: (() => unknown)[] = [];
   readonly #database: OwnPostgres;
   readonly #address: MovableAddress;
-  /** Which server holds the database now. */
+  /** The current database server. */
   #holder: Pick<OwnPostgres, "url">;
   readonly #folder: string;
   readonly #gateway: TestGateway;
   readonly #servers: RunningServer[] = [];
   #balancer: LoadBalancer | null = null;
 
-  /** `seats`: of each of its flights. */
+  /** `seats` of each flight. */
   static async open(seats: readonly number[]): Promise<Instances> {
     const database = await ownPostgres();
     const instances = new Instances(database, await movableAddress(database.url));
@@ -98,21 +98,21 @@ export class Instances implements Service {
     await this.#servers[0]?.kill();
   }
 
-  /** Starts it again where the balancer looks for it. */
+  /** Starts it again at the address that the load balancer knows. */
   async startOne(): Promise<void> {
     const { PORT = "0" } = this.#servers[0]?.env ?? {};
     this.#servers[0] = await this.#startInstance(PORT);
   }
 
-  /** Ends the database server in the midst of what it does, and starts it again. */
+  /** Crashes the database server and starts it again. */
   async restartDatabase(): Promise<void> {
     await this.#database.crash();
     await this.#database.start();
   }
 
   /**
-   * Ends the database server, has its address lead to a standby, and promotes that. Commits waited for the
-   * standby before, so it has all that was acknowledged.
+   * Crashes the database server, moves its address to a standby, and promotes the standby. Replication was
+   * synchronous, so the standby has everything acknowledged.
    */
   async failOver(): Promise<void> {
     const standby = await this.#database.addStandby();
@@ -123,8 +123,8 @@ export class Instances implements Service {
   }
 
   /**
-   * What was being delivered in an outage is free now, and not only when its lease ends. Waits until
-   * nothing is being delivered: who loses a lease in the midst of it counts one attempt too many.
+   * Releases the leases of an outage before they expire. Waits until no delivery is in progress: losing a
+   * lease during a delivery adds an attempt.
    */
   async endLeases(): Promise<void> {
     const young = async () => {

@@ -8,26 +8,26 @@ import { until } from "../../support/app.ts";
 
 import { Instances } from "./instances.ts";
 
-/** Why it cannot be played here; null when it can. */
+/** Why outage tests are skipped; null when they run. */
 export const noOutages = noLoadBalancer ?? noOwnPostgres;
 
-/** For a machine that is busy. */
+/** A margin for busy machines. */
 const patienceMs = 30_000;
-/** Of the balancer, that it reached nobody; of an instance, that it has no database. */
+/** Statuses of a balancer without a reachable instance, and of an instance without a database. */
 const unavailable = [502, 503, 504];
 
 export interface Plan {
-  /** How much is acknowledged between one outage and the next. */
+  /** The number of acknowledgements between two outages. */
   readonly acknowledgements: number;
-  /** Whether what a killed instance was about to deliver is waited for, half a minute or a whole one. */
+  /** Whether to wait 30 to 60 s for the leases of a killed instance. */
   readonly waitsForLeases: boolean;
 }
 
-/** What one kind of outage did. */
+/** The effects of one kind of outage. */
 interface Outage {
-  /** Asks not answered, or with 502 to 504, when it was asked first; asked again later. */
+  /** Requests without an answer or with 502 to 504 at first, which were repeated later. */
   readonly unanswered: number;
-  /** The longest time in which nothing at all was acknowledged. */
+  /** The longest time without any acknowledgement. */
   readonly gapMs: number;
 }
 
@@ -35,15 +35,15 @@ export interface Report {
   readonly acknowledged: number;
   /** One of two instances was killed. */
   readonly killed: Outage;
-  /** The database server crashed, and was started again. */
+  /** The database server crashed and was restarted. */
   readonly restarted: Outage;
-  /** It crashed, and a standby took over. */
+  /** The database server crashed, and a standby was promoted. */
   readonly failedOver: Outage;
-  /** Notifications that came to the gateway more than once, under one id each. */
+  /** Notifications that the gateway received more than once, each under one id. */
   readonly notifiedAgain: number;
 }
 
-/** A database server is not back any sooner. */
+/** The shortest possible outage of a database server. */
 const leastOutageMs = 100;
 
 /**
@@ -88,7 +88,7 @@ export async function playOutages({ acknowledgements, waitsForLeases }: Plan): P
     const notifiedAgain = await endRounds(instances, ledger);
     // A start that is quick enough is only waited for: what arrived meanwhile is tried again.
     for (const { unanswered, gapMs } of [seen.restarted, seen.failedOver]) {
-      ok(unanswered > 0 || gapMs >= leastOutageMs, "The database was down, and nobody noticed");
+      ok(unanswered > 0 || gapMs >= leastOutageMs, "The database was down, but no request failed");
     }
     return { acknowledged: ledger.acknowledged, ...seen, notifiedAgain };
   } finally {

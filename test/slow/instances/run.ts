@@ -4,7 +4,8 @@ import { noOutages, playOutages, type Report } from "./outages.ts";
 
 export const outages: LongRun = {
   name: "outages",
-  about: "kills an instance and the database behind a load balancer and looks for what is lost",
+  about:
+    "kills an instance and the database behind a load balancer and checks that nothing is lost",
   description: `Two instances behind HAProxy on a PostgreSQL server of their own, under load: one instance is killed with
 SIGKILL and started again, then the database server crashes and is started again, then it crashes and a
 synchronous standby takes over. Afterwards the database and the operator gateway are compared with what was acknowledged.`,
