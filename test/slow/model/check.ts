@@ -14,7 +14,7 @@ import { emptyModel, type Model } from "./model.ts";
 import { dayMs, hourMs } from "./rules.ts";
 import { type Server, startServer } from "./server.ts";
 
-/** Each command, and how often it is chosen beside the others. */
+/** Each command with its weight. */
 const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<ModelCommand>])[] = [
   [2, createUser],
   [2, importNew],
@@ -43,7 +43,7 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
 
 const anySequence = (most: number) =>
   fc.commands(
-    // By weight: fast-check's own choice among the commands is even.
+    // Repeat each command by its weight, since fast-check chooses evenly.
     commands.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary)),
     { maxCommands: most, size: "max", disableReplayLog: true },
   );
@@ -51,17 +51,17 @@ const anySequence = (most: number) =>
 export interface CheckOptions {
   readonly seed: number;
   readonly runs: number;
-  /** The most commands of one run. */
+  /** Maximum number of commands in a run. */
   readonly commands: number;
-  /** After this long nothing new is tried: what failed by then is told as short as it was found. */
+  /** Time limit: after it, shrinking stops and the shortest failure so far is reported. */
   readonly limitMs?: number;
-  /** How often each thing happened; added to. */
+  /** Counts of each outcome; the run adds to them. */
   readonly tally: Map<string, number>;
 }
 
 /**
- * Runs random sequences of commands against the model and the service on a database of their own.
- * Throws with the seed and the shortest sequence that it finds to fail.
+ * Runs random sequences of commands against the model and the service, each on a new database. Throws with
+ * the seed and the shortest failing sequence that it finds.
  */
 export async function checkModel(database: DatabaseKind, options: CheckOptions): Promise<void> {
   const { seed, runs, tally, limitMs = Infinity } = options;
@@ -89,7 +89,7 @@ export async function checkModel(database: DatabaseKind, options: CheckOptions):
   );
 }
 
-/** Three users and two flights, so that there is something to do from the start. */
+/** Three users and two flights, so that the first commands have data. */
 async function furnish(model: Model, server: Server): Promise<Model> {
   for (const name of ["Grace", "Edsger", "Barbara"]) {
     const token = await server.mint("admin", "admin", 60);

@@ -15,7 +15,7 @@ import {
   userView,
 } from "./views.ts";
 
-/** Whoever looks at what they may see of everything finds what the model has, at both doors. */
+/** Compares everything that each caller may see with the model, by REST and GraphQL. */
 export async function compareStates(model: Model, server: Server): Promise<void> {
   const token = (role: Role, id: string = role) => server.mint(id, role, 3_600);
   const [admin, operator] = await Promise.all([token("admin"), token("operator")]);
@@ -31,7 +31,7 @@ export async function compareStates(model: Model, server: Server): Promise<void>
   await compareTokens(model, server);
 }
 
-/** Every token that was kept is taken to the last moment, and not one longer. */
+/** Checks that every stored token is accepted until it expires, and not afterwards. */
 async function compareTokens({ keptTokens }: Model, server: Server): Promise<void> {
   for (const { token, expiresMs } of keptTokens.values()) {
     const { status } = await rest(server, token, "GET", "/v1/api/bookings?limit=1");
@@ -55,7 +55,7 @@ async function compareFlights(model: Model, server: Server, admin: string): Prom
     const { body } = await rest(server, null, "GET", `/v1/api/flights/${view.id}`);
     same("flight by rest", body, view);
   }
-  // By the server's own word alone: what it sold and what it has left make up the cabin.
+  // From server data alone: sold and available seats add up to the capacity.
   const bookings = await walkRest(server, admin, "/v1/api/bookings");
   for (const flight of model.flights) {
     const sold = bookings
@@ -136,7 +136,7 @@ async function compareEvents(model: Model, server: Server, token: string): Promi
   }
 }
 
-/** The events of bookings are found by what they are about; each fits one booking only. */
+/** Finds the events of bookings by subject; each belongs to one booking only. */
 function learnEventIds({ events }: Model, shown: readonly unknown[]): void {
   for (const event of events.filter(({ id }) => id === null)) {
     const found = shown.filter(
@@ -171,7 +171,7 @@ async function compareRecords(model: Model, server: Server, token: string): Prom
   model.listed = { notifications: positions(notifications), rejections: positions(rejections) };
 }
 
-/** The places of listed items, which must be in order. */
+/** The positions of listed items, which must be in order. */
 function positions(items: readonly unknown[]): Position[] {
   const found = items.map((item) => ({
     createdMs: Date.parse(String(at(item, "createdAt"))),

@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { postgresDatabase } from "../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
-/** A kind of database that the model is held against. */
+/** A kind of database that the model is tested with. */
 export interface DatabaseKind {
   readonly name: string;
-  /** An empty database of its own. */
+  /** Creates an empty database. */
   open(): Promise<OpenDatabase>;
 }
 
 export interface OpenDatabase {
   readonly url: string;
-  /** To be called between two openings of it. */
+  /** Call it before reopening the database. */
   renew(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** All kinds: a further one needs an entry here and nothing else. */
+/** All kinds. Add a kind here. */
 export const databases: readonly DatabaseKind[] = [
   {
     name: "SQLite",

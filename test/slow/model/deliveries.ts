@@ -9,7 +9,7 @@ import type { DeliveryContent } from "./model.ts";
 export const providers = ["task_tracker", "shared_inbox", "deploy_platform", "code_host"] as const;
 export type ProviderId = (typeof providers)[number];
 
-/** A delivery's meaning. */
+/** How the service interprets a delivery. */
 export interface Delivery {
   readonly content: DeliveryContent;
   readonly provider: ProviderId;
@@ -18,11 +18,11 @@ export interface Delivery {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string;
-  /** Where the id is in a header, which nobody signs: the key when another body has that of the id. */
+  /** For an unsigned id in a header: the key if another body already has the key of the id. */
   readonly keyByBody: string | null;
 }
 
-/** What is sent and how: some of it listed, one thing that nobody listed. */
+/** Sample deliveries: some of listed events, one of an unlisted event. */
 const kinds: Readonly<Record<ProviderId, readonly (readonly [sent: string, type: string])[]>> = {
   task_tracker: [
     ["item:completed", "task.completed"],
@@ -53,8 +53,8 @@ const unlisted = 3;
 const unreadable = 4;
 
 /**
- * `kind`: 0 to 2 are listed, 3 is not, 4 is no JSON. `number` tells bodies apart. `id` null: none is
- * sent where the service sends it in a header; elsewhere it is in the body.
+ * `kind`: 0 to 2 are listed events, 3 is an unlisted one, 4 is not JSON. `number` makes bodies differ. `id`
+ * null: providers that send the id in a header omit it; others have it in the body.
  */
 export function delivery(content: DeliveryContent, id: number | null): Delivery {
   const { provider, kind, number } = content;
@@ -68,7 +68,7 @@ export function delivery(content: DeliveryContent, id: number | null): Delivery 
   const knownId = inHeader ? id !== null && `delivery-${id}` : `evt-${sent}-${number}`;
   const hash = createHash("sha256").update(text).digest("hex");
   const byBody = `${provider}:sha256:${hash}`;
-  // Of what cannot be read no id is known either, but by its bytes.
+  // An unreadable delivery has no id, so its bytes identify it.
   const isById = knownId !== false && !isUnreadable;
   return {
     content,
@@ -94,7 +94,7 @@ function bodyOf(provider: ProviderId, sent: string, number: number): string {
         event_data: { id: `${number}`, content: "Rotate the keys 🛩️", item_id: "7" },
       });
     case "shared_inbox":
-      // White space that the service itself leaves out when it signs.
+      // White space that the provider removes before signing.
       return `{ "id": "${id}",\n  "type": "${sent}", "conversation": {"id": "cnv_1", "subject": "a b"} }`;
     case "deploy_platform":
       return JSON.stringify({

@@ -4,11 +4,11 @@ import { type Model, sorted, sortedEvents } from "./model.ts";
 import { cursorOf, type Direction, type Position, sliceOf } from "./rules.ts";
 import { type Door, graphql, rest, type Role, same, type Server } from "./server.ts";
 
-/** A list that the service shows page by page. */
+/** A paginated list. */
 export interface List {
   readonly name: string;
   readonly role: Role;
-  /** Null where the door has no such list. */
+  /** Null if the API does not have this list. */
   readonly path: string | null;
   readonly field: { readonly name: string; readonly id: string } | null;
   /** Newest first, as `userId` sees it. */
@@ -73,7 +73,7 @@ export interface PageRequest {
   readonly from: Position | null;
 }
 
-/** Asks for one page at one door and holds it against the list as the model has it. */
+/** Reads one page by REST or GraphQL, and compares it with the model's list. */
 export async function comparePage(
   server: Server,
   token: string,
@@ -131,7 +131,7 @@ export async function comparePage(
     expected.items.map((item) => ({ cursor: cursorOf(item) })),
   );
   same(what, at(body, "totalCount"), items.length);
-  // Before an empty page nothing can be said to be "before" or "after".
+  // An empty page has no cursors.
   if (ids.length === 0) return;
   same(
     what,
@@ -145,7 +145,7 @@ export async function comparePage(
   );
 }
 
-/** Follows a list to its end, as an application would; what it shows on the way, item by item. */
+/** Reads a list to its end, like an application. Returns its items. */
 export async function walk(
   page: (cursor: string | null) => Promise<{ items: readonly unknown[]; next: string | null }>,
 ): Promise<unknown[]> {

@@ -12,8 +12,8 @@ import {
 } from "./rules.ts";
 
 /*
- * What the service should hold, as plain lists. Commands change it beside the server; ids that only
- * the server can make are learned from its answers.
+ * The expected content of the service, as plain lists. Commands update it together with the server; ids that
+ * only the server can generate are read from its responses.
  */
 
 export interface ModelUser extends Position {
@@ -64,7 +64,7 @@ export interface ModelBooking extends Position {
   cancellation: { readonly atMs: number; readonly terms: Terms; readonly reason: string } | null;
 }
 
-/** What a delivery's bytes are made from. */
+/** The values that determine a delivery's bytes. */
 export interface DeliveryContent {
   readonly provider: ProviderId;
   readonly kind: number;
@@ -72,7 +72,7 @@ export interface DeliveryContent {
 }
 
 export interface ModelEvent {
-  /** Null until the server was asked: the answer to a booking does not name its event. */
+  /** Null until it is read from the server: the response to a booking does not contain its event. */
   id: string | null;
   readonly createdMs: number;
   readonly provider: string;
@@ -80,13 +80,13 @@ export interface ModelEvent {
   readonly status: "accepted" | "ignored" | "unreadable";
   readonly key: string;
   readonly body: string;
-  /** What was delivered, so that it can be delivered again; null for the service's own. */
+  /** The delivery, so that it can be repeated; null for events of the service itself. */
   readonly content: DeliveryContent | null;
   notifications: number;
   duplicates: number;
 }
 
-/** The first answer to a key. */
+/** The first response to an idempotency key. */
 export interface KeyRecord {
   readonly operation: "booking" | "user";
   readonly userId: string;
@@ -98,7 +98,7 @@ export interface KeyRecord {
 
 export interface KeptToken {
   readonly token: string;
-  /** By its own claim; whole seconds. */
+  /** The token's `exp`, in whole seconds. */
   readonly expiresMs: number;
 }
 
@@ -107,12 +107,12 @@ export interface Model {
   readonly flights: ModelFlight[];
   readonly bookings: ModelBooking[];
   readonly events: ModelEvent[];
-  /** The newest of each place comes last. */
+  /** Newest last. */
   readonly keys: KeyRecord[];
   readonly keptTokens: Map<string, KeptToken>;
   readonly failures: Map<string, { readonly sinceMs: number; count: number }>;
   readonly refusals: { readonly provider: string; readonly atMs: number }[];
-  /** As listed by the server, once found to fit the model. */
+  /** As listed by the server, after a successful comparison with the model. */
   listed: { notifications: readonly Position[]; rejections: readonly Position[] };
 }
 
@@ -130,7 +130,7 @@ export function emptyModel(): Model {
   };
 }
 
-/** One of a list by any number; undefined when it is empty. */
+/** Picks an item by any number; undefined for an empty list. */
 export function pick<Item>(list: readonly Item[], number: number): Item | undefined {
   return list[number % Math.max(list.length, 1)];
 }
@@ -162,7 +162,7 @@ export function statusOf(
   return flightOf(model, input.flightId).departureMs <= nowMs ? "flown" : "confirmed";
 }
 
-/** What is still remembered of a key; undefined when nothing is. */
+/** The stored response of a key; undefined when it has expired or never existed. */
 export function keyRecord(
   { keys }: Model,
   place: Pick<KeyRecord, "operation" | "userId" | "key">,
@@ -177,7 +177,7 @@ export function keyRecord(
   );
 }
 
-/** Milliseconds until an address is heard again; 0 when it is heard. */
+/** Milliseconds until the limiter accepts an address again; 0 when it does now. */
 export function blockedMs({ failures }: Model, address: string, nowMs: number): number {
   const found = failures.get(clientOf(address));
   if (found === undefined || found.count < allowedFailures) return 0;
@@ -190,7 +190,7 @@ export function countFailure({ failures }: Model, address: string, nowMs: number
   else failures.set(clientOf(address), { sinceMs: nowMs, count: 1 });
 }
 
-/** An event of the service's own about a booking. */
+/** An event about a booking, made by the service itself. */
 export function bookingEvent(
   type: "booking.confirmed" | "booking.cancelled",
   bookingId: string,
@@ -213,7 +213,7 @@ export function bookingEvent(
 export const sorted = <Item extends Position>(list: readonly Item[]): Item[] =>
   list.toSorted(newestFirst);
 
-/** Events whose id is known, newest first. */
+/** Events with a known id, newest first. */
 export function sortedEvents({ events }: Model): (ModelEvent & { readonly id: string })[] {
   return sorted(events.flatMap((event) => (event.id === null ? [] : [{ ...event, id: event.id }])));
 }

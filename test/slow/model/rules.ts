@@ -1,41 +1,41 @@
 /*
- * The rules of the product, written down a second time from its contract alone. Nothing here imports
- * the program: where both are wrong in the same way, they were at least wrong twice.
+ * An independent implementation of the product's rules, written from its contract. It imports nothing from
+ * the program, so that they do not share errors.
  */
 
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 
-/** How long a failure counts, and how many an address may have before it is refused. */
+/** How long a failure counts, and how many an address may have before it is blocked. */
 export const failureWindowMs = minuteMs;
 export const allowedFailures = 20;
 
-/** How long the first answer to an `Idempotency-Key` is kept. */
+/** How long the first response to an `Idempotency-Key` is stored. */
 export const keyKeptMs = dayMs;
 
-/** Sale ends when this much or less is left before departure. */
+/** Booking closes this long before departure. */
 export const saleEndsMs = hourMs;
 
-/** A token is taken this long after its end: clocks differ. */
+/** Clock tolerance: a token is accepted this long after it expires. */
 export const tokenSkewMs = 30_000;
 
 export const currencies = { USD: 2, JPY: 0, KWD: 3 } as const;
 export type Currency = keyof typeof currencies;
 
-/** Hours that airports are off UTC while the model's clock runs: late November to January. */
+/** UTC offsets of airports in hours, for the time of the model's clock (late November to January). */
 export const airports = { JFK: -5, LHR: 0, NRT: 9 } as const;
 export type Airport = keyof typeof airports;
 
 export interface Terms {
   /** 0, 50, 90 or 100. */
   readonly percent: number;
-  /** Paid back and kept, in minor units; they make up the price. */
+  /** Refund and fee in minor units; they add up to the price. */
   readonly amountMinor: number;
   readonly feeMinor: number;
 }
 
-/** What is paid back of a price when a booking is cancelled at `nowMs`. */
+/** The refund when a booking is cancelled at `nowMs`. */
 export function refundTerms(
   totalMinor: number,
   bookedMs: number,
@@ -52,7 +52,7 @@ export function refundTerms(
   return { percent, amountMinor, feeMinor: totalMinor - amountMinor };
 }
 
-/** Minor units as the number that the doors show. */
+/** Minor units as the number in API responses. */
 export function majorUnits(minor: number, currency: Currency): number {
   return Number(decimal(minor, currency));
 }
@@ -67,7 +67,7 @@ export function decimal(minor: number, currency: Currency): string {
 
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Wall clock at an airport with its offset. Whole seconds only. */
+/** Local time at an airport with its UTC offset. Whole seconds only. */
 export function localTime(ms: number, airport: Airport): string {
   const hours = airports[airport];
   const offset = `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
@@ -86,25 +86,25 @@ export function durationText(minutes: number): string {
 /** All but the last four characters. */
 export const masked = (text: string): string => "*".repeat(text.length - 4) + text.slice(-4);
 
-/** Whom the limiter takes for one client: an IPv4 address, or the first half of an IPv6 one. */
+/** The limiter's key of a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientOf(address: string): string {
   return address.includes(":") ? address.split(":").slice(0, 4).join(":") : address;
 }
 
-/** A place in a list that is newest first. */
+/** A position in a list, newest first. */
 export interface Position {
   readonly createdMs: number;
   readonly id: string | number;
 }
 
-/** Newest first, then by id downwards. */
+/** Newest first, then by descending id. */
 export function newestFirst(one: Position, other: Position): number {
   if (one.createdMs !== other.createdMs) return other.createdMs - one.createdMs;
   if (one.id === other.id) return 0;
   return one.id < other.id ? 1 : -1;
 }
 
-/** The cursor of an item, to the byte. */
+/** The exact cursor of an item. */
 export function cursorOf({ createdMs, id }: Position): string {
   return Buffer.from(JSON.stringify({ createdAt: iso(createdMs), id })).toString("base64url");
 }
@@ -113,13 +113,13 @@ export type Direction = "forward" | "backward";
 
 export interface Slice {
   readonly items: readonly Position[];
-  /** Whether there are items beyond, in the direction of travel. */
+  /** Whether more items follow in this direction. */
   readonly hasMore: boolean;
   readonly before: number;
   readonly after: number;
 }
 
-/** The page of a sorted list that a position and a direction lead to. */
+/** The page of a sorted list after a position, in a direction. */
 export function sliceOf(
   list: readonly Position[],
   size: number,

@@ -3,7 +3,7 @@ import { chosen, database, type LongRun, minutes, rounds, seed } from "../long-r
 import { checkModel } from "./check.ts";
 import { databases } from "./databases.ts";
 
-/** Sequences between two lines of progress. */
+/** Sequences between two progress lines. */
 const batchRuns = 20;
 
 export const model: LongRun = {
@@ -39,7 +39,7 @@ restarts and a clock that jumps, and all that can be seen compared after each co
       const startedMs = performance.now();
       for (let done = 0; done < sequences && performance.now() < startedMs + limitMs;) {
         const batch = Math.min(batchRuns, sequences - done);
-        // A seed for each batch: the one that fails is told and repeats without those before it.
+        // One seed for each batch, so that a failing batch can be repeated alone.
         await checkModel(kind, { seed: first + done, runs: batch, commands, tally });
         done += batch;
         const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);

@@ -11,14 +11,14 @@ import type { DatabaseKind } from "./databases.ts";
 export type Role = "user" | "operator" | "admin";
 export type Door = "rest" | "graphql";
 
-/** The real service, which can be stopped and started again on the same database. */
+/** The real service, which can be restarted on the same database. */
 export interface Server {
   readonly clock: ManualClock;
-  /** How often each thing happened, for the summary. */
+  /** Counts of each outcome, for the summary. */
   readonly tally: Map<string, number>;
   send(path: string, init?: RequestInit): Promise<Response>;
   mint(userId: string, role: Role, ttlSeconds: number): Promise<string>;
-  /** Throws what the import throws; a line at fault is a fault of the test. */
+  /** Throws the import's error; an invalid line is an error in the test. */
   importCsv(csv: string): Promise<void>;
   restart(): Promise<void>;
   /** Also removes the database. */
@@ -56,12 +56,12 @@ function none(why = "There is no body"): never {
   throw new Error(why);
 }
 
-/** An answer of either door in one form. */
+/** A REST or GraphQL response in a common form. */
 export interface Answer {
   readonly status: number;
-  /** Null when all went well. */
+  /** Null on success. */
   readonly code: string | null;
-  /** What was asked for; of a failure, what was told of it. */
+  /** The result; for an error, its details. */
   readonly body: unknown;
   readonly headers: Headers;
 }
@@ -87,7 +87,7 @@ export async function rest(
   return { status: response.status, code, body: answer, headers: response.headers };
 }
 
-/** The field that is asked for has to be named `result`. */
+/** The queried field must have the alias `result`. */
 export async function graphql(
   server: Server,
   token: string | null,
@@ -113,7 +113,7 @@ export async function graphql(
   };
 }
 
-/** Fails with both values when they differ. */
+/** Throws with both values when they differ. */
 export function same(what: string, actual: unknown, expected: unknown): void {
   try {
     deepStrictEqual(actual, expected);
@@ -122,13 +122,13 @@ export function same(what: string, actual: unknown, expected: unknown): void {
   }
 }
 
-/** A failure that the model foresees. */
+/** An error that the model expects. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
 }
 
-/** Checks that an answer is the one foreseen, null being success, and counts it. */
+/** Checks that a response is the expected one (null: success), and counts it. */
 export function sameOutcome(
   server: Server,
   what: string,

@@ -56,7 +56,7 @@ export function flightView(model: Model, flight: ModelFlight) {
 
 export const createdFields =
   "bookingId status totalPrice currency confirmationSentTo createdAt reference";
-/** The answer to a booking: the same for good, whatever becomes of it. */
+/** The response to a booking, which never changes, even after a cancellation. */
 export const createdView = (booking: ModelBooking) => ({
   bookingId: booking.id,
   status: "confirmed",
@@ -90,7 +90,7 @@ export function cancellationView({ id, currency, cancellation }: ModelBooking) {
   return { bookingId: id, status: "cancelled", cancelledAt: iso(atMs), refund };
 }
 
-/** What lists show of a booking at both doors. */
+/** A booking in lists, by REST and GraphQL. */
 export const bookingFields = `${createdFields} seats updatedAt flight { ${flightFields} }
   cancellation { ${cancellationFields} }`;
 export const bookingView = (model: Model, booking: ModelBooking, nowMs: number) => ({

@@ -24,7 +24,7 @@ import { createdFields, createdView } from "../views.ts";
 
 import type { Access } from "./command.ts";
 
-/** Few different bodies, so that the same is sent again under a key. */
+/** Few different bodies, so that the same one is often repeated under a key. */
 export function inputOf(flightId: number, passengers: number, mark = "Ada"): BookingInput {
   return {
     flightId,
@@ -67,7 +67,7 @@ function recordOf(model: Model, { userId, key }: Asking, nowMs: number): KeyReco
   return keyRecord(model, { operation: "booking", userId, key }, nowMs);
 }
 
-/** Why a request will be refused; null when it will not. */
+/** The expected error of a request; null if it succeeds. */
 function refusalOf(model: Model, asking: Asking, nowMs: number): Refusal | null {
   const { refusal, input } = asking;
   if (refusal !== null) return refusal;
@@ -85,7 +85,7 @@ function refusalOf(model: Model, asking: Asking, nowMs: number): Refusal | null 
   return hasSeats ? null : { status: 409, code: "no-seats" };
 }
 
-/** Takes a new booking over from the answer, once it fits. */
+/** Adds a new booking to the model, after checking the response. */
 export function adopt(model: Model, { body }: Answer, asking: Asking, nowMs: number): ModelBooking {
   const { userId, input, key } = asking;
   const flight = flightOf(model, input.flightId);
@@ -118,7 +118,7 @@ export function adopt(model: Model, { body }: Answer, asking: Asking, nowMs: num
   return booking;
 }
 
-/** Sends a request, several times at once with a key: it is carried out once. */
+/** Sends a request; with a key, several times at once, of which one is executed. */
 export async function attempt(
   model: Model,
   server: Server,

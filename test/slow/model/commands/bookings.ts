@@ -36,7 +36,7 @@ export const book = fc
             ? { ...plain, passengers: [traveller, { ...traveller, firstName: "Twin" }] }
             : plain;
         const access = await accessOf(model, server, userId, args.token);
-        // What is wrong with a request and what its key was used for: either may be told.
+        // An invalid request with a used key may get either error.
         const key = twins ? null : args.key;
         await attempt(
           model,
@@ -49,7 +49,7 @@ export const book = fc
     ),
   );
 
-/** The same request again under its key, or another one, by any door and at any time. */
+/** Repeats a key, with the same or another request, by REST or GraphQL, at any time. */
 export const bookAgain = fc
   .record({ which: anyOne, isChanged: fc.boolean(), door: anyDoor, token: anyToken })
   .map((args) =>
@@ -72,7 +72,7 @@ export const bookAgain = fc
 
 const bookingKeys = ({ keys }: Model) => keys.filter(({ operation }) => operation === "booking");
 
-/** Several at once want seats of one flight: as many get theirs as there are seats for. */
+/** Concurrent bookings of one flight succeed only while seats are available. */
 export const rivals = fc
   .record({
     flight: anyOne,

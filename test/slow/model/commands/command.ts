@@ -7,7 +7,7 @@ import { count, type Door, type Refusal, type Role, type Server } from "../serve
 
 export type ModelCommand = fc.AsyncCommand<Model, Server>;
 
-/** One thing that someone does: to the server, and to the model. Then both must be equal again. */
+/** An action on both server and model, after which they must be equal. */
 export function command(
   name: string,
   particulars: object,
@@ -26,9 +26,9 @@ export function command(
 }
 
 export const anyDoor = fc.constantFrom<Door>("rest", "graphql");
-/** One of a list by number; small, so that the same is met again. */
+/** An index into a list; small, so that items repeat. */
 export const anyOne = fc.nat(11);
-/** A few keys only, so that they are used again. */
+/** Few keys, so that they repeat. */
 export const anyKey = fc.option(fc.constantFrom("k1", "k2"), { freq: 2 });
 
 export type TokenChoice = "fresh" | "kept" | "none";
@@ -38,7 +38,7 @@ export const anyToken = fc.oneof(
   { weight: 1, arbitrary: fc.constant<TokenChoice>("none") },
 );
 
-/** A token, and how the service will refuse it; null when it will not. */
+/** A token and its expected error; null if it is valid. */
 export interface Access {
   readonly token: string | null;
   readonly refusal: Refusal | null;

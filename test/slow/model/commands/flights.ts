@@ -45,7 +45,7 @@ const isSame = (one: FlightPlan, other: FlightPlan): boolean =>
   one.departureMs === other.departureMs &&
   one.cabinClass === other.cabinClass;
 
-/** Imports plans: all of them, or none where one would have fewer seats than are sold. */
+/** Imports all plans, or none if one would have fewer seats than were sold. */
 export async function importPlans(
   model: Model,
   server: Server,
@@ -78,7 +78,7 @@ async function failureCode(done: Promise<void>): Promise<unknown> {
   }
 }
 
-/** The number that the service gave a new flight. */
+/** The id that the service assigned to a new flight. */
 async function idOf({ flights }: Model, server: Server, plan: FlightPlan): Promise<number> {
   const shown = await walkGraphql(
     server,
@@ -172,7 +172,7 @@ export const importAgain = fc
           priceMinor: args.priceMinor,
           currency: currencyCodes[args.currency ?? -1] ?? known.currency,
         };
-        // A line before it must go down with it.
+        // The lines before it must be rolled back too.
         const other = { ...changed, flightNumber: "SK900", seats: 3 };
         const isRoom = args.withNew && model.flights.length < mostFlights;
         await importPlans(model, server, isRoom ? [other, changed] : [changed]);

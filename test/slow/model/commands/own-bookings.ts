@@ -34,11 +34,11 @@ const anyAsker = fc.constantFrom<Asker>("owner", "owner", "owner", "stranger", "
 interface Asked {
   readonly booking: ModelBooking;
   readonly token: string | null;
-  /** Null: may do it. */
+  /** Null: allowed. */
   readonly refusal: Refusal | null;
 }
 
-/** Who asks about which booking, and whether they may. */
+/** A caller, a booking, and whether the caller may access it. */
 async function asked(
   model: Model,
   server: Server,
@@ -62,7 +62,7 @@ const particulars = fc.record({ booking: anyOne, asker: anyAsker, token: anyToke
 const hasBookings = ({ bookings }: Readonly<Model>) => bookings.length > 0;
 const pathOf = ({ id }: ModelBooking) => `/v1/api/bookings/${id}`;
 
-/** What a stranger is told, to the byte, is what anyone is told of no booking. */
+/** Another user gets exactly the response for a booking that does not exist. */
 async function compareWithMissing(
   server: Server,
   token: string | null,
@@ -99,7 +99,7 @@ export const readBooking = particulars.map((args) =>
       };
       if (args.door === "graphql") {
         const answer = await graphql(server, token, readQuery, { id: booking.id });
-        // A query for what one may not see finds nothing; it is no failure.
+        // A query for an inaccessible booking returns null, not an error.
         const isHidden = refusal === notFound;
         sameOutcome(server, "read booking", answer, isHidden ? null : refusal);
         if (refusal === null || isHidden)
@@ -134,7 +134,7 @@ function refundNow(model: Model, booking: ModelBooking, nowMs: number) {
 const hasLeft = (model: Model, { input }: ModelBooking, nowMs: number): boolean =>
   flightOf(model, input.flightId).departureMs <= nowMs;
 
-/** Why a cancellation, or the question what it would bring, is refused. */
+/** The expected error of a cancellation, or of its quote. */
 function cancelRefusal(model: Model, booking: ModelBooking, nowMs: number): Refusal | null {
   if (booking.cancellation !== null || !hasLeft(model, booking, nowMs)) return null;
   return { status: 400, code: "not-cancellable" };

@@ -8,7 +8,7 @@ import { count, type Door, rest, same } from "../server.ts";
 
 import { anyOne, command } from "./command.ts";
 
-/** From an end of a list or from anywhere in it, page by page, by one door or by both in turn. */
+/** Reads a list from an end or from any item, by REST, GraphQL or alternately. */
 export const walkPages = fc
   .record({
     list: fc.nat(lists.length - 1),
@@ -39,7 +39,7 @@ export const walkPages = fc
     }),
   );
 
-/** Lists whose answer is the envelope. */
+/** Lists that respond with the pagination envelope. */
 const enveloped = lists.filter(({ path }) => path !== null && path !== "/v1/users");
 
 /** A page by its number; the list goes on from there by cursor. */
@@ -75,7 +75,7 @@ export const numberedPage = fc
     }),
   );
 
-/** The simplified cursor has a time alone: it leads to what is older than that. */
+/** The simplified cursor has only a time: the page starts with older items. */
 export const olderThan = fc
   .record({ list: fc.nat(enveloped.length - 1), who: anyOne, item: fc.nat(30) })
   .map((args) =>
@@ -102,7 +102,7 @@ export const olderThan = fc
     }),
   );
 
-/** Parts of a list: one user's bookings as an admin asks for them, events of one kind. */
+/** Filtered lists: one user's bookings as an admin, events of one type. */
 export const filtered = fc.record({ who: anyOne, event: fc.nat(30) }).map((args) =>
   command("Filtered", args, async (model, server) => {
     const [admin, operator] = await Promise.all([

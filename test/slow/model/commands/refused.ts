@@ -8,7 +8,7 @@ import { same, sameOutcome } from "../server.ts";
 import { command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
-/** Deliveries whose bytes or signature were changed on the way, one after the other. */
+/** Deliveries whose bytes or signature were modified in transit. */
 export const forge = fc
   .record({
     provider: anyProvider,
@@ -57,14 +57,14 @@ export const forge = fc
     ),
   );
 
-/** As if made with another secret: of the right form, but wrong. */
+/** A well-formed signature of another secret. */
 function otherSecret(signature: Readonly<Record<string, string>>): Record<string, string> {
   const swap = (value: string) =>
     value.replace(/[0-9a-f](?=[^=]*=?$)/, (digit) => (digit === "0" ? "1" : "0"));
   return Object.fromEntries(Object.entries(signature).map(([name, value]) => [name, swap(value)]));
 }
 
-/** What is no delivery at all counts for nothing, and is told before the limiter is asked. */
+/** A request that is not a delivery is rejected before the limiter, and does not count. */
 export const misdeliver = fc
   .record({ what: fc.constantFrom<"unknown" | "GET">("unknown", "GET"), address: anyAddress })
   .map((args) =>
@@ -80,7 +80,7 @@ export const misdeliver = fc
     }),
   );
 
-/** A program that does not know a client's secret: counted like a wrong signature. */
+/** A wrong client secret counts like a wrong signature. */
 export const guessClient = fc
   .record({ address: anyAddress, times: fc.constantFrom(1, 5, 21) })
   .map((args) =>

@@ -5,7 +5,7 @@ import { type ProviderId, providers } from "../deliveries.ts";
 import { blockedMs, type Model } from "../model.ts";
 import { type Answer, type Refusal, same, type Server } from "../server.ts";
 
-/** Two of one IPv6 network, which count as one client. */
+/** Two addresses of one IPv6 network, which count as one client. */
 const addresses = ["192.0.2.1", "192.0.2.2", "2001:db8:1:2::1", "2001:db8:1:2::2"] as const;
 export const anyProvider = fc.constantFrom<ProviderId>(...providers);
 export const anyAddress = fc.constantFrom(...addresses);
@@ -26,7 +26,7 @@ export async function post(
   return { status: response.status, code, body: answer, headers: response.headers };
 }
 
-/** The limiter's answer, when the address is not heard. */
+/** The limiter's response to a blocked address. */
 export function limited(model: Model, address: string, nowMs: number): Refusal | null {
   if (blockedMs(model, address, nowMs) === 0) return null;
   return { status: 429, code: "too-many-auth-failures" };

@@ -14,7 +14,7 @@ import { count, type Server } from "../server.ts";
 
 import { anyOne, command } from "./command.ts";
 
-/** Before anything is old enough to be deleted: the first is a body, after 30 days. */
+/** Less than the shortest retention: bodies are deleted after 30 days. */
 const lastMs = Date.UTC(2026, 10, 21, 9) + 29 * dayMs;
 
 function moveTo(server: Server, timeMs: number): void {
@@ -30,7 +30,7 @@ export const wait = fc
     }),
   );
 
-/** Every moment to come at which something changes, the nearest first. */
+/** Future times at which something changes, nearest first. */
 function turningPoints({ flights, bookings, keys, keptTokens, failures }: Model, nowMs: number) {
   const points = [
     ...flights.flatMap(({ departureMs }) =>
@@ -44,7 +44,7 @@ function turningPoints({ flights, bookings, keys, keptTokens, failures }: Model,
   return [...new Set(points)].filter((ms) => ms > nowMs + 1).toSorted((one, other) => one - other);
 }
 
-/** To the millisecond before such a moment, to it, or just after. */
+/** Advances to such a time, or to one millisecond before or after it. */
 export const waitUntil = fc
   .record({ which: fc.nat(5), offset: fc.constantFrom(-1, 0, 1) })
   .map((args) =>
@@ -54,7 +54,7 @@ export const waitUntil = fc
     }),
   );
 
-/** Someone signs in, and uses the token for as long as it is taken, or longer. */
+/** Signs in, and uses the token until it expires or longer. */
 export const keepToken = fc
   .record({ who: anyOne, ttlSeconds: fc.constantFrom(60, 3_600, 3 * 86_400) })
   .map((args) =>
@@ -66,7 +66,7 @@ export const keepToken = fc
     }),
   );
 
-/** What was in memory alone is gone: the limiter forgets. Nothing else does. */
+/** A restart loses only data in memory, which is the limiter's. */
 export const restart = fc.constant(
   command("Restart", {}, async (model, server) => {
     await server.restart();

@@ -101,7 +101,7 @@ export const createUser = fc
       const access = await accessOf(model, server, userId, args.token);
       const spell = spellings[args.spelling] ?? String;
       const known = pick(model.users, args.address)?.email;
-      // Once there are enough of them, only those who are there already try again.
+      // With enough users, only existing ones register again.
       const isFull = known !== undefined && model.users.length >= mostUsers;
       const email = spell(isFull ? known : `user${args.address}@example.com`);
       const asking = { userId, ...access };

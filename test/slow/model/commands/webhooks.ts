@@ -8,7 +8,7 @@ import { type Answer, count, graphql, rest, same, sameOutcome, type Server } fro
 import { accessOf, anyDoor, anyToken, command } from "./command.ts";
 import { anyAddress, anyProvider, compareRetryAfter, limited, post } from "./sender.ts";
 
-/** The stored event that a delivery repeats: by its key if the id is signed, else by its bytes. */
+/** The stored event of which a delivery is a duplicate: by key if the id is signed, else by bytes. */
 function repeated(
   { events }: Model,
   { provider, key, keyByBody, body }: Delivery,
@@ -20,7 +20,7 @@ function repeated(
 export const deliver = fc
   .record({
     content: fc.record({ provider: anyProvider, kind: fc.nat(4), number: fc.nat(3) }),
-    /** The bytes of an earlier one instead, under this id: tried again by its sender, or forged. */
+    /** Sends the bytes of an earlier delivery under this id: a retry, or a forgery. */
     again: fc.option(fc.nat(20), { freq: 2 }),
     id: fc.option(fc.nat(3)),
     address: anyAddress,
@@ -104,7 +104,7 @@ async function keep(
   same("duplicates counted", at(body, "receipt", "duplicates"), first.duplicates);
 }
 
-/** Bytes that verify but cannot be read are kept once, and refused each time. */
+/** A verified but unreadable delivery is stored once, and rejected each time. */
 async function keepUnreadable(
   model: Model,
   server: Server,
