@@ -52,6 +52,11 @@ describe.each(files)("docs/%s", (file) => {
     expect(broken.flat()).toEqual([]);
     expect(links.length).toBeGreaterThan(5);
   });
+
+  test("does not link names such as web@1.4.0 as e-mail addresses", async () => {
+    const answer = await app.fetch(urlOf(file), { headers: { accept: "text/html" } });
+    expect(await answer.text()).not.toContain("mailto:");
+  });
 });
 
 describe("the documentation", () => {

@@ -14,7 +14,7 @@ export interface RenderedPage {
 export function renderPage(docs: DocsFolder, file: string): RenderedPage {
   const sections: RenderedPage["sections"][number][] = [];
   const html = Bun.markdown
-    .html(docs.pages[file] ?? "", { autolinks: true })
+    .html(docs.pages[file] ?? "", { autolinks: { url: true } })
     .replaceAll(/<h([1-6])>(.*?)<\/h\1>/g, (_, level: string, inner: string) => {
       const id = anchorOf(inner);
       if (level === "2") sections.push({ id, html: withoutLinks(inner) });
