@@ -15,7 +15,7 @@ const tokenTtlSeconds = 8 * 3_600;
 const pages = [
   ["console", "console"],
   ["GraphQL playground", "graphql"],
-  ["API documents", "swagger"],
+  ["API reference", "swagger"],
 ] as const;
 
 interface Demo {
@@ -62,12 +62,12 @@ export async function welcome(services: Services, url: string, demo: Demo): Prom
     "",
     `  ${await consoleLink(services, url)}`,
     "",
-    "Paste these lines into another terminal. The tokens are valid for 8 hours:",
+    "# Paste these lines into another terminal. The tokens are valid for 8 hours:",
     "",
     `export ${demo.made}`,
     ...tokens,
     "",
-    "then any of these:",
+    "# then run any of these:",
     "",
     "# create another sign-in link, and send a webhook",
     `${program()} console`,
@@ -129,16 +129,16 @@ async function commands(services: Services, url: string): Promise<readonly strin
   });
   return [
     "# search flights, book a seat on the first one, and query GraphQL",
-    `curl -s "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
+    `curl -s -w '\\n' "${url}v1/api/flights?${new URLSearchParams(route).toString()}"`,
     ...found
       .slice(0, 1)
       .map(
         ({ id }) =>
-          `curl -s ${url}v1/api/bookings -H "Authorization: Bearer $USER_TOKEN" ${json} -d '${booking(id)}'`,
+          `curl -s -w '\\n' ${url}v1/api/bookings -H "Authorization: Bearer $USER_TOKEN" ${json} -d '${booking(id)}'`,
       ),
-    `curl -s ${url}graphql ${json} -d '${query}'`,
+    `curl -s -w '\\n' ${url}graphql ${json} -d '${query}'`,
     "# list the latest events, and follow new notifications",
-    `curl -s ${operator} "${url}v1/events?limit=3"`,
+    `curl -s -w '\\n' ${operator} "${url}v1/events?limit=3"`,
     `curl -sN ${operator} ${url}v1/feed`,
   ];
 }

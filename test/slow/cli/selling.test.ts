@@ -231,7 +231,7 @@ describe("skyhook demo", () => {
       const lines = log.split("\n");
       const exports = lines.filter((line) => line.startsWith("export "));
       const commands = lines
-        .slice(lines.indexOf("then any of these:") + 1)
+        .slice(lines.indexOf("# then run any of these:") + 1)
         // Neither comments nor lines of the log.
         .filter((line) => /^[^#{]/.test(line));
       // A shell of its own in another folder, which has nothing of ours but what is pasted.
