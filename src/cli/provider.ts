@@ -31,7 +31,7 @@ export function secretsOf(
   if (secrets !== null) return secrets;
   const { variable, file } = secretPlaces(id, secretsDir).current;
   throw new Error(
-    `${id} has no secret. If it is off, add it to WEBHOOK_PROVIDERS. Then run \`${programName} secrets init\`, write ${file}, set ${variable}, or pass --secret`,
+    `${id} has no secret. Run \`${programName} secrets init\` (first add it to WEBHOOK_PROVIDERS if it is missing there), write ${file}, set ${variable}, or pass --secret`,
   );
 }
 

@@ -97,7 +97,7 @@ describe("skyhook send", () => {
     expect(without.err).toContain("set SHARED_INBOX_WEBHOOK_SECRET");
     expect(without.err).toContain("secrets/shared_inbox_webhook_secret");
     const optional = await skyhook(["send", "payment_processor", "invoice.paid"]);
-    expect(optional.err).toContain("add it to WEBHOOK_PROVIDERS");
+    expect(optional.err).toContain("first add it to WEBHOOK_PROVIDERS");
     const alone = await skyhook(["send", "shared_inbox", "message.sent"], { env: allSecrets });
     expect(alone.err).toMatch(
       /^skyhook: http:\/\/127\.0\.0\.1:1 cannot be reached .*skyhook serve.*\n$/,
