@@ -139,9 +139,11 @@ function namesOf({ tables }: Schema): readonly string[] {
   ]);
 }
 
-const rightsText = `select relname as name from pg_class
+// The names are ours, so they are part of the text. A parameter would make a prepared statement, whose name
+// PGlite keeps for the next connection.
+const rightsText = (names: readonly string[]) => `select relname as name from pg_class
   where relnamespace = current_schema()::regnamespace
-  and relname = any($1) and case relkind
+  and relname in (${names.map((name) => `'${name}'`).join()}) and case relkind
     when 'r' then not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
       and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))
     when 'S' then not (has_sequence_privilege(oid, 'select') and has_sequence_privilege(oid, 'usage'))
@@ -150,7 +152,7 @@ const rightsText = `select relname as name from pg_class
 
 /** Warns of tables and sequences that exist, but that the role may not use. */
 async function missingRights(pool: SQL, schema: Schema): Promise<string[]> {
-  const rows: { name: string }[] = await pool.unsafe(rightsText, [namesOf(schema)]);
+  const rows: { name: string }[] = await pool.unsafe(rightsText(namesOf(schema)));
   if (rows.length === 0) return [];
   const lacking = rows.map(({ name }) => name).join(", ");
   return [
