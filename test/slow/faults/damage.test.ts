@@ -26,7 +26,11 @@ async function startWithDeliveries() {
   }
   const file = databaseIn(folder);
   using other = new Database(file);
-  other.query("pragma wal_checkpoint(truncate)").all();
+  // A checkpoint that meets a writer of the server does nothing and says so.
+  await until(() => {
+    const [result] = other.query("pragma wal_checkpoint(truncate)").values();
+    return result?.[0] === 0;
+  });
   const backup = join(folder, "backup.db");
   copyFileSync(file, backup);
   return { folder, server, file, backup };
