@@ -45,11 +45,13 @@ export async function queryRequests({ query }: QueryPlan): Promise<Requests> {
 export interface BookingsPlan {
   readonly users: number;
   readonly flights: number;
+  /** Holds the seats for a payment, instead of booking them. */
+  readonly hold?: boolean;
 }
 
 /** Makes `count` booking requests with unique keys and passengers. */
 export async function bookingRequests(
-  { users, flights }: BookingsPlan,
+  { users, flights, hold = false }: BookingsPlan,
   count: number,
 ): Promise<Requests> {
   const bearers: string[] = [];
@@ -64,7 +66,8 @@ export async function bookingRequests(
       "Idempotency-Key": crypto.randomUUID(),
     },
     json: JSON.stringify({
-      flightId: 1 + (index % flights),
+      // Another flight each time, since a user can hold few seats of a flight.
+      flightId: 1 + ((index + Math.floor(index / users)) % flights),
       passengers: [
         {
           firstName: "Ada",
@@ -76,6 +79,7 @@ export async function bookingRequests(
       ],
       contactEmail: "contact@example.com",
       paymentMethod: "card",
+      ...(hold && { hold }),
     }),
   }));
 }

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 import type { DeliveryPlan } from "./deliveries.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult } from "./load.ts";
-import { runLoad, type Server, startServer } from "./processes.ts";
+import type { LoadPlan, LoadResult } from "./load.ts";
+import { type Core, runLoad, type Server, startServer } from "./processes.ts";
 import { cells } from "./report.ts";
-import type { Options } from "./suite.ts";
+import type { Options, Program } from "./suite.ts";
 
 /** All contestants receive deliveries of one listed event. */
 export const delivery: DeliveryPlan = {
@@ -23,6 +23,8 @@ export interface Contestant {
   start(folder: string): Promise<Server>;
   /** The database file in its folder; null if it stores nothing. */
   readonly database: string | null;
+  /** Neither the server nor its load is pinned to a core. */
+  readonly isFree?: boolean;
 }
 
 const here = (path: string): string => join(import.meta.dir, path);
@@ -40,6 +42,19 @@ export const skyhook: Contestant = {
     startServer(["bun", here("../src/main.ts"), "serve"], skyhookEnvironment(folder)),
   database: "skyhook.db",
 };
+/** A version of Skyhook that may use all cores. */
+export const skyhookOnAllCores = ({ name, folder: root }: Program): Contestant => ({
+  ...skyhook,
+  name: `${name} serve, not pinned`,
+  start: (folder) =>
+    startServer(
+      ["bun", join(root, "src/main.ts"), "serve"],
+      skyhookEnvironment(folder),
+      undefined,
+      null,
+    ),
+  isFree: true,
+});
 export const minimal: Contestant = {
   name: "minimal server, same guarantee",
   requestsPerSecond: 40_000,
@@ -125,11 +140,12 @@ export function measure(contestant: Contestant, options: Options): Promise<LoadR
 }
 
 function load(
-  { name, requestsPerSecond, database }: Contestant,
+  { name, requestsPerSecond, database, isFree }: Contestant,
   server: Server,
   { connections, seconds, warmUpSeconds }: Options,
 ): Promise<LoadResult> {
-  return runLoad(name, {
+  const core: Core = isFree === true ? null : 1;
+  const plan: LoadPlan = {
     send: { kind: "deliveries", ...delivery },
     port: server.port,
     serverPid: server.pid,
@@ -139,7 +155,8 @@ function load(
     requests: requestsPerSecond * (warmUpSeconds + seconds),
     // Servers without a database do not detect duplicates, so requests can be repeated.
     repeats: database === null,
-  });
+  };
+  return runLoad(name, plan, core);
 }
 
 /** Each acknowledged delivery must have one event and one notification in the database. */

@@ -1,5 +1,6 @@
 import { catalogue } from "../src/gateway/providers/catalogue.ts";
-import { sign } from "../src/gateway/signatures/signature.ts";
+import { sign } from "../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../src/gateway/signatures/scheme.ts";
 
 import { packRequests, type Requests } from "./requests.ts";
 
@@ -27,7 +28,7 @@ export function signedDeliveries(
     return {
       method: "POST",
       path: `/webhooks/${id}`,
-      headers: { ...headers, [provider.signature.headers[0] ?? ""]: signature },
+      headers: { ...headers, [signatureHeaders(provider.signature)[0] ?? ""]: signature },
       json,
     };
   });

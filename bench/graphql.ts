@@ -10,10 +10,10 @@ import { caveatOf, inTurns, loadColumns, loadRow, ratiosOf, type Round } from ".
 import { fill } from "./rows.ts";
 import type { Options, Suite } from "./suite.ts";
 
-/** P8 and P9: a page of 20 items by GraphQL, compared with REST and with mercurius. */
+/** G1 and G2: a page of 20 items by GraphQL, compared with REST and with mercurius. */
 export const graphql: Suite = {
   name: "graphql",
-  about: "GraphQL page ÷ REST page (P8) and ÷ mercurius with jit (P9)",
+  about: "GraphQL page ÷ REST page (G1) and ÷ mercurius with jit (G2)",
   async run(options) {
     const versions = await preparePeers();
     const results = await withFolder("graphql", async (folder) => {
@@ -282,10 +282,10 @@ function section(options: Options, versions: PeerVersions, rounds: readonly Roun
     ),
     "",
     goalTable([
-      ...pair("P8", "events: GraphQL ÷ REST", "events", "eventsRest", 0.65),
-      ...pair("P8", "events: edges with cursors ÷ REST", "eventsEdges", "eventsRest"),
-      ...pair("P8", "bookings: GraphQL ÷ REST", "bookings", "bookingsRest", 0.65),
-      ...pair("P9", "events: GraphQL ÷ mercurius", "events", "eventsPeer", 1.05),
+      ...pair("G1", "events: GraphQL ÷ REST", "events", "eventsRest", 0.65),
+      ...pair("G1", "events: edges with cursors ÷ REST", "eventsEdges", "eventsRest"),
+      ...pair("G1", "bookings: GraphQL ÷ REST", "bookings", "bookingsRest", 0.65),
+      ...pair("G2", "events: GraphQL ÷ mercurius", "events", "eventsPeer", 1.05),
     ]),
   ].join("\n");
 }

@@ -7,7 +7,7 @@ import {
   queryRequests,
 } from "./api-requests.ts";
 import { type DeliveryPlan, signedDeliveries } from "./deliveries.ts";
-import { cpuMicrosOf, histogram } from "./measure.ts";
+import { cpuMicrosOf, histogram, mainThreadOf } from "./measure.ts";
 import type { Requests } from "./requests.ts";
 
 // The load generator. It is a separate process, so that it can run on a separate core. Its argument is a
@@ -40,8 +40,9 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The CPU time of the server per request. */
+  /** The CPU time of the server per request, and the part of its main thread. */
   readonly cpuMicros: number;
+  readonly mainCpuMicros: number;
   /** CPU utilization of the cores of the server and of the load generator, from 0 to 1. */
   readonly serverBusy: number;
   readonly generatorBusy: number;
@@ -53,7 +54,7 @@ if (import.meta.main) {
   process.exit(0);
 }
 
-function make(send: LoadKind, count: number): Requests | Promise<Requests> {
+export function makeRequests(send: LoadKind, count: number): Requests | Promise<Requests> {
   switch (send.kind) {
     case "deliveries":
       return signedDeliveries(send, count);
@@ -69,7 +70,7 @@ function make(send: LoadKind, count: number): Requests | Promise<Requests> {
 /** Warms up the server, measures it for `seconds` and waits for pending responses. */
 async function generate(plan: LoadPlan): Promise<LoadResult> {
   const { warmUpSeconds, seconds, connections } = plan;
-  const made = await make(plan.send, plan.requests);
+  const made = await makeRequests(plan.send, plan.requests);
   const latencies = histogram();
   let next = 0;
   let acknowledged = 0;
@@ -115,6 +116,7 @@ async function generate(plan: LoadPlan): Promise<LoadResult> {
     p50Ms: latencies.quantile(0.5),
     p99Ms: latencies.quantile(0.99),
     cpuMicros: serverMicros / requests,
+    mainCpuMicros: (end.mainMicros - start.mainMicros) / requests,
     serverBusy: serverMicros / elapsedMicros,
     generatorBusy: (end.ownMicros - start.ownMicros) / elapsedMicros,
   };
@@ -125,6 +127,7 @@ function sampleOf(serverPid: number, acknowledged: number) {
     acknowledged,
     micros: performance.now() * 1_000,
     serverMicros: cpuMicrosOf(serverPid),
+    mainMicros: mainThreadOf(serverPid).runMicros,
     ownMicros: cpuMicrosOf(process.pid),
   };
 }
@@ -175,7 +178,7 @@ export async function converse(
 }
 
 /** The status of a complete response; null if more data must follow. */
-function completeStatus(answer: string): number | null {
+export function completeStatus(answer: string): number | null {
   const headEnd = answer.indexOf("\r\n\r\n");
   if (headEnd === -1) return null;
   const bodyLength = /\r\ncontent-length: *(\d+)/i.exec(answer)?.[1];

@@ -1,28 +1,32 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** Latencies in buckets of 10 µs up to 2 s. Longer ones count as 2 s. */
+import { build } from "hdr-histogram-js";
+
+/** Latencies with three significant digits. */
 export interface Histogram {
   record(milliseconds: number): void;
   /** The latency in milliseconds at a quantile from 0 to 1. */
   quantile(quantile: number): number;
+  readonly count: () => number;
 }
 
-const bucketsPerMs = 100;
-const longestMs = 2_000;
+const microsPerMs = 1_000;
+/** Longer latencies count as ten minutes. */
+const longestMicros = 600_000_000;
 
 export function histogram(): Histogram {
-  const counts = new Uint32Array(longestMs * bucketsPerMs + 1);
+  const latencies = build({
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: longestMicros,
+    numberOfSignificantValueDigits: 3,
+  });
   return {
     record(milliseconds) {
-      const bucket = Math.min(Math.floor(milliseconds * bucketsPerMs), counts.length - 1);
-      counts[bucket] = (counts[bucket] ?? 0) + 1;
+      const micros = Math.max(0, Math.round(milliseconds * microsPerMs));
+      latencies.recordValue(Math.min(micros, longestMicros));
     },
-    quantile(quantile) {
-      const wanted = quantile * counts.reduce((sum, count) => sum + count, 0);
-      let seen = 0;
-      const bucket = counts.findIndex((count) => (seen += count) >= wanted);
-      return (bucket + 1) / bucketsPerMs;
-    },
+    quantile: (quantile) => latencies.getValueAtPercentile(quantile * 100) / microsPerMs,
+    count: () => latencies.totalCount,
   };
 }
 
@@ -45,4 +49,32 @@ export function cpuMicrosOf(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];
   return (userTicks + systemTicks) * microsPerTick;
+}
+
+/** CPU time of all processes and of the kernel so far; NaN without /proc. */
+export function machineMicros(): number {
+  if (!existsSync("/proc/stat")) return Number.NaN;
+  const [, user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = (
+    readFileSync("/proc/stat", "utf8").split("\n")[0] ?? ""
+  )
+    .split(/ +/)
+    .map(Number);
+  return (user + nice + system + irq + softIrq) * microsPerTick;
+}
+
+const nanosPerMicro = 1_000;
+
+/** What the main thread of a process has done so far, in microseconds; NaN where Linux does not report it. */
+export interface MainThread {
+  readonly runMicros: number;
+  /** Ready to run, but waiting for a core. */
+  readonly waitMicros: number;
+}
+
+export function mainThreadOf(pid: number): MainThread {
+  // In contrast to `stat`, it counts nanoseconds.
+  const file = `/proc/${pid}/task/${pid}/schedstat`;
+  if (!existsSync(file)) return { runMicros: Number.NaN, waitMicros: Number.NaN };
+  const [run, wait] = readFileSync(file, "utf8").split(" ").map(Number);
+  return { runMicros: Number(run) / nanosPerMicro, waitMicros: Number(wait) / nanosPerMicro };
 }

@@ -6,10 +6,10 @@ import { runLoad } from "./processes.ts";
 import { cells, environment, table } from "./report.ts";
 import type { Suite } from "./suite.ts";
 
-/** P12: the memory of the process during and after many deliveries at full load. */
+/** M1: the memory of the process during and after many deliveries at full load. */
 export const memory: Suite = {
   name: "memory",
-  about: "memory after 200,000 webhooks at full load (P12)",
+  about: "memory after 200,000 webhooks at full load (M1)",
   run: ({ connections, warmUpSeconds }) =>
     withFolder("memory", async (folder) => {
       const parts = 4;
@@ -78,6 +78,6 @@ function section(samples: readonly Sample[]): string {
       ]),
     ),
     "",
-    `P12, own memory after the last delivery ≤ ${mega(targetBytes)} MB: ${met ? "target met" : "missed"}.`,
+    `M1, own memory after the last delivery ≤ ${mega(targetBytes)} MB: ${met ? "target met" : "missed"}.`,
   ].join("\n");
 }

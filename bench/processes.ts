@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 
 import type { LoadPlan, LoadResult } from "./load.ts";
+import type { OpenLoadPlan, OpenLoadResult } from "./open-load.ts";
 
 /** Pins servers to the first core and the load generator to the second, if taskset is available. */
 const taskset = navigator.hardwareConcurrency > 1 ? Bun.which("taskset") : null;
@@ -9,7 +10,7 @@ export const pinning =
   taskset === null ? "not pinned to cores" : "server on core 0, load on core 1";
 
 /** Null if not pinned. */
-type Core = 0 | 1 | null;
+export type Core = 0 | 1 | null;
 
 const startTimeoutMs = 10_000;
 const stopTimeoutMs = 10_000;
@@ -86,14 +87,31 @@ export function startLoad(command: readonly string[]) {
 }
 
 /** Runs the load generator against a server. `server` is its name in error messages. */
-export async function runLoad(server: string, plan: LoadPlan): Promise<LoadResult> {
-  const command = onCore(1, ["bun", join(import.meta.dir, "load.ts"), JSON.stringify(plan)]);
+export async function runLoad(server: string, plan: LoadPlan, core: Core = 1): Promise<LoadResult> {
+  const result: LoadResult = await runGenerator(server, "load.ts", plan, core);
+  return result;
+}
+
+/** Runs the open-loop load generator against a server. Not pinned, because the server may use all cores. */
+export async function runOpenLoad(server: string, plan: OpenLoadPlan): Promise<OpenLoadResult> {
+  const result: OpenLoadResult = await runGenerator(server, "open-load.ts", plan, null);
+  return result;
+}
+
+async function runGenerator(
+  server: string,
+  file: string,
+  plan: LoadPlan | OpenLoadPlan,
+  core: Core,
+) {
+  const command = onCore(core, ["bun", join(import.meta.dir, file), JSON.stringify(plan)]);
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const unregister = atExit(() => child.kill("SIGKILL"));
   const output = await child.stdout.text();
+  unregister();
   if ((await child.exited) !== 0)
     throw new Error(`The load on "${server}" failed. See the output above.`);
-  const result: LoadResult = JSON.parse(output);
-  return result;
+  return JSON.parse(output);
 }
 
 function freePort(): number {

@@ -32,6 +32,7 @@ export const medianOf = (results: readonly LoadResult[], figure: keyof LoadResul
 export const loadColumns = [
   "requests/s",
   "CPU µs/request",
+  "main thread µs",
   "p50 ms",
   "p99 ms",
   "core busy",
@@ -44,6 +45,7 @@ export function loadRow(name: string, results: readonly LoadResult[]): string[] 
     name,
     cells.perSecond(of("requestsPerSecond")),
     cells.decimals(of("cpuMicros"), 1),
+    cells.decimals(of("mainCpuMicros"), 1),
     cells.decimals(of("p50Ms"), 2),
     cells.decimals(of("p99Ms"), 2),
     cells.percent(of("serverBusy")),

@@ -30,6 +30,15 @@ const timeOf = (stepMs: number): string => `${startMs} + n * ${stepMs}`;
 /** Ids of the same length and order as real ones, with n instead of random digits. */
 const eventId = (stepMs: number): string => `printf('evt_%012x%020x', ${timeOf(stepMs)}, n)`;
 
+/** The columns that the rows below have values for, where the table has more. */
+const columns = {
+  events:
+    "(id, provider, type, status, idempotency_key, occurred_at, created_at, subject, title, url, actor, data, headers, address, signed_with, body_bytes, duplicates, body_hash, body)",
+  flights: "",
+  bookings:
+    "(id, reference, user_id, flight_id, status, seats, total_minor, currency, contact_email, payment_method, created_at, updated_at, cancelled_at, refund_minor, refund_percent, refund_reason)",
+} as const;
+
 /** Fill flights before bookings. */
 const selects = {
   events: (stepMs: number) => `
@@ -75,12 +84,19 @@ export function fill(
         "select name, sql from sqlite_schema where type = 'index' and sql is not null and tbl_name = ?",
       )
       .all(table);
+    // Triggers would queue each row for the search index.
+    const triggers = database
+      .query<{ name: string; sql: string }, [string]>(
+        "select name, sql from sqlite_schema where type = 'trigger' and tbl_name = ?",
+      )
+      .all(table);
     for (const { name } of indexes) database.run(`drop index ${name}`);
+    for (const { name } of triggers) database.run(`drop trigger ${name}`);
     database.run(
-      `insert into ${table} with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
+      `insert into ${table} ${columns[table]} with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${rows})
        ${selects[table](stepMs)}`,
     );
-    for (const { sql } of indexes) database.run(sql);
+    for (const { sql } of [...indexes, ...triggers]) database.run(sql);
   }
   database.close();
   return {

@@ -1,20 +1,36 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { binary } from "./binary.ts";
+import { destinations } from "./destinations.ts";
 import { graphql } from "./graphql.ts";
 import { ingest } from "./ingest.ts";
+import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
 import { receivers } from "./receivers.ts";
 import { postgres } from "./postgres.ts";
 import { writeSection } from "./report.ts";
 import { rest } from "./rest.ts";
-import type { Options, Suite } from "./suite.ts";
+import { search } from "./search.ts";
+import type { Options, Program, Suite } from "./suite.ts";
 
-const suites: readonly Suite[] = [ingest, receivers, rest, graphql, postgres, binary, memory];
+const suites: readonly Suite[] = [
+  ingest,
+  latency,
+  receivers,
+  rest,
+  search,
+  graphql,
+  postgres,
+  destinations,
+  binary,
+  memory,
+];
 
 const usage = `Usage: bun run bench [suite] [options]
 
-Without a suite, runs all suites one after the other, which takes about twenty minutes.
+Without a suite, runs all suites one after the other, which takes about forty minutes.
 
 Suites
 ${suites.map(({ name, about }) => `  ${name.padEnd(18)} ${about}`).join("\n")}
@@ -25,11 +41,18 @@ Options
   --connections N    connections with one request in flight on each (64)
   --rows N           length of the list that \`rest\` reads pages of (2,000,000)
   --full             same as --rows 10000000: takes minutes and 10 GB of disk space
+  --program N=FOLDER a version of Skyhook for \`latency\` and \`ingest\` under the name N; repeat it to compare
+                     versions, oldest first (skyhook=this folder)
+  --fsync-ms N       \`latency\`: how much longer syncs take than the disk needs; repeat it for several disks
+                     (0, 8 and 20). Needs cc
+  --add              \`latency\`: add rounds to those in bench/latency.ndjson instead of replacing them
   --quick            2 rounds of 1 s for a smoke test; does not change RESULTS.md
   --help             print this text`;
 
+type Given = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
 /** The bounds prevent a typing error from filling the disk. */
-function readOptions(given: Readonly<Record<string, string | boolean | undefined>>): Options {
+function readOptions(given: Given): Options {
   const quick = given["quick"] === true;
   const number = (name: string, fallback: number, max: number, min = 1): number => {
     const value = Number(given[name] ?? fallback);
@@ -47,7 +70,33 @@ function readOptions(given: Readonly<Record<string, string | boolean | undefined
       20_000_000,
       1_000,
     ),
+    programs: several(given, "program", [`skyhook=${join(import.meta.dir, "..")}`]).map(
+      readProgram,
+    ),
+    fsyncMs: several(given, "fsync-ms", ["0", "8", "20"]).map(readDelay),
+    adds: given["add"] === true,
+    isTrial: quick,
   };
+}
+
+function several(given: Given, name: string, fallback: readonly string[]): readonly string[] {
+  const values = given[name];
+  return Array.isArray(values) ? values.map(String) : fallback;
+}
+
+function readProgram(text: string): Program {
+  const [, name, folder] = /^([\w-]+)=(.+)$/.exec(text) ?? [];
+  if (name === undefined || folder === undefined)
+    throw new Error("--program must be a name and a folder: before=../skyhook-before");
+  if (!existsSync(join(folder, "src/cli/serve.ts")))
+    throw new Error(`--program: ${folder} contains no version of Skyhook`);
+  return { name, folder: resolve(folder) };
+}
+
+function readDelay(text: string): number {
+  const delay = Number(text);
+  if (Number.isInteger(delay) && delay >= 0 && delay <= 1_000) return delay;
+  throw new Error("--fsync-ms must be a whole number from 0 to 1000");
 }
 
 /** The named suites, or all suites without a name. Throws for an unknown name. */
@@ -73,6 +122,9 @@ try {
       connections: { type: "string" },
       rows: { type: "string" },
       full: { type: "boolean" },
+      program: { type: "string", multiple: true },
+      "fsync-ms": { type: "string", multiple: true },
+      add: { type: "boolean" },
       quick: { type: "boolean" },
       help: { type: "boolean" },
     },
@@ -83,7 +135,7 @@ try {
     console.log(`== ${suite.name}: ${suite.about}`);
     const section = await suite.run(suiteOptions);
     console.log(`\n${section}\n`);
-    if (values.quick !== true) await writeSection(suite.name, section);
+    if (!suiteOptions.isTrial) await writeSection(suite.name, section);
   }
   if (values.help === true) console.log(usage);
 } catch (error) {

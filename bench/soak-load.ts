@@ -1,7 +1,8 @@
 import { tokens } from "../src/identity/auth/token.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { catalogue } from "../src/gateway/providers/catalogue.ts";
-import { sign } from "../src/gateway/signatures/signature.ts";
+import { sign } from "../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../src/gateway/signatures/scheme.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { converse } from "./load.ts";
@@ -104,7 +105,7 @@ function deliveries(secretOf: SoakPlan["secretOf"]): (index: number) => string {
       return textOf({
         method: "POST",
         path: `/webhooks/${provider.id}`,
-        headers: { ...headers, [provider.signature.headers[0] ?? ""]: signature },
+        headers: { ...headers, [signatureHeaders(provider.signature)[0] ?? ""]: signature },
         json,
       });
     });

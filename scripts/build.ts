@@ -25,16 +25,19 @@ const usage = `bun run build [--target ${targets.join("|")}] [--outfile FILE]`;
 const startJitPolicy = 8;
 
 /**
- * Compiles a program, its imports and the runtime into a single file. For another target, Bun downloads the
- * runtime of that platform from the package registry once. Returns the paths of the executables.
+ * Compiles a program, its imports and the runtime into a single file. `entrypoints`: first the program, then
+ * the threads that it starts. For another target, Bun downloads the runtime of that platform from the package
+ * registry once. Returns the paths of the executables.
  */
 export async function compile(
-  entrypoint: string,
+  entrypoints: readonly string[],
   outfile: string,
   target?: Target,
 ): Promise<readonly string[]> {
   const { outputs } = await Bun.build({
-    entrypoints: [entrypoint],
+    entrypoints: [...entrypoints],
+    // All in one folder, together with the shared code, so that a thread is found by its name alone.
+    naming: { entry: "[name].[ext]" },
     compile: {
       outfile,
       jitPolicy: startJitPolicy,
@@ -58,12 +61,17 @@ export async function compile(
 
 const root = join(import.meta.dir, "..");
 
+/** The entry points of Skyhook. */
+export const skyhookEntrypoints: readonly string[] = ["main.ts", "db/sqlite/storage-thread.ts"].map(
+  (file) => join(root, "src", file),
+);
+
 /** Makes the output depend only on the source code and its packages, not on the machine. */
 export const sameEverywhere: BunPlugin = {
   name: "same everywhere",
   setup(build) {
     // Bun replaces `__dirname` by the absolute path of the file, which would make the output depend on the build
-    // folder. Packages use it only for worker threads, which Skyhook does not start.
+    // folder. Packages use it only for worker threads of their own, which Skyhook does not start.
     build.onLoad({ filter: /[\\/]node_modules[\\/].*\.c?js$/ }, async ({ path }) => {
       const code = await Bun.file(path).text();
       if (!/\b__(?:dir|file)name\b/.test(code)) return undefined;
@@ -104,7 +112,7 @@ async function run(): Promise<void> {
   const name = target === undefined ? "skyhook" : `skyhook-${target}`;
   try {
     const [file = ""] = await compile(
-      join(import.meta.dir, "../src/main.ts"),
+      skyhookEntrypoints,
       values.outfile ?? join(import.meta.dir, "../dist", name),
       target,
     );

@@ -1,9 +1,16 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
+import { issuesRest } from "./gateway/issues/issues.rest.ts";
+import { sessionCookies } from "./identity/sessions/session-cookie.ts";
+import { sessionsRest } from "./identity/sessions/sessions.rest.ts";
+import { oidcRest } from "./identity/oidc/oidc.rest.ts";
+import { auditRest } from "./identity/audit/audit.rest.ts";
 import { authRest } from "./identity/auth/auth.rest.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { AppError, isServerError } from "./base/errors.ts";
+import { eventStreamsRest } from "./gateway/events/event-streams.rest.ts";
+import { replaysRest } from "./gateway/events/replays.rest.ts";
 import { eventsRest } from "./gateway/events/events.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
@@ -11,7 +18,7 @@ import { graphqlRest } from "./web/graphql/graphql.rest.ts";
 import { apiPageRest } from "./web/rest/api-page.rest.ts";
 import { type AddressOf, clientAddress } from "./web/rest/client-address.ts";
 import { cors } from "./web/rest/cors.ts";
-import { authenticated } from "./web/rest/auth.ts";
+import { authenticate, authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
 import { errorLog } from "./web/rest/error-log.ts";
 import { docsRest } from "./web/rest/docs/docs.rest.ts";
@@ -24,19 +31,33 @@ import { assignRequestId, requestIdOf } from "./web/rest/request-id.ts";
 import { allowedMethods, type Route } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
 import { pathOf } from "./web/rest/url.ts";
+import { destinationLatencyRest } from "./gateway/statistics/destination-latency.rest.ts";
+import { destinationsRest } from "./gateway/notifications/destinations.rest.ts";
+import { onboardingRest } from "./gateway/onboarding/onboarding.rest.ts";
 import { notificationsRest } from "./gateway/notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
 import { statisticsRest } from "./gateway/statistics/statistics.rest.ts";
 import { usersRest } from "./identity/users/users.rest.ts";
 import { providerStatusRest } from "./gateway/statistics/provider-status.rest.ts";
 import { acknowledgementSchema } from "./gateway/receive/webhook.schema.ts";
+import { providerSchemaRest } from "./gateway/providers/files/provider-schema.rest.ts";
 import { rejectionsRest } from "./gateway/diagnosis/rejections.rest.ts";
 import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
 
 /** Mounts all routes. Does not listen; the caller does. */
 export function createApp(services: Services) {
   const { clock, makeId, log, metrics, tracer, config } = services;
-  const signedIn = authenticated(services.verify);
+  const cookies = sessionCookies({
+    sessions: services.sessions,
+    clock,
+    publicUrl: config.publicUrl,
+    trustedProxyHops: config.trustedProxyHops,
+  });
+  const credentials = {
+    verify: services.verify,
+    cookie: (request: Request) => cookies.session(request),
+  };
+  const signedIn = authenticated(credentials);
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
   const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? []);
@@ -60,13 +81,13 @@ export function createApp(services: Services) {
     .use(
       healthRest({
         home: homePage(config.graphiql === "on"),
-        providers: config.providers,
+        providers: () => services.registered().map(({ id }) => id),
         metrics,
         unready: () => services.unready(),
       }),
     )
     .use(problemsRest())
-    .use(webhooksRest(services.receive, addressOf))
+    .use(webhooksRest(services.receive, addressOf, config.publicUrl))
     .use(rejectionsRest(services.rejections, signedIn))
     .use(usersRest(services.users, signedIn, addressOf))
     .use(flightsRest(services.flights))
@@ -80,20 +101,49 @@ export function createApp(services: Services) {
       }),
     )
     .use(eventsRest(services.events, signedIn))
+    .use(eventStreamsRest(services.eventStreams, signedIn, { clock, log }))
+    .use(replaysRest(services.replays, signedIn, addressOf))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
+    .use(destinationsRest(services, signedIn, addressOf))
+    .use(auditRest(services.audit, signedIn))
+    .use(
+      sessionsRest({
+        sessions: services.sessions,
+        cookies,
+        consoleCodes: services.consoleCodes,
+        authenticate: (request) => authenticate(request, credentials),
+        authenticated: signedIn,
+        addressOf,
+      }),
+    )
+    .use(
+      oidcRest({
+        oidc: services.oidc,
+        publicUrl: config.publicUrl,
+        sessions: services.sessions,
+        cookies,
+        limiter: services.limiter,
+        logError,
+        addressOf,
+      }),
+    )
+    .use(issuesRest(services.issues, signedIn, addressOf, clock))
     .use(providerStatusRest(services.providers, signedIn))
+    .use(onboardingRest(services.onboarding, signedIn, addressOf))
     .use(flightLoadRest(services.flightLoads, signedIn, clock))
     .use(statisticsRest(services.statistics, signedIn, clock))
+    .use(destinationLatencyRest(services.readLatency, signedIn, clock))
     .use(
       graphqlRest({
         schema: async () => (await import("./graphql-schema.ts")).createSchema(services),
-        verify: services.verify,
+        credentials,
         logError,
         playground: config.graphiql === "on",
         addressOf,
       }),
     )
-    .use(consoleRest())
+    .use(providerSchemaRest())
+    .use(consoleRest(services.oidc?.host ?? null))
     .use(docsRest())
     .use(
       apiPageRest(async (): Promise<unknown> => {

@@ -1,6 +1,7 @@
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
 import { eventsGraphql } from "./gateway/events/events.graphql.ts";
+import { destinationsGraphql } from "./gateway/notifications/destinations.graphql.ts";
 import { notificationsGraphql } from "./gateway/notifications/notifications.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import type { Services } from "./services.ts";
@@ -13,8 +14,9 @@ export function createSchema(services: Services) {
   scalars(builder);
   const userTypes = usersGraphql(builder, services.users);
   const flightTypes = flightsGraphql(builder, services);
-  bookingsGraphql(builder, services.bookings, flightTypes, userTypes);
   const notificationTypes = notificationsGraphql(builder, services);
+  bookingsGraphql(builder, services.bookings, flightTypes, userTypes, notificationTypes);
+  destinationsGraphql(builder, services);
   eventsGraphql(builder, services.events, notificationTypes);
   return builder.toSchema();
 }

@@ -11,10 +11,12 @@ import {
 } from "graphql";
 
 import type { Role } from "../src/base/context.ts";
+import { operatorGateway } from "../src/gateway/destination.ts";
 import { createSchema } from "../src/graphql-schema.ts";
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";
+import { gatewaySecret } from "./support/gateway.ts";
 import { postQuery } from "./support/graphql.ts";
 import { listed } from "./support/operator.ts";
 
@@ -33,6 +35,10 @@ const names = Object.keys(callers).filter(isCaller);
 const others = ["anonymous", "stranger", "operator"] as const;
 
 const operators = "401 403 403 200 200";
+const admins = "401 403 403 403 200";
+/** A destination of the operators: users do not learn that it exists. */
+const operatorsOwn = "401 404 404 200 200";
+const adminsOwn = "401 404 404 403 200";
 /** The status of every route that is not public, for each caller. A new route fails until it is listed here. */
 const answers: Readonly<Record<string, string>> = {
   "GET /v1/api/bookings": "401 200 200 200 200",
@@ -46,15 +52,51 @@ const answers: Readonly<Record<string, string>> = {
   "GET /v1/users/:id": "401 200 200 200 200",
   "POST /v1/users": "401 415 415 415 415",
   "GET /v1/events": operators,
+  "GET /v1/events/feed": operators,
   "GET /v1/events/:id": operators,
   "POST /v1/events/:id/replay": operators,
+  "POST /v1/replays": "401 415 415 415 415",
+  "GET /v1/replays": operators,
+  "POST /v1/replays/preview": "401 415 415 415 415",
+  "GET /v1/replays/:id": "401 403 403 404 404",
+  "GET /v1/replays/:id/failures": "401 403 403 404 404",
+  "POST /v1/replays/:id/stop": "401 403 403 404 404",
+  "POST /v1/replays/:id/resume": "401 403 403 404 404",
   "GET /v1/notifications": operators,
   "GET /v1/feed": operators,
   "GET /v1/rejections": operators,
   "GET /v1/rejections/:id": operators,
   "GET /v1/providers": operators,
+  "GET /v1/providers/catalogue": admins,
+  "GET /v1/providers/:id": admins,
+  "POST /v1/providers": "401 403 403 403 415",
+  "PUT /v1/providers/:id/secret": "401 403 403 403 415",
+  "POST /v1/providers/:id/test": "401 403 403 403 415",
   "GET /v1/statistics/deliveries": operators,
   "GET /v1/statistics/health": operators,
+  "POST /v1/destinations": "401 415 415 415 415",
+  "POST /v1/destinations/preview": "401 415 415 415 415",
+  "GET /v1/destinations": "401 200 200 200 200",
+  // Operators look at the operators' destinations; admins change them.
+  "GET /v1/destinations/:id": operatorsOwn,
+  "PATCH /v1/destinations/:id": "401 415 415 415 415",
+  // 422: the settings define the operator gateway.
+  "DELETE /v1/destinations/:id": "401 404 404 403 422",
+  "POST /v1/destinations/:id/rotate": "401 404 404 403 422",
+  "POST /v1/destinations/:id/pause": adminsOwn,
+  "POST /v1/destinations/:id/resume": adminsOwn,
+  "POST /v1/destinations/:id/disable": adminsOwn,
+  "POST /v1/destinations/:id/test": adminsOwn,
+  "GET /v1/destinations/:id/deliveries": operatorsOwn,
+  "GET /v1/destinations/:id/latency": operatorsOwn,
+  "POST /v1/destinations/:id/retry": adminsOwn,
+  "GET /v1/audit": admins,
+  "GET /v1/sessions": "401 403 403 403 200",
+  "DELETE /v1/sessions/:id": "401 403 403 403 404",
+  "GET /v1/issues": operators,
+  "POST /v1/issues/:id/retry": "401 403 403 404 404",
+  "POST /v1/issues/:id/mute": "401 415 415 415 415",
+  "POST /v1/issues/:id/unmute": "401 403 403 404 404",
   "GET /v1/flights/load": operators,
   "GET /v1/flights/load/:date": operators,
 };
@@ -77,7 +119,10 @@ let app: TestApp;
 let ids: Record<"booking" | "reference" | "owner" | "event" | "rejection" | "flight", string>;
 let day: string;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({
+    OPERATOR_GATEWAY_URL: "http://127.0.0.1:9/",
+    OPERATOR_GATEWAY_SECRET: gatewaySecret,
+  });
   const { user } = await app.services.users.ensureUser({ name: "Owner", email: "o@example.com" });
   const flight = await addFlight(app, { seats: 500 });
   const booked = await json(
@@ -124,6 +169,8 @@ function addressOf(path: string): string {
     "events/:id": ids.event,
     "rejections/:id": ids.rejection,
     "flights/:id": ids.flight,
+    "destinations/:id": operatorGateway.id,
+    "providers/:id": "code_host",
     "load/:date": day,
     "problems/:code": "internal",
     "webhooks/:provider": "code_host",
@@ -135,12 +182,17 @@ function addressOf(path: string): string {
   });
 }
 
-/** A response's text. For a stream, its first messages. */
+/** How long a stream that may have nothing more to send is read. */
+const streamPatienceMs = 20;
+
+/** A response's text. For a stream, its first messages: the first may be only a position. */
 async function textOf(response: Response): Promise<string> {
   const isStream = response.headers.get("content-type")?.includes("event-stream") === true;
   if (!isStream || response.status !== 200) return response.text();
   const reader = readFeed(response);
-  const messages = [await reader.next(), await reader.next()];
+  const messages: unknown[] = [await reader.next()];
+  const more = reader.next().catch(() => null);
+  messages.push(await Promise.race([more, Bun.sleep(streamPatienceMs)]));
   await reader.close();
   return JSON.stringify(messages);
 }
@@ -231,15 +283,22 @@ function argumentsOf({ name, args }: Field): string {
     id: JSON.stringify(nodes[0]),
     ids: JSON.stringify(nodes),
     flightId: ids.flight,
+    first: "12",
     origin: '"JFK"',
     destination: '"LHR"',
+    destinationId: JSON.stringify(operatorGateway.id),
+    state: "active",
     departureDate: JSON.stringify(day),
     input:
       name === "createUser"
         ? '{name: "N", email: "n@example.com"}'
-        : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
+        : name === "createDestination"
+          ? '{name: "n", format: json, url: "https://example.com/"}'
+          : `{flightId: ${ids.flight}, passengers: [${traveller}], contactEmail: "a@b.cd", paymentMethod: card}`,
   };
-  const given = args.filter((arg) => isNonNullType(arg.type) || arg.name === "departureDate");
+  // With whole pages, a selection of every field would exceed the limit for the size of an answer.
+  const chosen = ["departureDate", "first"];
+  const given = args.filter((arg) => isNonNullType(arg.type) || chosen.includes(arg.name));
   const texts = given.map((arg) => {
     const value = values[arg.name];
     if (value === undefined) throw new Error(`No value for ${name}(${arg.name}:)`);

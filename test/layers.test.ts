@@ -7,7 +7,7 @@ import { preProcessFile } from "typescript";
 /**
  * The layers of src/, lowest first: folders, then single files. A file imports from its own layer and from
  * lower ones, types included; nothing else. A folder without its subfolders is a layer too: `gateway` is
- * the files directly in src/gateway/, `.` those directly in src/, the wiring.
+ * the files directly in src/gateway/, `.` those directly in src/.
  */
 const layers = [
   "base",
@@ -19,14 +19,23 @@ const layers = [
   "identity/idempotency",
   "identity/users",
   "identity/auth",
+  "identity/audit",
+  "identity/sessions",
+  "identity/oidc",
   "gateway",
   "gateway/signatures",
   "gateway/providers",
+  "gateway/destinations",
   "gateway/notifications",
   "gateway/events",
   "gateway/diagnosis",
   "gateway/statistics",
+  "gateway/alerts",
+  "gateway/issues",
   "gateway/receive",
+  "gateway/onboarding",
+  "gateway/provider-api",
+  "gateway/reconcile",
   "gateway/retention",
   "booking",
   "booking/flights",
@@ -35,6 +44,7 @@ const layers = [
   "schema",
   "config",
   "console",
+  "wiring",
   ".",
   "cli",
   "main.ts",
@@ -59,8 +69,12 @@ const packages: Readonly<Record<string, { layers: readonly Layer[]; kinds?: read
     "graphql-jit": { layers: ["web/graphql"] },
     "graphql-yoga": { layers: ["web/graphql"] },
     "@elysiajs/jwt": { layers: ["identity/auth"] },
-    jose: { layers: ["identity/auth"] },
+    jose: { layers: ["identity/auth", "gateway/signatures"] },
+    oauth4webapi: { layers: ["identity/oidc"] },
     papaparse: { layers: ["booking/flights"] },
+    nodemailer: { layers: ["gateway/destinations"] },
+    "@marcbachmann/cel-js": { layers: ["gateway/destinations"] },
+    yaml: { layers: ["gateway/providers"] },
     preact: { layers: ["console"] },
     uplot: { layers: ["console"] },
     commander: { layers: ["cli"] },

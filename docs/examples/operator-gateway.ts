@@ -1,4 +1,4 @@
-// Takes what Skyhook tells operators, verifies it (https://www.standardwebhooks.com) and prints it.
+// Receives notifications from Skyhook, verifies them (https://www.standardwebhooks.com) and prints them.
 // Run it with Bun, with the OPERATOR_GATEWAY_SECRET that Skyhook has: bun operator-gateway.ts
 import { createHmac, timingSafeEqual } from "node:crypto";
 

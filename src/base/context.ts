@@ -32,13 +32,17 @@ export function isAdmin({ actor }: Pick<Context, "actor">): boolean {
   return actor.roles.includes("admin");
 }
 
+export function isOperator({ actor }: Pick<Context, "actor">): boolean {
+  return actor.roles.includes("operator") || actor.roles.includes("admin");
+}
+
 /** Throws `insufficient-scope` unless the actor is an admin. */
 export function requireAdmin(ctx: Pick<Context, "actor">): void {
   if (!isAdmin(ctx)) throw new AppError("insufficient-scope", "This requires the role admin");
 }
 
 /** Throws `insufficient-scope` unless the actor is an operator or an admin. */
-export function requireOperator({ actor }: Context): void {
-  if (actor.roles.includes("operator") || actor.roles.includes("admin")) return;
+export function requireOperator(ctx: Context): void {
+  if (isOperator(ctx)) return;
   throw new AppError("insufficient-scope", "This requires the role operator or admin");
 }

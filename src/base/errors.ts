@@ -13,6 +13,7 @@ export type ErrorCode =
   | "invalid-token"
   | "invalid-signature"
   | "insufficient-scope"
+  | "cross-site-request"
   | "not-found"
   | "flight-not-found"
   | "booking-not-found"
@@ -20,6 +21,7 @@ export type ErrorCode =
   | "method-not-allowed"
   | "no-seats"
   | "email-taken"
+  | "replay-running"
   | "idempotency-in-flight"
   | "body-too-large"
   | "unsupported-media-type"
@@ -27,6 +29,7 @@ export type ErrorCode =
   | "booking-closed"
   | "idempotency-key-reused"
   | "too-many-auth-failures"
+  | "too-many-tests"
   | "internal"
   | "unavailable";
 
@@ -50,7 +53,7 @@ interface ErrorExtras {
   readonly acceptCoding?: string;
   /** The error code of OAuth 2.0 (RFC 6749 section 5.2), for OAuth client libraries. */
   readonly oauthError?: "invalid_client" | "invalid_request" | "unsupported_grant_type";
-  /** The exceeded quota, for `too-many-auth-failures`. */
+  /** The exceeded quota, for the codes with status 429. */
   readonly quota?: {
     readonly name: string;
     readonly limit: number;

@@ -10,3 +10,9 @@ export type MakeId = <Prefix extends string>(
 
 export const makeId: MakeId = (prefix, nowMs) =>
   `${prefix}_${Bun.randomUUIDv7("buffer", nowMs).toString("hex")}`;
+
+/** The creation time in an id of `makeId`, in milliseconds since the epoch (RFC 9562 section 5.7). */
+export function timeOfId(id: `${string}_${string}`): number {
+  const hex = id.slice(id.indexOf("_") + 1);
+  return Number.parseInt(hex.slice(0, 12), 16);
+}

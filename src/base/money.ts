@@ -43,6 +43,46 @@ export function isCurrency(code: string): boolean {
   return decimalsByCode.has(code);
 }
 
+/** The decimals of a currency; undefined if `code` is none. */
+export function decimalsOf(code: string): number | undefined {
+  return decimalsByCode.get(code);
+}
+
+/** A double keeps every decimal of up to 15 digits exactly. */
+const maxExactMinor = 999_999_999_999_999;
+
+/**
+ * Converts an amount with this number of decimals, by default the currency's own, into minor units. Null if it
+ * is not a whole number of them, or has more than 15 digits.
+ */
+export function rescaled(
+  units: number,
+  decimals: number | undefined,
+  currency: string,
+): number | null {
+  const own = decimalsByCode.get(currency);
+  if (own === undefined) return null;
+  const power = own - (decimals ?? own);
+  const minor = power < 0 ? units / 10 ** -power : units * 10 ** power;
+  return Number.isSafeInteger(minor) && minor <= maxExactMinor ? minor : null;
+}
+
+/** The longest text that is read as an amount: 15 digits and 15 decimals, the point, and some zeros. */
+const maxAmountLength = 40;
+
+/** The minor units of a decimal in major units, as `parseMinor`; null if it is not an amount of the currency. */
+export function unitsOf(text: string, currency: string): number | null {
+  // Removing zeros takes quadratic time in the length.
+  if (text.length > maxAmountLength) return null;
+  // Zeros at the end add no precision: `100.00` yen is 100.
+  const decimal = text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+  try {
+    return parseMinor(decimal, currency);
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Converts minor units (cents, yen, fils) to major units: 12345 USD is 123.45. A single, correctly rounded
  * division returns the double nearest to the decimal, which JSON prints as that decimal.

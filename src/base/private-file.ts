@@ -4,12 +4,14 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
+  lstatSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 
 /** Writes a file atomically, readable by its owner only, and returns when it is on disk. */
 export function writePrivately(file: string, content: string): void {
@@ -40,13 +42,42 @@ export function makePrivately(file: string, content: string): void {
   syncNames(dirname(file));
 }
 
+/**
+ * Creates a file that other users may read, atomically, and returns when it is on disk. Throws EEXIST if the name is
+ * taken: it replaces nothing, and does not follow a symbolic link.
+ */
+export function createFile(file: string, content: string): void {
+  const temporary = writeTemporary(file, content, 0o644);
+  try {
+    linkSync(temporary, file);
+  } catch (error) {
+    if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) throw error;
+    // The file system does not support links.
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  syncNames(dirname(file));
+}
+
+/**
+ * Creates a folder that only its owner can read, unless it exists, and its missing parents. Returns when their names
+ * are on disk: with a folder's name, a power failure would take everything in it.
+ */
+export function makePrivateFolder(folder: string): void {
+  const missing: string[] = [];
+  for (let path = resolve(folder); !existsSync(path); path = dirname(path)) missing.push(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const path of missing) syncNames(dirname(path));
+}
+
 /** Writes `content` to a temporary file beside `file`, synced to disk, and returns its path. */
-function writeTemporary(file: string, content: string): string {
+function writeTemporary(file: string, content: string, mode = 0o600): string {
   // No process id in the name: containers that share the folder often have the same process ids.
   const temporary = `${file}.${crypto.randomUUID()}.tmp`;
-  const descriptor = openSync(temporary, "wx", 0o600);
+  const descriptor = openSync(temporary, "wx", mode);
   try {
-    chmodSync(temporary, 0o600);
+    chmodSync(temporary, mode);
     writeFileSync(descriptor, content);
     // The key must be on disk before any data that is encrypted with it.
     fsyncSync(descriptor);

@@ -2,7 +2,7 @@ import type { Flight } from "./flight.ts";
 import { defineTable } from "../db/table.ts";
 
 /** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
-export const bookingStatuses = ["confirmed", "cancelled", "flown"] as const;
+export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expired"] as const;
 export type BookingStatus = (typeof bookingStatuses)[number];
 
 /** Payment methods. Skyhook records the method but does not process payments. */
@@ -26,11 +26,23 @@ export interface Booking {
   readonly paymentMethod: PaymentMethod;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+  /** When a hold that is not paid releases its seats; null if the booking was never held. */
+  readonly expiresAt: Date | null;
+  /** Null while held, and if it was never confirmed. */
+  readonly confirmedAt: Date | null;
+  /** When the hold released its seats; null if it did not expire. */
+  readonly expiredAt: Date | null;
   readonly cancelledAt: Date | null;
   /** The refund in minor units; null until cancelled. */
   readonly refundMinor: number | null;
   readonly refundPercent: number | null;
   readonly refundReason: string | null;
+  /** What a payment event paid, in minor units: the total, or null. Null too if it was never held. */
+  readonly paidMinor: number | null;
+  /** What was refunded of it so far, in minor units. */
+  readonly refundedMinor: number;
+  /** Payment events recorded. Changes that depend on them require the number that was read. */
+  readonly paymentCount: number;
 }
 
 export const bookingsTable = defineTable<Booking>("bookings", {
@@ -50,6 +62,12 @@ export const bookingsTable = defineTable<Booking>("bookings", {
   refundMinor: "bigint or null",
   refundPercent: "integer or null",
   refundReason: "text or null",
+  expiresAt: "instant or null",
+  confirmedAt: "instant or null",
+  expiredAt: "instant or null",
+  paidMinor: "bigint or null",
+  refundedMinor: "bigint",
+  paymentCount: "integer",
 });
 
 /** A passenger as stored, with the birth date and passport number encrypted. */

@@ -83,6 +83,11 @@ export function closesAfter(now: Date): Date {
   return new Date(now.getTime() + closesBeforeMs);
 }
 
+/** When sales of a flight end. */
+export function closesAt(departureTime: Date): Date {
+  return new Date(departureTime.getTime() - closesBeforeMs);
+}
+
 export function departed({ departureTime }: Pick<Flight, "departureTime">, now: Date): boolean {
   return departureTime <= now;
 }

@@ -1,4 +1,7 @@
+import { providerIdPattern } from "../gateway/providers/files/folder.ts";
+
 import { messageOf } from "./errors.ts";
+import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
 /** Help text that shows how a command is used. `line` begins with `skyhook`. */
@@ -27,4 +30,28 @@ export function parseLine(text: string): string {
   const line = text.trim();
   if (/^\P{Cc}{1,500}$/u.test(line)) return line;
   throw new Error("Write 1 to 500 characters on one line.");
+}
+
+export function parseProviderId(text: string): string {
+  if (providerIdPattern.test(text)) return text;
+  throw new Error("Write lower-case letters, digits and _, beginning with a letter.");
+}
+
+/** Commander's parser for an option that may be repeated. */
+export function collect(value: string, earlier: readonly string[] = []): readonly string[] {
+  return [...earlier, value];
+}
+
+/** Headers from lines like `name: value`. */
+export function parseHeaders(lines: readonly string[]): Headers {
+  const headers = new Headers();
+  for (const line of lines) {
+    const [, name = "", value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line.trim()) ?? [];
+    try {
+      headers.append(name, value);
+    } catch {
+      throw new UsageError(`Write a header as "name: value", not "${line}"`);
+    }
+  }
+  return headers;
 }

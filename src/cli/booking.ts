@@ -11,10 +11,17 @@ import { secretStore } from "../config/secrets.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
+import { show } from "./booking-show.ts";
 import { table } from "./output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  const booking = program.command("booking").description("look into bookings");
+  const booking = program.command("booking").description("show bookings and their personal data");
+  booking
+    .command("show")
+    .description("show the status, payments, refund and history of a booking")
+    .argument("<booking>", "its id or reference")
+    .addHelpText("after", example("skyhook booking show KXQWZA"))
+    .action((named: string) => show(named, env));
   booking
     .command("reveal")
     .description("show birth dates and passports of a booking; the access is recorded")

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { settings } from "../config/settings.ts";
 import { type Environment, findSetting, readConfig } from "../config/config.ts";
 import { withoutPassword } from "../db/without-password.ts";
+import { registeredProviders } from "../config/providers.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 
 import { example } from "./arguments.ts";
@@ -58,7 +59,7 @@ function factsOf(env: Environment) {
       const value = shown(text, isSecret);
       return { key, value, default: fallback, meaning: doc, secret: isSecret };
     }),
-    webhookSecrets: inForce.providers.map((provider) => {
+    webhookSecrets: registeredProviders(inForce).map(({ id: provider }) => {
       const { variable, file } = secretPlaces(provider, inForce.secretsDir).current;
       const secrets = store.webhookSecrets(provider);
       const source = env[variable] === undefined ? "set in the file" : "set in the environment";

@@ -1,4 +1,7 @@
+import { existsSync, statSync } from "node:fs";
+
 import type { Config } from "../config/config.ts";
+import { personalDataKeyFile, tokenKeyFile } from "../config/secrets.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
 import { databaseFile, openStorage } from "../db/open.ts";
@@ -20,9 +23,34 @@ export function isInMemory({ databaseUrl }: Pick<Config, "databaseUrl">): boolea
 export function openDatabase(config: Config): Promise<Storage> {
   const file = databaseFile(config.databaseUrl);
   return withDatabase(config, () => {
+    requireNotEmptied(config);
     if (file !== null) requireServedFiles(file);
     return openStorage(schema, config.databaseUrl, config.databaseLimits);
   });
+}
+
+/**
+ * Throws if the database file has 0 bytes but was in use before. SQLite would take it for a new database and
+ * delete its log. A killed first start may leave an empty file too, but no keys: they are created later.
+ */
+export function requireNotEmptied({ databaseUrl, dataDir }: Config): void {
+  const file = databaseFile(databaseUrl);
+  if (file === null || bytesOf(file) !== 0) return;
+  const log = `${file}-wal`;
+  const keys = [tokenKeyFile(dataDir), personalDataKeyFile(dataDir)];
+  const traces = [
+    ...keys.filter((key) => existsSync(key)),
+    ...((bytesOf(log) ?? 0) > 0 ? [log] : []),
+  ];
+  if (traces.length === 0) return;
+  throw new Error(
+    `The database ${file} has 0 bytes, but was in use before (${traces.join(", ")}): its data is lost. Restore a backup with \`skyhook restore FILE --force\`, or remove ${file} to start without data`,
+  );
+}
+
+/** Null if the file is missing. */
+function bytesOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? null;
 }
 
 /** Opens the configured database for `use`, and closes it. */

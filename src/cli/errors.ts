@@ -1,5 +1,6 @@
 import { ConfigError } from "../config/errors.ts";
 import { AppError } from "../base/errors.ts";
+import { FileError } from "../base/file-error.ts";
 
 import { UsageError } from "./output.ts";
 
@@ -10,9 +11,10 @@ function exitCodeOf(error: unknown): 1 | 2 {
   return isUsage ? 2 : 1;
 }
 
-/** Prints an error and sets the exit code. Each invalid setting has its own line. */
+/** Prints an error and sets the exit code. Each invalid setting, and each error of a file, has its own line. */
 export function reportError(error: unknown): void {
-  const lines = error instanceof ConfigError ? error.messages : [messageOf(error)];
+  const hasLines = error instanceof ConfigError || error instanceof FileError;
+  const lines = hasLines ? error.messages : [messageOf(error)];
   for (const line of lines) console.error(`skyhook: ${line}`);
   process.exitCode = exitCodeOf(error);
 }

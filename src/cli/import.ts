@@ -4,7 +4,7 @@ import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import type { FlightPlan } from "../booking/flight.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
-import { type ImportFormat, readFlightPlans } from "../booking/flights/import.ts";
+import { type ImportFormat, readFlightPlans } from "../booking/flights/flight-plans.ts";
 
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 
-import { codeOf } from "./errors.ts";
+import { codeOf, messageOf } from "./errors.ts";
 
 /** The file of a command line, or standard input for `-`. Throws if the file does not exist or is a folder. */
 export async function inputFrom(file: string): Promise<Bun.BunFile> {
@@ -12,4 +12,14 @@ export async function inputFrom(file: string): Promise<Bun.BunFile> {
     throw new Error(`The file ${file} does not exist`, { cause: error });
   }
   return Bun.file(file);
+}
+
+/** The bytes of a file, or of standard input for `-`. Throws an error that names the file. */
+export async function readBody(file: string): Promise<Uint8Array<ArrayBuffer>> {
+  const input = await inputFrom(file);
+  try {
+    return await input.bytes();
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
 }

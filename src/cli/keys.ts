@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 
 import { type Config, type Environment, findSetting } from "../config/config.ts";
+import { registeredProviders } from "../config/providers.ts";
 import { personalDataKeyPlaces, secretPlaces, tokenKeyFile } from "../config/secrets.ts";
 import { settings } from "../config/settings.ts";
 import { databaseFile } from "../db/open.ts";
@@ -15,7 +16,7 @@ export interface KeyBeside {
 
 /** All such keys. Never reveals a key, and creates none. */
 export function keysBeside(config: Config, env: Environment): readonly KeyBeside[] {
-  const webhookSecrets = config.providers.flatMap((id) =>
+  const webhookSecrets = registeredProviders(config).flatMap(({ id }) =>
     Object.values(secretPlaces(id, config.secretsDir)).flatMap(
       ({ variable, file }) => placeOf({ variable, files: [file] }, env) ?? [],
     ),

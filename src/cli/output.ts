@@ -23,3 +23,23 @@ export function table(rows: readonly (readonly string[])[]): string {
     cell + " ".repeat(Math.max(0, (widths[column] ?? 0) - Bun.stringWidth(cell)));
   return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
 }
+
+/** Prints a line on standard error. In a terminal, `console.error` would print it in red. */
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+/** Prints a line on standard output. False if its reader has gone, as in `skyhook tail | head`. */
+export function printLine(line: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const { stdout } = process;
+  // The callback gets the error; without a listener, it would end the process.
+  if (stdout.listenerCount("error") === 0) stdout.on("error", () => {});
+  stdout.write(`${line}\n`, (error) => resolve(!error));
+  return promise;
+}
+
+/** `14:05:09`, local time. */
+export function timeOfDay(at = new Date()): string {
+  return at.toTimeString().slice(0, 8);
+}

@@ -1,16 +1,23 @@
+import { createPrivateKey } from "node:crypto";
+
 import { secretPlaces, secretStore } from "../config/secrets.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
-import type { Secrets } from "../gateway/signatures/signature.ts";
+import type { SigningKey } from "../gateway/signatures/keys.ts";
+import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
+import type { Secrets } from "../gateway/signatures/verification.ts";
 
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
-/** The provider with this id. Throws a `UsageError` that lists all providers. */
-export function findProvider(id: string | undefined): Provider {
-  const provider = catalogue.find((candidate) => candidate.id === id);
+/** The provider with this id. Throws a `UsageError` that lists all of `providers`. */
+export function findProvider(
+  id: string | undefined,
+  providers: readonly Provider[] = catalogue,
+): Provider {
+  const provider = providers.find((candidate) => candidate.id === id);
   if (provider !== undefined) return provider;
-  const known = catalogue.map((candidate) => candidate.id).join(", ");
+  const known = providers.map((candidate) => candidate.id).join(", ");
   const error = id === undefined ? "Name a provider" : `There is no provider "${id}"`;
   throw new UsageError(`${error}. Providers: ${known}`);
 }
@@ -32,6 +39,24 @@ export function secretsOf(
   const { variable, file } = secretPlaces(id, secretsDir).current;
   throw new Error(
     `${id} has no secret. Run \`${programName} secrets init\` (first add it to WEBHOOK_PROVIDERS if it is missing there), write ${file}, set ${variable}, or pass --secret`,
+  );
+}
+
+/**
+ * What signs in place of the provider: its secret, or the private key of the test key that `secrets init` made. Throws an error
+ * that says what to do if only the service can sign.
+ */
+export function signingKeyOf(
+  { id, signature }: Provider,
+  { current: secret }: Secrets,
+  secretsDir: string,
+  env: NodeJS.ProcessEnv,
+): SigningKey {
+  if (hasSharedSecret(signature)) return { secret };
+  const pem = secretStore(env, secretsDir).privateKey(id);
+  if (pem !== null) return { secret, privateKey: createPrivateKey(pem) };
+  throw new Error(
+    `Only the service can sign deliveries of ${id}: its key is private. To try it out, remove its secret and run \`${programName} secrets init\`, which makes a pair of test keys where the scheme allows it`,
   );
 }
 

@@ -1,51 +1,75 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 
-import { tokens } from "../identity/auth/token.ts";
-import { systemClock } from "../base/clock.ts";
-import { type Config, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
+import { deliveryStates } from "../gateway/event-index.ts";
 import { undeliveredStatuses } from "../gateway/notification.ts";
 import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
 import { argument, example } from "./arguments.ts";
+import { type BulkOptions, bulkReplay, parseRate } from "./bulk-replay.ts";
+import { pastTime } from "./durations.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
-import { serverSigning } from "./signing-key.ts";
+import { serverTokens } from "./server-tokens.ts";
 
-/** Long enough for two requests. */
-const tokenTtlSeconds = 60;
-
-interface ReplayOptions {
-  readonly url?: string;
+interface ReplayOptions extends BulkOptions {
   readonly undelivered?: true;
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("replay")
-    .description("read a stored event again and send its notifications")
+    .description("interpret stored events again and resend their notifications")
     .argument("[event id]", "for example evt_0193…")
     .option("--undelivered", "every event with a notification that is retrying or dead")
+    .option(
+      "--since <time>",
+      "events received since: 2h, 7d or 2026-11-21T09:00:00Z",
+      argument(pastTime),
+    )
+    .option("--until <time>", "events received before, in the same form", argument(pastTime))
+    .option("--provider <provider>", "with --since or --delivery: only events of this provider")
+    .option(
+      "--type <type>",
+      "with --since or --delivery: only of this type, or of a group such as 'deploy.*'",
+    )
+    .addOption(
+      new Option("--delivery <state>", "events whose notifications are in this state").choices(
+        deliveryStates,
+      ),
+    )
+    .option("--rate <number>", "events per second; default: 50", argument(parseRate))
+    .option("--dry-run", "count the events and show what would change; replay nothing")
+    .option("--stop <replay id>", "stop a replay of many events")
+    .option("--resume <replay id>", "continue a stopped replay")
     .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
     .addHelpText("after", example("skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
+    .addHelpText("after", example("skyhook replay --since 2h --delivery dead --dry-run"))
     .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
 }
 
-/** `skyhook replay`: makes the server replay one event, or all events with undelivered notifications. */
+/**
+ * `skyhook replay`: makes the server replay one event, all events with undelivered notifications, or those that
+ * match.
+ */
 export async function replay(
   id: string | undefined,
-  { url, undelivered }: ReplayOptions,
+  { undelivered, ...bulk }: ReplayOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  if ((id === undefined) === (undelivered === undefined)) {
+  const { url, ...filters } = bulk;
+  const isBulk = Object.keys(filters).length > 0;
+  if ([id !== undefined, undelivered !== undefined, isBulk].filter(Boolean).length !== 1) {
     throw new UsageError(
-      "Name one event id, or pass --undelivered for all events with undelivered notifications",
+      "Name one event id, or pass --undelivered for all events with undelivered notifications, or choose events with --since or --delivery",
     );
   }
+  if (isBulk) return bulkReplay(bulk, env);
   const config = readConfig(env);
   const base = url ?? localUrl(config);
-  const mint = operatorTokens(config, env);
+  const mint = serverTokens(config, env, "operator");
   const paint = painter(env);
   if (id !== undefined) return replayOne({ base, mint, paint }, id, false);
 
@@ -155,21 +179,6 @@ async function undeliveredEvents({ base, mint }: Server): Promise<readonly strin
     }
   }
   return [...ids].toSorted();
-}
-
-/** Creates operator tokens, or returns OPERATOR_TOKEN if an identity provider is configured. Throws if it is not set. */
-function operatorTokens(config: Config, env: NodeJS.ProcessEnv): () => Promise<string> {
-  if (config.jwksUrl !== null) {
-    const token = env["OPERATOR_TOKEN"]?.trim() ?? "";
-    // `fetch` would quote a token with other characters in its error.
-    if (/^[\x21-\x7e]+$/.test(token)) return () => Promise.resolve(token);
-    throw new UsageError(
-      "JWKS_URL is set, so only tokens of that identity provider are accepted: set OPERATOR_TOKEN to an operator's token",
-    );
-  }
-  const actor = { id: "skyhook-cli", roles: ["operator"] } as const;
-  const minting = tokens(serverSigning(config), systemClock);
-  return () => minting.mint(actor, tokenTtlSeconds);
 }
 
 /** The objects of a list in a response. Throws a `ResponseError` for an error response. */

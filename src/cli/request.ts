@@ -52,19 +52,37 @@ function parse(text: string): Answer["json"] {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Bun's code, and that of the system. */
+const refusedCodes: readonly (string | null)[] = ["ConnectionRefused", "ECONNREFUSED"];
+
+/** Whether nothing listens at the address. */
+export function isRefused(error: unknown): boolean {
+  return refusedCodes.includes(codeOf(error));
+}
+
+/** Why there is no response. */
+export function reasonOf(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `no response within ${timeoutMs / 1_000} s`;
   }
-  if (codeOf(error) === "ECONNREFUSED") return "connection refused";
+  if (isRefused(error)) return "connection refused";
   if (codeOf(error) === "ENOTFOUND") return "host not found";
-  return messageOf(error);
+  // Bun's messages end in advice for the program's authors. Those of its JSON parser quote the server.
+  const reason = messageOf(error).replace(/\.? For more information, .*$/, "");
+  return printable(reason, maxProblemLength) ?? "unknown error";
 }
 
-/** The code and detail of a problem (RFC 9457), else the beginning of the text. */
+const maxProblemLength = 2_000;
+
+/**
+ * The code and detail of a problem (RFC 9457), else the beginning of the text. Without control characters: another
+ * server than expected may have answered, and the text is for a terminal.
+ */
 export function problemOf({ json, text }: Answer): string {
   const { code, detail } = json ?? {};
-  if (typeof code === "string" && typeof detail === "string") return `${code}: ${detail}`;
+  if (typeof code === "string" && typeof detail === "string") {
+    return printable(`${code}: ${detail}`, maxProblemLength) ?? "(empty response)";
+  }
   return printable(text, 200) ?? "(empty response)";
 }
 
@@ -85,10 +103,4 @@ export function parseBaseUrl(text: string): string {
     throw new Error("Write a URL like http://127.0.0.1:3111.");
   }
   return url.href.replace(/\/+$/, "");
-}
-
-/** Whether a URL leads to this machine. */
-export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 
-import { existsSync, linkSync, mkdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { makePrivateFolder, syncNames } from "../base/private-file.ts";
 import { sealedByEachKey } from "../booking/personal-data/personal-data.sql.ts";
-import { personalDataOpener, sealingKey } from "../booking/personal-data/personal-data.ts";
+import { sealingKey } from "../base/sealing.ts";
+import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
@@ -84,7 +86,7 @@ function requirePlace(config: Config): string {
   if (database === null) {
     throw new Error("DATABASE_URL names a PostgreSQL server: restore it with pg_restore, or psql");
   }
-  mkdirSync(dirname(database), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(database));
   return existsSync(database) ? realpathSync(database) : database;
 }
 
@@ -108,6 +110,8 @@ function setAside(database: string): string | null {
     linkOrRename(database, aside);
   }
   for (const end of ["-wal", "-shm", "-journal"]) rmSync(`${database}${end}`, { force: true });
+  // The new database may take the name only after the former one has another, and no log.
+  syncNames(dirname(database));
   return isThere ? aside : null;
 }
 
@@ -142,7 +146,7 @@ function lostKeys(database: string, keys: readonly Uint8Array[]): readonly strin
       opener.open(sample);
       return [];
     } catch {
-      return [`key ${sealingKey(sample)}`];
+      return [`key ${sealingKey(sample.sealed)}`];
     }
   });
   return [...new Set(lost)];

@@ -1,25 +1,24 @@
-import { missingKey } from "../booking/personal-data/personal-data.ts";
+import { missingKey } from "../base/sealing.ts";
 import { sealedKeys } from "../booking/personal-data/sealed-keys.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
-import {
-  equalSecrets,
-  leastSecretLength,
-  secretPlaces,
-  type SecretStore,
-} from "../config/secrets.ts";
+import { isDocumentedSecret, leastSecretLength } from "../gateway/signatures/weak-secret.ts";
+import { equalSecrets, secretPlaces, type SecretStore } from "../config/secrets.ts";
 import type { Storage } from "../db/storage.ts";
 
 import { ownKeys } from "./keys.ts";
 import { programName } from "./program.ts";
 
-/** Logs which webhook secrets are missing, short, shared or ignored. */
+/** Logs which webhook secrets are missing, short, published, shared or ignored. */
 export function warnOfSecrets(
   secrets: SecretStore,
-  { providers, secretsDir }: Config,
+  providers: readonly Provider[],
+  { secretsDir }: Config,
   log: Log,
 ): void {
-  for (const id of providers) {
+  for (const { id, signature } of providers) {
     const { file } = secretPlaces(id, secretsDir).current;
     const found = secrets.webhookSecrets(id);
     if (found === null) {
@@ -29,7 +28,14 @@ export function warnOfSecrets(
       );
     }
     for (const [role, secret] of Object.entries(found ?? {})) {
-      if (secret === null || secret.length >= leastSecretLength) continue;
+      // A public key and the name of an account are no secrets.
+      if (secret === null || !hasSharedSecret(signature)) continue;
+      if (isDocumentedSecret(secret)) {
+        log.warn(
+          `the ${role} secret of ${id} is an example from documentation, so anyone can sign with it: set another one`,
+        );
+      }
+      if (secret.length >= leastSecretLength) continue;
       log.warn(
         `the ${role} secret of ${id} has fewer than ${leastSecretLength} characters and can be guessed: set a longer one`,
       );

@@ -1,15 +1,24 @@
 import { type Command, Option } from "commander";
 
+import { createPrivateKey } from "node:crypto";
+
 import { readConfig } from "../config/config.ts";
+import { knownProviders } from "../config/providers.ts";
 import { textAt } from "../gateway/providers/payload.ts";
 import type { Fresh, Provider } from "../gateway/providers/provider.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
+import { developmentSecret } from "../gateway/signatures/development-secret.ts";
+import type { SigningKey } from "../gateway/signatures/keys.ts";
+import { coversBody, toleranceOf } from "../gateway/signatures/scheme.ts";
 import { type SignedSample, signedSample } from "../gateway/providers/signed-sample.ts";
 
-import { argument, example } from "./arguments.ts";
+import { argument, collect, example, parseHeaders } from "./arguments.ts";
+import { withBooking } from "./booking-payment.ts";
+import { readBody } from "./input.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
-import { findProvider, secretOption, secretsOf } from "./provider.ts";
+import { signedFileHeaders } from "./sign.ts";
+import { findProvider, secretOption, secretsOf, signingKeyOf } from "./provider.ts";
 import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
 
 interface SendOptions {
@@ -21,6 +30,11 @@ interface SendOptions {
   readonly secret?: string;
   /** A UUID. The same id again on the same day (UTC) is a duplicate. */
   readonly id?: string;
+  /** The reference or id of a booking that the payment event is about. */
+  readonly booking?: string;
+  /** A file to send instead of a sample, or `-` for standard input. */
+  readonly body?: string;
+  readonly header?: readonly string[];
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -45,6 +59,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "delivery id; the same id again on the same day is a duplicate",
       argument(parseUuid),
     )
+    .option("--booking <reference>", "the booking that a payment event is about, with its price")
+    .option("--body <file>", "send this file instead of a sample; - for standard input")
+    .option("--header <line>", "with --body: a header as 'name: value'; repeatable", collect)
     .addHelpText("after", example("skyhook send task_tracker task.completed"))
     .action((provider: string | undefined, event: string | undefined, options: SendOptions) =>
       send(provider, event, options, env),
@@ -66,43 +83,112 @@ export async function send(
   options: SendOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
+  const config = readConfig(env);
+  const providers = knownProviders(config);
   if (options.list) {
-    for (const { id, samples } of catalogue) {
+    for (const { id, samples } of providers) {
       for (const type of Object.keys(samples)) console.log(`${id} ${type}`);
     }
     return;
   }
-  const provider = findProvider(providerId);
-  const config = readConfig(env);
-  const { current } = secretsOf(provider, options.secret, config.secretsDir, env);
-  const { headers, bytes } = prepared(provider, eventType, options, current);
-  const url = `${options.url ?? localUrl(config)}/webhooks/${provider.id}`;
+  const known = findProvider(providerId, providers);
+  const provider =
+    options.booking === undefined
+      ? known
+      : await withBooking(known, eventType, { ...options, booking: options.booking }, env);
+  const { secretsDir, publicUrl } = config;
+  const secrets = secretsOf(provider, options.secret, secretsDir, env);
+  const key = signingKeyOf(provider, secrets, secretsDir, env);
+  const path = `/webhooks/${provider.id}`;
+  const base = options.url ?? localUrl(config);
+  const signedUrl = (publicUrl ?? base) + path;
+  const { headers, bytes } =
+    options.body === undefined
+      ? prepared(provider, eventType, options, key, signedUrl)
+      : await fromFile(provider, eventType, options, options.body, key, signedUrl);
+  const url = base + path;
   const answer = await request(url, { method: "POST", headers, body: bytes }, isItRunning);
   print(answer, options, painter(env));
   if (!answer.ok) process.exitCode = 1;
 }
 
+/** A delivery with the bytes of a file. */
+async function fromFile(
+  provider: Provider,
+  eventType: string | undefined,
+  { tamper, minimal, id, booking, header = [] }: SendOptions,
+  file: string,
+  right: SigningKey,
+  url: string,
+): Promise<SignedSample> {
+  const others = [eventType, minimal, id, booking];
+  if (others.some((given) => given !== undefined)) {
+    throw new UsageError(
+      "--body replaces the sample: leave out the event, --minimal, --id and --booking",
+    );
+  }
+  const bytes = Buffer.from(await readBody(file));
+  const { key, signedAtMs } = tampered(provider, tamper, right);
+  const given = parseHeaders(header);
+  const headers = signedFileHeaders(provider, key, { headers: given, bytes, url }, signedAtMs);
+  if (tamper === "body") {
+    requireSignedBody(provider);
+    changeOneByte(bytes);
+  }
+  return { headers, bytes };
+}
+
+/** The key and the time to sign with. */
+function tampered(provider: Provider, tamper: SendOptions["tamper"], right: SigningKey) {
+  return {
+    key: tamper === "signature" ? otherKey(provider) : right,
+    signedAtMs: Date.now() - (tamper === "time" ? staleAgeMs(provider) : 0),
+  };
+}
+
 function prepared(
   provider: Provider,
   eventType: string | undefined,
-  { tamper, minimal, id: givenId }: SendOptions,
-  secret: string,
+  { tamper, minimal, id: givenId, header }: SendOptions,
+  right: SigningKey,
+  url: string,
 ): SignedSample {
+  if (header !== undefined) throw new UsageError("--header needs --body: a sample has its own");
   const { id, samples } = provider;
   const whole = samples[eventType ?? ""];
   if (whole === undefined) {
     const error = eventType === undefined ? "Name an event" : `${id} has no event "${eventType}"`;
     throw new UsageError(`${error}. Events: ${Object.keys(samples).join(", ")}`);
   }
-  const signedAtMs = Date.now() - (tamper === "time" ? staleAgeMs(provider) : 0);
-  // Well-formed, but signed with another secret.
-  const key = tamper === "signature" ? `not ${secret}` : secret;
+  if (minimal && provider.path !== undefined) {
+    throw new UsageError(
+      `--minimal is for built-in providers: ${id} has no common form of payload`,
+    );
+  }
+  const { key, signedAtMs } = tampered(provider, tamper, right);
   const fresh = freshFor(givenId);
   const named = { type: eventType, id: fresh.id };
   const sample = minimal ? () => ({ ...whole(fresh), body: named }) : whole;
-  const delivery = signedSample(provider, sample, key, fresh, signedAtMs);
-  if (tamper === "body") changeOneByte(delivery.bytes);
+  const delivery = signedSample(provider, sample, key, fresh, { signedAtMs, url });
+  if (tamper === "body") {
+    requireSignedBody(provider);
+    changeOneByte(delivery.bytes);
+  }
   return delivery;
+}
+
+/** For a signature that is well-formed, but of another secret. */
+function otherKey({ signature, secretPrefix }: Provider): SigningKey {
+  const made = developmentSecret(signature, secretPrefix);
+  if (made === null)
+    throw new UsageError("Only the service can sign, so nothing can be tampered with");
+  const { secret, privateKey } = made;
+  return privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
+}
+
+function requireSignedBody({ id, signature }: Provider): void {
+  if (coversBody(signature)) return;
+  throw new UsageError(`${id} does not sign the whole body, so a change would go unnoticed`);
 }
 
 /** With a given id, the same values all day, because a retry repeats the bytes, times included. */
@@ -115,10 +201,9 @@ function freshFor(givenId: string | undefined): Fresh {
 
 /** The age of a stale signature. Throws a `UsageError` if the provider signs no timestamp. */
 function staleAgeMs({ id, signature }: Provider): number {
-  if (signature.signed === "timestamp-dot-raw") {
-    return signature.toleranceSeconds * 1_000 + staleMs;
-  }
-  const timed = catalogue.filter((other) => other.signature.signed === "timestamp-dot-raw");
+  const toleranceSeconds = toleranceOf(signature);
+  if (toleranceSeconds !== null) return toleranceSeconds * 1_000 + staleMs;
+  const timed = catalogue.filter((other) => toleranceOf(other.signature) !== null);
   throw new UsageError(
     `${id} signs no timestamp to tamper with; ${timed.map((other) => other.id).join(", ")} does`,
   );
@@ -127,6 +212,7 @@ function staleAgeMs({ id, signature }: Provider): number {
 /** Changes the case of the first letter. White space would not matter where compact JSON is signed. */
 function changeOneByte(bytes: Buffer): void {
   const index = bytes.findIndex((byte) => /[a-z]/i.test(String.fromCharCode(byte)));
+  if (index === -1) throw new UsageError("--tamper body needs a body with a letter");
   bytes.writeUInt8(bytes.readUInt8(index) ^ 0x20, index);
 }
 

@@ -3,21 +3,22 @@ import type { Command } from "commander";
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
+import { isLoopback } from "../base/loopback.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { collectErrors, ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
-import { createLog, type Log } from "../telemetry/log.ts";
+import { createLog, type Log, type ProgramLog } from "../telemetry/log.ts";
 import { requireSecrets, secretStore } from "../config/secrets.ts";
-import { createServices, type Services, type Surroundings } from "../services.ts";
+import { createServices, type Services } from "../services.ts";
+import type { Surroundings } from "../wiring/platform.ts";
 import { lockFolder } from "../db/sqlite/server-lock.ts";
 import { databaseFile } from "../db/open.ts";
 import { withoutPassword } from "../db/without-password.ts";
 
 import { example } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
+import { requireNotEmptied, withDatabase } from "./database.ts";
 import { codeOf, messageOf } from "./errors.ts";
 import { programName } from "./program.ts";
-import { isLoopback } from "./request.ts";
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
 
 /** Far above every route's own limit, which answers with a problem document. */
@@ -28,7 +29,7 @@ const idleTimeoutSeconds = 30;
 const requestPatienceMs = 4_000;
 /** How long a stop waits for the last log lines: a full disk or a stopped reader accepts none. */
 const logPatienceMs = 500;
-/** The time limit of a stop; then the process exits in any case. */
+/** The time limit of a stop; then the process ends in any case. */
 const stopTimeoutMs = 9_500;
 
 /** The compiled program delays the JIT at its start, because code that runs once is not worth compiling. */
@@ -61,11 +62,15 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const log = createLog({ level, format, traces: config.otlpEndpoint !== null });
   const secrets = secretStore(env, config.secretsDir);
   const file = databaseFile(config.databaseUrl);
-  const lock = await withDatabase(config, async () => (file === null ? null : lockFolder(file)));
+  const lock = await withDatabase(config, async () => {
+    requireNotEmptied(config);
+    return file === null ? null : lockFolder(file);
+  });
   const services = await withDatabase(config, () =>
     createServices(config, secrets, log, surroundings),
   );
   lock?.opened();
+  await services.prepare();
   const app = createApp(services);
   try {
     app.listen({
@@ -89,7 +94,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     throw error;
   }
 
-  warnOfSecrets(secrets, config, log);
+  warnOfSecrets(secrets, services.registered(), config, log);
   for (const warning of misspeltSettings(env)) log.warn(warning);
   for (const warning of unencrypted(config)) log.warn(warning);
   warnOfOwnKeys(config, log);
@@ -98,7 +103,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     if (stopping) return;
     stopping = true;
     log.info(`${signal}: stopping`);
-    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+    setTimeout(killItself, stopTimeoutMs).unref();
     services.drain();
     await Promise.race([app.server?.stop(), Bun.sleep(requestPatienceMs)]);
     await app.server?.stop(true);
@@ -113,7 +118,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   const hangUp = () => {
     // A closing terminal sends the same signal.
     if (isOnTerminal && !hasTerminal()) void stop("SIGHUP");
-    else reloadSecrets(services, log, () => warnOfSecrets(secrets, config, log));
+    else reload(services, log, () => warnOfSecrets(secrets, services.registered(), config, log));
   };
   process.on("SIGHUP", hangUp).off("SIGHUP", remember);
 
@@ -126,7 +131,12 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   if (isHungUp) hangUp();
   warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
-  return { services, url };
+  return { services, log, url };
+}
+
+/** An ordinary exit closes the database, which waits for the disk: if that is what hangs, it never ends. */
+function killItself(): void {
+  process.kill(process.pid, "SIGKILL");
 }
 
 /** The server's URL for a browser on this machine. */
@@ -147,15 +157,18 @@ function readServerConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** Reloads the secrets. If one is invalid, logs why and keeps the previous ones. */
-function reloadSecrets(services: Services, log: Log, warn: () => void): void {
+/** Reloads provider files and secrets. If one is invalid, logs why and keeps everything as it is. */
+function reload(services: Services, log: Log, warn: () => void): void {
   try {
-    const changed = services.reloadSecrets();
+    const changed = services.reload();
     const what = changed.length === 0 ? "none changed" : `changed: ${changed.join(", ")}`;
     log.info(`SIGHUP: webhook secrets reloaded, ${what}`);
     warn();
   } catch (error) {
-    log.error(`SIGHUP: ${messageOf(error)}; keeping the previous webhook secrets`);
+    const messages = error instanceof ConfigError ? error.messages : [messageOf(error)];
+    for (const message of messages) {
+      log.error(`SIGHUP: ${message}; keeping the previous webhook secrets and provider files`);
+    }
   }
 }
 
@@ -169,8 +182,9 @@ function hasTerminal(): boolean {
   }
 }
 
-interface Serving {
+export interface Serving {
   readonly services: Services;
+  readonly log: ProgramLog;
   /** Ends with a slash. */
   readonly url: string;
 }

@@ -1,27 +1,26 @@
 import type { Command } from "commander";
 
+import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/errors.ts";
+import { knownProviders, registeredProviders } from "../config/providers.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { deliveryIdentity } from "../gateway/receive/delivery-key.ts";
 import { explain, type Known } from "../gateway/diagnosis/explain.ts";
 import { interpret } from "../gateway/providers/interpret.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
-import { providerById } from "../gateway/providers/catalogue.ts";
 import { advice, reasonFor } from "../gateway/diagnosis/rejection-advice.ts";
 import type { RejectionReason } from "../gateway/rejection.ts";
-import {
-  type Secrets,
-  type SignedRequest,
-  type Verified,
-  verifier,
-} from "../gateway/signatures/signature.ts";
+import { type KeyStore, keyStore } from "../gateway/signatures/key-store.ts";
+import type { Secrets, SignedRequest, Verified } from "../gateway/signatures/verification.ts";
+import { verifier } from "../gateway/signatures/signature.ts";
+import { instantIn } from "../web/rest/query.ts";
 
-import { argument, example } from "./arguments.ts";
-import { messageOf } from "./errors.ts";
-import { inputFrom } from "./input.ts";
-import { painter, UsageError } from "./output.ts";
+import { argument, collect, example, parseHeaders } from "./arguments.ts";
+import { readBody } from "./input.ts";
+import { painter } from "./output.ts";
 import { findProvider, secretOption, secretsOf } from "./provider.ts";
+import { localUrl } from "./request.ts";
 
 interface VerifyOptions {
   readonly header?: readonly string[];
@@ -29,6 +28,8 @@ interface VerifyOptions {
   /** A file, or `-` for standard input. */
   readonly body: string;
   readonly secret?: string;
+  /** The URL that the service posted to; default: that of this provider at PUBLIC_URL. */
+  readonly url?: string;
   /** Time of receipt; default: now. */
   readonly at?: Date;
 }
@@ -42,6 +43,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--header <line>", "a header as 'name: value'; repeatable", collect)
     .option("--headers-file <file>", "file with one header per line")
     .option("--secret <secret>", secretOption)
+    .option("--url <url>", "the URL that the service posted to, if the service signs it")
     .option("--at <time>", "time of receipt, like 2026-11-21T09:00:00Z", argument(parseTime))
     .addHelpText(
       "after",
@@ -52,16 +54,10 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .action((provider: string, options: VerifyOptions) => verify(provider, options, env));
 }
 
-function collect(value: string, earlier: readonly string[] = []): readonly string[] {
-  return [...earlier, value];
-}
-
 function parseTime(text: string): Date {
-  const time = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text) || Number.isNaN(time.getTime())) {
-    throw new Error("Write a time with its offset, like 2026-11-21T09:00:00Z.");
-  }
-  return time;
+  const time = instantIn(text);
+  if (time !== null) return time;
+  throw new Error("Write a time that exists, with its offset, like 2026-11-21T09:00:00Z.");
 }
 
 /** `skyhook verify`: checks whether a recorded delivery would be accepted and, if not, explains why. */
@@ -70,16 +66,20 @@ export async function verify(
   options: VerifyOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const provider = findProvider(providerId);
   const config = readConfig(env);
+  const known = knownProviders(config);
+  const provider = findProvider(providerId, known);
   const secrets = secretsOf(provider, options.secret, config.secretsDir, env);
   const request: SignedRequest = {
+    method: "POST",
+    url: options.url ?? `${config.publicUrl ?? localUrl(config)}/webhooks/${provider.id}`,
     headers: await readHeaders(options),
     bytes: await readBody(options.body),
     receivedAtMs: options.at?.getTime() ?? Date.now(),
   };
   const paint = painter(env);
-  const verdict = verdictOn(provider, secrets, request);
+  const keys = keyStore(systemClock);
+  const verdict = await verdictOn(provider, secrets, request, keys);
   if ("verified" in verdict) {
     console.log(`${paint("green", "✓")} verified with the ${verdict.verified.signedWith} secret`);
     printMeaning(provider, request, verdict.verified);
@@ -89,22 +89,17 @@ export async function verify(
   const refused = { ...request, reason, bodyBytes: request.bytes.length };
   console.log(`${paint("red", "✗")} ${reason}: ${advice(reason, provider, refused)}`);
   const others = othersThan(provider, config, env);
-  const { cause, detail } = explain({ provider, secrets, others }, refused);
+  const { cause, detail } = await explain({ provider, secrets, others, keys }, refused);
   const isNews = cause === "stale-timestamp" || (cause !== reason && cause !== "unknown");
   if (isNews) console.log(`  ${paint("yellow", "Found:")} ${detail}`);
   process.exitCode = 1;
 }
 
 /** The known secrets of the other registered providers. */
-function othersThan(
-  { id }: Provider,
-  { providers, secretsDir }: Config,
-  env: NodeJS.ProcessEnv,
-): Known["others"] {
-  const store = secretStore(env, secretsDir);
-  return providers.flatMap((other) => {
+function othersThan({ id }: Provider, config: Config, env: NodeJS.ProcessEnv): Known["others"] {
+  const store = secretStore(env, config.secretsDir);
+  return registeredProviders(config).flatMap(({ id: other, displayName }) => {
     const secrets = other === id ? null : secretsIfSound(store, other);
-    const displayName = providerById(other)?.displayName ?? other;
     return secrets === null ? [] : [{ displayName, secrets }];
   });
 }
@@ -120,16 +115,17 @@ function secretsIfSound(store: SecretStore, provider: string): Secrets | null {
 }
 
 /** Makes the same checks in the same order as the receiving chain. */
-function verdictOn(
+async function verdictOn(
   provider: Provider,
   secrets: Secrets,
   request: SignedRequest,
-): { readonly verified: Verified } | { readonly reason: RejectionReason } {
+  keys: KeyStore,
+): Promise<{ readonly verified: Verified } | { readonly reason: RejectionReason }> {
   const { headers, bytes } = request;
   const coding = headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") return { reason: "unsupported-encoding" };
   if (bytes.length > provider.maxBodyBytes) return { reason: "body-too-large" };
-  const result = verifier(provider.signature, secrets)(request);
+  const result = await verifier(provider.signature, secrets, keys)(request);
   if ("verified" in result) return result;
   return { reason: reasonFor(provider, headers, result.rejection) };
 }
@@ -151,29 +147,11 @@ function printMeaning(provider: Provider, { headers }: SignedRequest, verified: 
 
 async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise<Headers> {
   const lines = headersFile === undefined ? [] : linesOf(await readBody(headersFile));
-  const headers = new Headers();
-  for (const line of [...lines, ...header]) {
-    const [, name = "", value = ""] = /^([\w!#$%&'*+.^`|~-]+):[ \t]*(.*)$/.exec(line.trim()) ?? [];
-    try {
-      headers.append(name, value);
-    } catch {
-      throw new UsageError(`Write a header as "name: value", not "${line}"`);
-    }
-  }
-  return headers;
+  return parseHeaders([...lines, ...header]);
 }
 
 /** The header lines of a file, without empty lines and a request line such as `POST / HTTP/1.1`. */
 function linesOf(bytes: Uint8Array): readonly string[] {
   const lines = new TextDecoder().decode(bytes).split(/\r?\n/);
   return lines.filter((line) => line.trim() !== "" && !/^[A-Z]+ \S+ HTTP\/[\d.]+$/.test(line));
-}
-
-async function readBody(file: string): Promise<Uint8Array> {
-  const input = await inputFrom(file);
-  try {
-    return await input.bytes();
-  } catch (error) {
-    throw new Error(`${file} cannot be read: ${messageOf(error)}`, { cause: error });
-  }
 }

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 
+import { isLoopback } from "../base/loopback.ts";
 import type { ServerLimits } from "../db/storage.ts";
 
 import { collectErrors, ConfigError } from "./errors.ts";
 import { type Found, readSecretFile } from "./secret-file.ts";
-import { type Setting, settings } from "./settings.ts";
+import type { Setting } from "./setting.ts";
+import { settings } from "./settings.ts";
 
 type Settings = typeof settings;
 type ValueOf<S> =
@@ -60,7 +62,12 @@ function readSettings(env: Environment): Values {
       () =>
         [name, readSetting(setting, env)] as const,
   );
-  const [entries] = collectErrors([() => collectErrors(reads), () => requireBothOfGateway(env)]);
+  const [entries] = collectErrors([
+    () => collectErrors(reads),
+    () => requireBothOfGateway(env),
+    () => requireTokenForHook(env),
+    () => requireAllOfOidc(env),
+  ]);
   // Guarantee: the value of each name comes from the parser of that setting; null only without a default.
   return Object.fromEntries(entries) as Values;
 }
@@ -69,6 +76,24 @@ function requireBothOfGateway(env: Environment): void {
   const { operatorGatewayUrl: url, operatorGatewaySecret: secret } = settings;
   if ((findSetting(url, env) === null) === (findSetting(secret, env) === null)) return;
   throw new ConfigError(`${url.key} and ${secret.key} must be set together`);
+}
+
+function requireTokenForHook(env: Environment): void {
+  const { codeHostHook: hook, codeHostApiToken: token } = settings;
+  if (findSetting(hook, env) === null || findSetting(token, env) !== null) return;
+  throw new ConfigError(`${hook.key} needs ${token.key}: set it, or remove ${hook.key}`);
+}
+
+function requireAllOfOidc(env: Environment): void {
+  const { oidcIssuer: issuer, oidcClientId, oidcClientSecret, publicUrl } = settings;
+  if (findSetting(issuer, env) === null) return;
+  for (const { key, ...needed } of [oidcClientId, oidcClientSecret, publicUrl]) {
+    if (findSetting({ key, ...needed }, env) === null)
+      throw new ConfigError(`${issuer.key} needs ${key}: set it, or remove ${issuer.key}`);
+  }
+  const url = readSetting(publicUrl, env) ?? "";
+  if (url.startsWith("https:") || isLoopback(url)) return;
+  throw new ConfigError(`${publicUrl.key} must be https with ${issuer.key}, or of this machine`);
 }
 
 /** Reads one setting. Throws a `ConfigError` if its text is invalid. */

@@ -1,7 +1,9 @@
 import { nearest } from "../base/nearest.ts";
 import { personalDataKeyPlaces, secretPlaces } from "./secrets.ts";
+import { providerFileIds } from "../gateway/providers/files/folder.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
 
+import { readSetting } from "./config.ts";
 import { settings } from "./settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -12,7 +14,7 @@ const maxEdits = 2;
 
 /** Warns of each variable whose name is close to that of a setting or secret that is not set. */
 export function misspeltSettings(env: Env): readonly string[] {
-  const known = knownVariables();
+  const known = knownVariables(providerFileIds(readSetting(settings.providersDir, env) ?? ""));
   const missing = known.filter((name) => name.length >= leastLength && env[name] === undefined);
   return Object.keys(env)
     .filter((name) => !known.includes(name))
@@ -22,9 +24,10 @@ export function misspeltSettings(env: Env): readonly string[] {
     });
 }
 
-function knownVariables(): readonly string[] {
+function knownVariables(fileIds: readonly string[]): readonly string[] {
   const places = [
     ...catalogue.map(({ id }) => secretPlaces(id, "")),
+    ...fileIds.map((id) => secretPlaces(id, "")),
     personalDataKeyPlaces("", ""),
   ].flatMap(({ current, previous }) => [current, previous]);
   return [...Object.values(settings).map(({ key }) => key), ...places.map((each) => each.variable)];

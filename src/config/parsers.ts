@@ -1,3 +1,5 @@
+import { isLoopback } from "../base/loopback.ts";
+import { hookPath } from "../gateway/provider-api/github.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
 
 // Parsers of settings. Each throws an `Error` whose message completes "KEY must be …".
@@ -26,6 +28,49 @@ export function webUrl(value: string): string {
 export function webUrlWithoutQuery(value: string): string {
   if (/[?#]/.test(value)) throw new Error("a URL without a query");
   return webUrl(value);
+}
+
+/** A base URL without the slash at its end. */
+export function baseUrl(value: string): string {
+  return webUrlWithoutQuery(value).replace(/\/+$/, "");
+}
+
+/** The base URL of an API that receives a token. */
+export function apiUrl(value: string): string {
+  const url = baseUrl(value);
+  const { protocol, username, password } = new URL(url);
+  if ((protocol === "https:" || isLoopback(url)) && username + password === "") return url;
+  throw new Error("an https URL without a user name, or an http URL of this machine");
+}
+
+/** The URL of an OpenID provider. Keeps a slash at its end, which is a part of the issuer's name. */
+export function issuerUrl(value: string): string {
+  webUrlWithoutQuery(apiUrl(value));
+  return value;
+}
+
+/** Claims about a person (OpenID Connect Core 1.0, 5.1). At many providers users can edit them. */
+const personalClaims =
+  /^(?:sub|name|(?:given|family|middle)_name|nickname|preferred_username|profile|picture|website|email|gender|birthdate|zoneinfo|locale|phone_number|address)(?:\.|$)/;
+
+/** The name of a claim, or the path of a nested one, that grants roles. */
+export function rolesClaim(value: string): string {
+  if (!/^[\x21-\x7e]{1,200}$/.test(value)) {
+    throw new Error("the name of a claim, of at most 200 characters");
+  }
+  if (!personalClaims.test(value)) return value;
+  throw new Error(`a claim that only administrators set, not "${value}"`);
+}
+
+/** The error does not quote the text, which is a secret. */
+export function apiToken(value: string): string {
+  if (/^[\x21-\x7e]{1,4096}$/.test(value)) return value;
+  throw new Error("a token without spaces, of letters, digits and punctuation");
+}
+
+export function githubHook(value: string): string {
+  if (hookPath.test(value) && !value.split("/").some((part) => /^\.+$/.test(part))) return value;
+  throw new Error(`repos/OWNER/REPO/hooks/ID or orgs/ORG/hooks/ID, not "${value}"`);
 }
 
 const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
@@ -62,6 +107,10 @@ export function oneOf<const Choice extends string>(
     if (choice === undefined) throw new Error(`one of ${choices.join(", ")}, not "${value}"`);
     return choice;
   };
+}
+
+export function flag(value: string): boolean {
+  return oneOf("true", "false")(value) === "true";
 }
 
 export function atLeastBytes(least: number): (value: string) => string {

@@ -1,26 +1,47 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { readSetting } from "./config.ts";
 import { collectErrors, ConfigError } from "./errors.ts";
-import { base64Key } from "./parsers.ts";
+import { apiToken, base64Key } from "./parsers.ts";
 import { type Found, readSecretFile, requireText } from "./secret-file.ts";
 import { settings } from "./settings.ts";
-import { makePrivately, writePrivately } from "../base/private-file.ts";
-import type { KeyRing } from "../booking/personal-data/personal-data.ts";
-import type { SecretRole, Secrets } from "../gateway/signatures/signature.ts";
+import { makePrivateFolder, makePrivately, writePrivately } from "../base/private-file.ts";
+import type { KeyRing } from "../base/sealing.ts";
+import { registeredProviders } from "./providers.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
+import { verifier } from "../gateway/signatures/signature.ts";
+import type { SecretRole, Secrets } from "../gateway/signatures/verification.ts";
 
 /** Reads secrets from the environment or, if a variable is not set, from one file per secret. */
 export interface SecretStore {
   /** The provider's secrets; null if it has none. Throws a `ConfigError` if one is empty. */
   webhookSecrets(provider: string): Secrets | null;
   /**
-   * Stores a provider's secret as a file of mode 0600 and returns its path. The file's former secret
-   * becomes the previous one, so that deliveries signed with it still verify.
+   * Stores a provider's secret as a file of mode 0600 and returns its path. Of the former secrets, `kept` becomes the
+   * previous one, so that deliveries signed with it still verify; the other is dropped.
    */
-  storeWebhookSecret(provider: string, secret: string): string;
+  storeWebhookSecret(provider: string, secret: string, kept: SecretRole): string;
+  /** Whether the provider's files have a previous secret. */
+  hasPreviousFile(provider: string): boolean;
   /** Stores a provider's first secret as a file of mode 0600. An existing file is never replaced. */
   createWebhookSecret(provider: string, secret: string): void;
+  /** Removes what `createWebhookSecret` and `createPrivateKey` have just stored. */
+  removeWebhookSecret(provider: string): void;
+  /** The variable that sets the provider's secret, so that its file is not read; null if none does. */
+  secretVariable(provider: string): string | null;
+  /** The same for the provider's previous secret. */
+  previousVariable(provider: string): string | null;
+  /**
+   * The token for a provider's API: `CODE_HOST_API_TOKEN` or the file `code_host_api_token`. Null if not set.
+   * Read at each call, so that a new file needs no restart. Throws a `ConfigError` if it is not valid.
+   */
+  apiToken(provider: string): string | null;
+  /** Stores the private key of a test key, whose public one is the provider's secret. */
+  createPrivateKey(provider: string, pem: string): void;
+  /** The private half of the provider's test key, or null. */
+  privateKey(provider: string): string | null;
   /** The provider's secret files that are ignored because a variable sets the same secret. */
   unreadFiles(provider: string): readonly SecretPlace[];
   /**
@@ -87,6 +108,7 @@ export function secretStore(
     }
     return null;
   }
+  const variableOf = ({ variable }: SecretPlace) => (env[variable] === undefined ? null : variable);
   const read = ({ variable, file }: SecretPlace) => find({ variable, files: [file] })?.text ?? null;
   function dataKeys(dataDir: string) {
     const places = personalDataKeyPlaces(secretsDir, dataDir);
@@ -106,19 +128,46 @@ export function secretStore(
       ]);
       return current === null ? null : { current, previous };
     },
-    storeWebhookSecret(provider, secret) {
+    storeWebhookSecret(provider, secret, kept) {
       const { current, previous } = secretPlaces(provider, secretsDir);
-      mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
+      makePrivateFolder(secretsDir);
       const before = existsSync(current.file) ? readFileSync(current.file, "utf8").trim() : "";
       // In this order, a crash between the two writes leaves the old secret as the current one.
-      if (before !== "" && before !== secret) writePrivately(previous.file, before);
+      if (kept === "current" && before !== "" && before !== secret) {
+        writePrivately(previous.file, before);
+      }
       writePrivately(current.file, secret);
       return current.file;
     },
+    hasPreviousFile: (provider) => existsSync(secretPlaces(provider, secretsDir).previous.file),
     createWebhookSecret(provider, secret) {
-      mkdirSync(secretsDir, { recursive: true, mode: 0o700 });
+      makePrivateFolder(secretsDir);
       makePrivately(secretPlaces(provider, secretsDir).current.file, secret);
     },
+    removeWebhookSecret(provider) {
+      rmSync(secretPlaces(provider, secretsDir).current.file, { force: true });
+      rmSync(privateKeyFile(provider, secretsDir), { force: true });
+    },
+    secretVariable: (provider) => variableOf(secretPlaces(provider, secretsDir).current),
+    previousVariable: (provider) => variableOf(secretPlaces(provider, secretsDir).previous),
+    apiToken(provider) {
+      const name = `${provider}_api_token`;
+      const variable = name.toUpperCase();
+      const found = env[variable]?.trim() || readSecretFile(join(secretsDir, name))?.text || null;
+      try {
+        return found === null ? null : apiToken(found);
+      } catch (error) {
+        throw new ConfigError(`${variable} must be ${error instanceof Error ? error.message : ""}`);
+      }
+    },
+    createPrivateKey(provider, pem) {
+      makePrivateFolder(secretsDir);
+      const file = privateKeyFile(provider, secretsDir);
+      // A pair of which only this half was stored.
+      if (existsSync(file)) writePrivately(file, pem);
+      else makePrivately(file, pem);
+    },
+    privateKey: (provider) => readSecretFile(privateKeyFile(provider, secretsDir))?.text ?? null,
     unreadFiles: (provider) =>
       Object.values(secretPlaces(provider, secretsDir)).filter(
         ({ variable, file }) => env[variable] !== undefined && existsSync(file),
@@ -136,29 +185,60 @@ export function secretStore(
   };
 }
 
+/** The file of the private key that `send` signs with, for providers that sign with public keys. */
+function privateKeyFile(provider: string, secretsDir: string): string {
+  return join(secretsDir, `${provider}_webhook_private_key`);
+}
+
 /** Throws a `ConfigError` that names every invalid secret of a server. Creates no secrets. */
 export function requireSecrets(env: Readonly<Record<string, string | undefined>>): void {
-  const [secretsDir, dataDir, providers] = [
+  const [secretsDir, dataDir, ids, providersDir] = [
     readSetting(settings.secretsDir, env) ?? "",
     readSetting(settings.dataDir, env) ?? "",
     readSetting(settings.providers, env) ?? [],
+    readSetting(settings.providersDir, env) ?? "",
   ];
   const store = secretStore(env, secretsDir);
   collectErrors([
-    ...providers.map((id) => () => store.webhookSecrets(id)),
+    () => {
+      const providers = registeredProviders({ providers: ids, providersDir });
+      collectErrors(providers.map((each) => () => usableSecrets(each, store, secretsDir, env)));
+    },
     () => store.personalDataKeysThere(dataDir),
   ]);
 }
 
-/** A webhook secret shorter than this can be guessed. */
-export const leastSecretLength = 16;
+/** The provider's secrets; null if it has none. Throws a `ConfigError` if its scheme cannot use one of them. */
+export function usableSecrets(
+  { id, signature }: Pick<Provider, "id" | "signature">,
+  store: SecretStore,
+  secretsDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Secrets | null {
+  const secrets = store.webhookSecrets(id);
+  const places = secretPlaces(id, secretsDir);
+  for (const role of ["current", "previous"] as const) {
+    const secret = secrets?.[role] ?? null;
+    if (secret === null) continue;
+    const { variable, file } = places[role];
+    try {
+      verifier(signature, { current: secret, previous: null });
+    } catch (error) {
+      const rule = error instanceof Error ? error.message : "is invalid";
+      throw new ConfigError(`${env[variable] === undefined ? file : variable} ${rule}`);
+    }
+  }
+  return secrets;
+}
 
 /** Pairs of providers with the same secret: a delivery for one would verify at the other. */
 export function equalSecrets(
   store: SecretStore,
-  providers: readonly string[],
+  providers: readonly Pick<Provider, "id" | "signature">[],
 ): readonly (readonly [string, string])[] {
-  const secrets = providers.map((id) => ({ id, secret: store.webhookSecrets(id)?.current }));
+  const secrets = providers
+    .filter(({ signature }) => hasSharedSecret(signature))
+    .map(({ id }) => ({ id, secret: store.webhookSecrets(id)?.current }));
   return secrets.flatMap((one, index) =>
     secrets
       .slice(index + 1)
@@ -200,7 +280,7 @@ export function tokenKey(configured: string | null, dataDir: string): Uint8Array
 /** 32 random bytes as text, created on the first call and stored in `file`. */
 function createdOnce(file: string, encoding: "hex" | "base64"): string {
   if (!existsSync(file)) {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makePrivateFolder(dirname(file));
     makePrivately(file, Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString(encoding));
   }
   return readFileSync(file, "utf8").trim();

@@ -1,52 +1,25 @@
-import { samplerNames } from "../telemetry/tracing/tracing-settings.ts";
 import { catalogue, defaultProviders } from "../gateway/providers/catalogue.ts";
 
+import { identitySettings } from "./identity-settings.ts";
 import {
-  atLeastBytes,
+  apiToken,
+  apiUrl,
   base64Key,
+  baseUrl,
   databaseUrl,
-  headerPairs,
+  githubHook,
+  flag,
   integer,
   oneOf,
   origins,
-  pairs,
   providerIds,
-  ratio,
   refundSteps,
   standardWebhooksSecret,
   text,
   webUrl,
-  webUrlWithoutQuery,
 } from "./parsers.ts";
-
-/** One setting: its variable, default, meaning and parser. */
-export interface Setting<Value> {
-  readonly key: string;
-  /** As text, so that it passes the same parser and can be printed. Null: no default; `doc` says what unset means. */
-  readonly default: string | null;
-  readonly doc: string;
-  /** Printed as `(set)` instead of its value. */
-  readonly isSecret: boolean;
-  /** May also be a file in `SECRETS_DIR`, named like the key in lower-case letters. */
-  readonly isFile: boolean;
-  /** Throws an `Error` whose message completes "KEY must be …". */
-  readonly parse: (text: string) => Value;
-}
-
-const setting = <Value, Default extends string | null>(
-  key: string,
-  defaultText: Default,
-  doc: string,
-  parse: (text: string) => Value,
-  { isSecret = false, isFile = false } = {},
-): Setting<Value> & { readonly default: Default } => ({
-  key,
-  default: defaultText,
-  doc,
-  parse,
-  isSecret,
-  isFile,
-});
+import { setting } from "./setting.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
 
 /** All settings. `skyhook config` and docs/operations.md print this table. */
 export const settings = {
@@ -101,6 +74,56 @@ export const settings = {
     `Providers to register; known: ${catalogue.map(({ id }) => id).join(", ")}`,
     providerIds,
   ),
+  providersDir: setting(
+    "PROVIDERS_DIR",
+    "./providers",
+    "Folder with [provider files](providers.md); each is registered beside `WEBHOOK_PROVIDERS`",
+    text,
+  ),
+  publicUrl: setting(
+    "PUBLIC_URL",
+    null,
+    "Base URL that providers send to, for example `https://hooks.example.com`; needed behind a proxy where a provider signs the URL, and with `OIDC_ISSUER`; unset: the URL as received",
+    baseUrl,
+  ),
+  reconcileMinutes: setting(
+    "RECONCILE_MINUTES",
+    "15",
+    "Minutes between [reconciliations](webhooks.md#recover-deliveries-that-never-arrived) of the providers with an API token; 0: only by `skyhook reconcile`",
+    integer(0, 1_440),
+  ),
+  codeHostApiUrl: setting(
+    "CODE_HOST_API_URL",
+    "https://api.github.com",
+    "Base URL of GitHub's API; of a GitHub Enterprise Server `https://<host>/api/v3`",
+    apiUrl,
+  ),
+  codeHostApiToken: setting(
+    "CODE_HOST_API_TOKEN",
+    null,
+    "Token for that API, to recover deliveries and to register webhooks",
+    apiToken,
+    { isSecret: true, isFile: true },
+  ),
+  codeHostHook: setting(
+    "CODE_HOST_HOOK",
+    null,
+    "The webhook whose deliveries are recovered: `repos/OWNER/REPO/hooks/ID` or `orgs/ORG/hooks/ID`; unset: none",
+    githubHook,
+  ),
+  paymentProcessorApiUrl: setting(
+    "PAYMENT_PROCESSOR_API_URL",
+    "https://api.stripe.com",
+    "Base URL of Stripe's API",
+    apiUrl,
+  ),
+  paymentProcessorApiToken: setting(
+    "PAYMENT_PROCESSOR_API_TOKEN",
+    null,
+    "Secret or restricted key for that API, to recover events and to register webhooks",
+    apiToken,
+    { isSecret: true, isFile: true },
+  ),
   trustedProxyHops: setting(
     "TRUSTED_PROXY_HOPS",
     "0",
@@ -114,21 +137,7 @@ export const settings = {
     base64Key,
     { isSecret: true, isFile: true },
   ),
-  jwtSecret: setting(
-    "JWT_SECRET",
-    null,
-    "Signs access tokens, at least 32 bytes; unset: created once and stored in DATA_DIR",
-    atLeastBytes(32),
-    { isSecret: true, isFile: true },
-  ),
-  jwtIssuer: setting("JWT_ISSUER", "skyhook", "`iss` of access tokens", text),
-  jwtAudience: setting("JWT_AUDIENCE", "skyhook", "`aud` of access tokens", text),
-  jwksUrl: setting(
-    "JWKS_URL",
-    null,
-    "JSON Web Key Set of an external identity provider; only its tokens are then accepted",
-    webUrl,
-  ),
+  ...identitySettings,
   corsOrigins: setting(
     "CORS_ORIGINS",
     null,
@@ -153,6 +162,18 @@ export const settings = {
     "Signs these notifications (Standard Webhooks): `whsec_` and the base64 of 24 to 64 bytes",
     standardWebhooksSecret,
     { isSecret: true, isFile: true },
+  ),
+  destinationsAllowPrivate: setting(
+    "DESTINATIONS_ALLOW_PRIVATE",
+    "false",
+    "Whether destinations may be private addresses and use http, as in an own network",
+    flag,
+  ),
+  holdMinutes: setting(
+    "HOLD_MINUTES",
+    "20",
+    "Minutes that seats are held for a payment, but never beyond the end of sales",
+    integer(1, 1_440),
   ),
   refundFreeWithinHours: setting(
     "REFUND_FREE_WITHIN_HOURS",
@@ -190,60 +211,5 @@ export const settings = {
     "Days until raw bodies are deleted, of rejected deliveries too; replays need them",
     integer(1, 36_500),
   ),
-  logLevel: setting(
-    "LOG_LEVEL",
-    "info",
-    "debug, info, warn, error or silent",
-    oneOf("debug", "info", "warn", "error", "silent"),
-  ),
-  logFormat: setting(
-    "LOG_FORMAT",
-    "auto",
-    "json, pretty, or auto: pretty on a terminal",
-    oneOf("auto", "json", "pretty"),
-  ),
-  otlpEndpoint: setting(
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    null,
-    "OpenTelemetry collector, for example `http://localhost:4318`; traces are sent to its `/v1/traces`; unset: no traces",
-    webUrlWithoutQuery,
-  ),
-  otlpHeaders: setting(
-    "OTEL_EXPORTER_OTLP_HEADERS",
-    null,
-    "Headers for the collector, for example `authorization=Basic%20abc,x-tenant=1`",
-    headerPairs,
-    { isSecret: true },
-  ),
-  otlpProtocol: setting(
-    "OTEL_EXPORTER_OTLP_PROTOCOL",
-    "http/json",
-    "Only http/json is supported",
-    oneOf("http/json"),
-  ),
-  otlpTimeoutMs: setting(
-    "OTEL_EXPORTER_OTLP_TIMEOUT",
-    "10000",
-    "Time-out of a request to the collector, in milliseconds",
-    integer(1, 60_000),
-  ),
-  otelServiceName: setting("OTEL_SERVICE_NAME", "skyhook", "`service.name` in traces", text),
-  otelResourceAttributes: setting(
-    "OTEL_RESOURCE_ATTRIBUTES",
-    "",
-    "Additional resource attributes in traces, for example `deployment.environment.name=staging`",
-    pairs,
-  ),
-  otelSampler: setting(
-    "OTEL_TRACES_SAMPLER",
-    "parentbased_always_on",
-    `Which traces are recorded: ${samplerNames.join(", ")}`,
-    oneOf(...samplerNames),
-  ),
-  otelSamplerRatio: setting(
-    "OTEL_TRACES_SAMPLER_ARG",
-    "1",
-    "Ratio of traces that the ratio samplers record, from 0 to 1",
-    ratio,
-  ),
+  ...telemetrySettings,
 } as const;

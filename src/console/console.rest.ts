@@ -1,12 +1,15 @@
 import { asset, assetsRest, htmlPage, pageHeaders } from "../web/rest/asset.ts";
 
-const page = htmlPage(
-  "Skyhook console",
-  `<div id="console"></div>
+function pageWith(issuer: string | null): string {
+  const attribute = issuer === null ? "" : ` data-issuer="${Bun.escapeHTML(issuer)}"`;
+  return htmlPage(
+    "Skyhook console",
+    `<div id="console"${attribute}></div>
     <noscript>The console requires JavaScript. You can also use the API directly: see the <a href="swagger">API reference</a>.</noscript>`,
-  `<link rel="stylesheet" href="console/page.css" />
+    `<link rel="stylesheet" href="console/page.css" />
     <script type="module" src="console/page.js"></script>`,
-);
+  );
+}
 
 /**
  * Stricter than the headers of other pages: with Trusted Types the browser itself rejects every attempt to
@@ -17,10 +20,13 @@ const headers = pageHeaders({ "require-trusted-types-for": "'script'", "trusted-
 // Loaded on the first request, so that a start from source does not wait for the bundler.
 const files = () => import("./files.ts");
 
-/** The operators' console: a page that uses only the public API and loads nothing from other hosts. */
-export const consoleRest = () =>
+/**
+ * The operators' console: a page that uses only the public API and loads nothing from other hosts. `issuer` is the
+ * host that signs in by OpenID Connect; null if none is configured.
+ */
+export const consoleRest = (issuer: string | null) =>
   assetsRest("console", {
-    "/console": asset("html", async () => page, headers),
+    "/console": asset("html", async () => pageWith(issuer), headers),
     "/console/page.js": asset("js", async () => (await files()).script),
     "/console/page.css": asset("css", async () => (await files()).styles),
   });

@@ -5,11 +5,20 @@ import palette from "../web/rest/palette.css" with { type: "text" };
 import { bundlePage } from "./bundle.ts" with { type: "macro" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
+import bookings from "./page/style/bookings.css" with { type: "text" };
+import charts from "./page/style/chart.css" with { type: "text" };
 import controls from "./page/style/controls.css" with { type: "text" };
+import destinations from "./page/style/destinations.css" with { type: "text" };
 import detail from "./page/style/detail.css" with { type: "text" };
+import flights from "./page/style/flights.css" with { type: "text" };
 import frame from "./page/style/frame.css" with { type: "text" };
+import issues from "./page/style/issues.css" with { type: "text" };
 import list from "./page/style/list.css" with { type: "text" };
+import onboarding from "./page/style/onboarding.css" with { type: "text" };
+import marks from "./page/style/marks.css" with { type: "text" };
+import commands from "./page/style/palette.css" with { type: "text" };
 import phone from "./page/style/phone.css" with { type: "text" };
+import replays from "./page/style/replays.css" with { type: "text" };
 import views from "./page/style/views.css" with { type: "text" };
 
 /** The console's script, bundled when the program is compiled or, from source, when this file loads. */
@@ -23,8 +32,17 @@ export const styles = [
   controls,
   frame,
   list,
+  marks,
+  issues,
   detail,
   views,
+  charts,
+  flights,
+  bookings,
+  onboarding,
+  destinations,
+  replays,
+  commands,
   phone,
   adapt,
 ].join("\n");

@@ -1,7 +1,19 @@
-import { and, asc, type Column, desc, eq, type SQL, sql, type Table } from "drizzle-orm";
+import {
+  and,
+  asc,
+  type Column,
+  desc,
+  eq,
+  isNull,
+  type Placeholder,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 
-import type { ItemId } from "../base/page.ts";
+import type { ItemId, Position } from "../base/page.ts";
+import { countInSlices, rowsPerSlice } from "./count.ts";
 import type { Source, Window } from "./paginate.ts";
+import { type Part, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
 
 import {
   type Dialect,
@@ -16,26 +28,40 @@ import type { Definitions, TablesOf } from "./table.ts";
 
 /** A list that is paginated by keyset. `Filter` names the columns that it can be filtered by. */
 export interface List<Defined extends Definitions, Item, Filter extends string> {
+  /** The columns to order and filter by: a table, or columns of several that `join` joins. */
   readonly table: (
     tables: TablesOf<Defined>,
-  ) => Table & Record<"createdAt" | "id" | Filter, Column>;
+  ) => Readonly<Record<"createdAt" | "id" | Filter, Column>>;
   readonly select: (db: Sql, tables: TablesOf<Defined>) => Select<Item>;
+  /** Joins the other tables to that of the column `id`. */
+  readonly join?: <Row>(query: Select<Row>, tables: TablesOf<Defined>) => Select<Row>;
   /** A case-insensitive filter; its index is on `lower(…)`. */
   readonly ignoringCase?: Filter;
+  /** A filter whose column is among those that a query selects by its value. */
+  readonly selected?: {
+    readonly filter: Filter;
+    readonly by: (tables: TablesOf<Defined>, value: Placeholder, dialect: Dialect) => SQL;
+  };
+  /** A filter that also matches rows without a value. */
+  readonly orNull?: Filter;
   /**
    * A filter with few values, most often `common`. Other values are literals in the statement, together with
    * `<> common`, so that SQLite uses the partial index that covers only them.
    */
   readonly uncommon?: { readonly filter: Filter; readonly common: string };
+  /**
+   * Filters whose index continues with (createdAt, id). A count reads its slices from the index of the first one
+   * that is given, otherwise from that of the whole list.
+   */
+  readonly indexed?: readonly Filter[];
 }
 
-/** Undefined: no filter. */
-export type Filters<Filter extends string> = { readonly [Name in Filter]?: string | undefined };
+/** Undefined: no filter. Null: rows without a value. */
+export type Filters<Filter extends string> = {
+  readonly [Name in Filter]?: string | null | undefined;
+};
 
-type Values = Record<string, string | number | Date | null>;
-
-/** Whether a page starts at the first item, after an instant, or after an item. */
-type PositionKind = "start" | "time" | "item";
+export type Values = Record<string, unknown>;
 
 /**
  * Returns the function that defines paginated reads over these tables. One statement is compiled for each
@@ -49,80 +75,139 @@ export function pagesOver<const Defined extends Definitions>(definitions: Define
   ) => {
     const statements = new Map<string, Statement<Values, Item>>();
     const counts = new Map<string, Statement<Values, { total: number }>>();
+    const lasts = new Map<string, Statement<Values, Position<Id>>>();
 
     const pageStatement = (
       { terms }: Conditions<Defined>,
       order: Window["order"],
-      kind: PositionKind,
-    ) =>
+      part: Part,
+    ): Statement<Values, Item> =>
       statement<Values>()((db, tables, _, dialect) => {
         const { createdAt, id } = list.table(tables);
-        const sign = order === "newest-first" ? sql.raw("<") : sql.raw(">");
         const direction = order === "newest-first" ? desc : asc;
-        const time = encoded(sql.placeholder("createdAt"), createdAt);
-        const after = {
-          start: undefined,
-          time: sql`${createdAt} ${sign} ${time}`,
-          item: sql`(${createdAt}, ${id}) ${sign} (${time}, ${sql.placeholder("id")})`,
-        };
-        return list
-          .select(db, tables)
-          .where(and(...terms(tables, dialect), after[kind]))
+        return withJoins(list, list.select(db, tables), tables)
+          .where(and(...terms(tables, dialect), ...partTerms({ createdAt, id }, order, part)))
           .orderBy(direction(createdAt), direction(id))
           .limit(sql.placeholder("limit"))
           .offset(sql.placeholder("offset"));
       });
-    const countStatement = ({ terms }: Conditions<Defined>) =>
-      statement<Values>()((db, tables, _, dialect) =>
-        db
-          .select({ total: sql<number>`count(*)`.mapWith(Number) })
-          .from(list.table(tables))
-          .where(and(...terms(tables, dialect))),
-      );
+    const countStatement = ({ terms }: Conditions<Defined>, part: Part, hasLast: boolean) =>
+      statement<Values>()((db, tables, _, dialect) => {
+        const total = sql<number>`count(*)`.mapWith(Number);
+        const { createdAt, id } = list.table(tables);
+        const lastCreatedAt = encoded(sql.placeholder("lastCreatedAt"), createdAt);
+        return withJoins(list, db.select({ total }).from(id.table), tables).where(
+          and(
+            ...terms(tables, dialect),
+            ...partTerms({ createdAt, id }, "newest-first", part),
+            ...(hasLast
+              ? [sql`(${createdAt}, ${id}) >= (${lastCreatedAt}, ${sql.placeholder("lastId")})`]
+              : []),
+          ),
+        );
+      });
+    const lastStatement = ({ terms }: Conditions<Defined>, part: Part) =>
+      statement<Values>()((db, tables, _, dialect) => {
+        const { createdAt, id } = list.table(tables);
+        // Guarantee: `createdAt` is a column of instants.
+        const decode = (value: unknown) => createdAt.mapFromDriverValue(value) as Date;
+        return db
+          .select({ createdAt: sql<Date>`${createdAt}`.mapWith(decode), id: sql<Id>`${id}` })
+          .from(id.table)
+          .where(
+            and(...terms(tables, dialect), ...partTerms({ createdAt, id }, "newest-first", part)),
+          )
+          .orderBy(desc(createdAt), desc(id))
+          .limit(1)
+          .offset(sql.placeholder("offset"));
+      });
 
-    return (storage: Storage, filters: Filters<Filter>): Source<Item, Id> => {
+    return (
+      storage: Storage,
+      filters: Filters<Filter>,
+      range: TimeRange = {},
+    ): Source<Item, Id> => {
       const conditions = conditionsOf(list, filters);
+      const slicing = conditionsOf(list, indexedFilter(list, filters));
+      const isSelecting = list.selected !== undefined && filters[list.selected.filter] != null;
       return {
-        read({ order, from, limit, offset }) {
-          const kind = from === null ? "start" : from.id === null ? "time" : "item";
-          const shape = `${order} ${kind} ${conditions.shape}`;
-          const query = remembered(statements, shape, () => pageStatement(conditions, order, kind));
-          const position = { createdAt: from?.createdAt ?? null, id: from?.id ?? null };
-          return storage.all(query, { ...conditions.values, ...position, limit, offset });
+        read(window) {
+          const { order, limit, offset } = window;
+          const part = partOf(window, range);
+          const shape = `${order} ${shapeOf(part)} ${conditions.shape}`;
+          const query = remembered(statements, shape, () => pageStatement(conditions, order, part));
+          return storage.all(query, { ...conditions.values, ...part.values, limit, offset });
         },
-        async count() {
-          const query = remembered(counts, conditions.shape, () => countStatement(conditions));
-          const [row] = await storage.all(query, conditions.values);
-          return row?.total ?? 0;
+        count() {
+          const count = async (from: Position<Id> | null, last: Position<Id> | null) => {
+            const part = partOf({ order: "newest-first", from }, range);
+            const shape = `${last === null ? "" : "last "}${shapeOf(part)} ${conditions.shape}`;
+            const query = remembered(counts, shape, () =>
+              countStatement(conditions, part, last !== null),
+            );
+            const values = {
+              ...conditions.values,
+              ...part.values,
+              lastCreatedAt: last?.createdAt,
+              lastId: last?.id,
+            };
+            const [row] = await storage.all(query, values);
+            return row?.total ?? 0;
+          };
+          // A server counts on its own threads. The rows of a selecting filter would be selected for each slice.
+          if (storage.dialect !== "sqlite" || isSelecting) return count(null, null);
+          return countInSlices<Position<Id>>({
+            count,
+            async lastOfSlice(from) {
+              const part = partOf({ order: "newest-first", from }, range);
+              const query = remembered(lasts, `${shapeOf(part)} ${slicing.shape}`, () =>
+                lastStatement(slicing, part),
+              );
+              const offset = rowsPerSlice - 1;
+              const [row] = await storage.all(query, { ...slicing.values, ...part.values, offset });
+              return row;
+            },
+          });
         },
       };
     };
   };
 }
 
-interface Conditions<Defined extends Definitions> {
+export interface Conditions<Defined extends Definitions> {
   /** Cache key: equal for all filters that can share a statement. */
   readonly shape: string;
-  readonly values: Record<string, string>;
+  readonly values: Record<string, string | null>;
   readonly terms: (tables: TablesOf<Defined>, dialect: Dialect) => SQL[];
 }
 
-function conditionsOf<Defined extends Definitions, Item, Filter extends string>(
+export function conditionsOf<Defined extends Definitions, Item, Filter extends string>(
   list: List<Defined, Item, Filter>,
   filters: Filters<Filter>,
 ): Conditions<Defined> {
-  const given = Object.entries<string | undefined>(filters).filter(
-    (entry): entry is [Filter, string] => entry[1] !== undefined,
+  const given = Object.entries<string | null | undefined>(filters).filter(
+    (entry): entry is [Filter, string | null] => entry[1] !== undefined,
   );
   const isLiteral = (name: string) => name === list.uncommon?.filter;
+  const isPartOfShape = (name: string, value: string | null) => isLiteral(name) || value === null;
   return {
-    shape: given.map(([name, value]) => (isLiteral(name) ? `${name}=${value}` : name)).join(),
-    values: Object.fromEntries(given.filter(([name]) => !isLiteral(name))),
+    shape: given
+      .map(([name, value]) => (isPartOfShape(name, value) ? `${name}=${value}` : name))
+      .join(),
+    values: Object.fromEntries(given.filter(([name, value]) => !isPartOfShape(name, value))),
     terms: (tables, dialect) =>
       given.flatMap(([name, value]) => {
         const column: Column = list.table(tables)[name];
+        if (value === null) return [isNull(column)];
         if (name === list.ignoringCase) {
           return [eq(dialect.lower(column), dialect.lower(sql.placeholder(name)))];
+        }
+        if (list.selected !== undefined && name === list.selected.filter) {
+          const ids = list.selected.by(tables, sql.placeholder(name), dialect);
+          return [sql`${column} in (${ids})`];
+        }
+        if (name === list.orNull) {
+          return [sql`(${column} is null or ${column} = ${sql.placeholder(name)})`];
         }
         if (!isLiteral(name)) return [sql`${column} = ${sql.placeholder(name)}`];
         const common = list.uncommon?.common ?? "";
@@ -132,7 +217,29 @@ function conditionsOf<Defined extends Definitions, Item, Filter extends string>(
   };
 }
 
-function remembered<Value>(cache: Map<string, Value>, key: string, make: () => Value): Value {
+/** The filter that a count is sliced by. */
+function indexedFilter<Filter extends string>(
+  { indexed = [] }: Pick<List<never, never, Filter>, "indexed">,
+  filters: Filters<Filter>,
+): Filters<Filter> {
+  const name = indexed.find((each) => filters[each] !== undefined);
+  // Guarantee: `name` is a filter.
+  return (name === undefined ? {} : { [name]: filters[name] }) as Filters<Filter>;
+}
+
+export function withJoins<Defined extends Definitions, Row>(
+  { join }: Pick<List<Defined, unknown, never>, "join">,
+  query: Select<Row>,
+  tables: TablesOf<Defined>,
+): Select<Row> {
+  return join === undefined ? query : join(query, tables);
+}
+
+export function remembered<Value>(
+  cache: Map<string, Value>,
+  key: string,
+  make: () => Value,
+): Value {
   let value = cache.get(key);
   if (value === undefined) {
     value = make();

@@ -70,19 +70,35 @@ export interface Dialect {
   /** A unique number for a new row; PostgreSQL takes it from the sequence `<table>_<column>`. */
   nextNumber(column: Column): SQL;
   /**
+   * A unique number for a new row, above those of all earlier commits, for `newestSettled`. SQLite numbers
+   * rows at least by their time (a hybrid logical clock), so that numbers are not reused when the newest rows
+   * are deleted or an older copy of the database is restored. PostgreSQL calls `next_<table>_<column>()`.
+   */
+  nextInOrder(column: Column, timeMs: SQL): SQL;
+  /**
    * The highest number such that no open transaction can still commit a row with it or a lower one. With
    * several writers, rows do not become visible in the order of their numbers, so PostgreSQL calls the
    * function `settled_<table>_<column>()`.
    */
   newestSettled(column: Column): SQL<number>;
+  /** The values of a group as text, separated by commas; null without rows. */
+  joined(text: SQL): SQL<string | null>;
   /** True when `query` selects `column`; rows that another transaction has locked are skipped. */
   amongUnlocked(column: Column, query: SQL): SQL;
+  /** True when a row of the full-text index has all words. The placeholder's value is a list of `SearchTerm`. */
+  matches(index: Table, terms: Placeholder): SQL;
+  /**
+   * Whether the full-text index returns its matches in the order of its `rowid`, at no cost. Any other order
+   * reads all of them.
+   */
+  readonly matchesByRowid: boolean;
 }
 
-/** A row, identified by its number. */
+/** A row, or the rows with this value in common. */
 interface ContendedRow {
   readonly table: Definition;
-  readonly id: number;
+  /** An id; two texts may share a lock. */
+  readonly id: number | string;
 }
 
 /** A query, defined once. Each dialect compiles it on first use and runs it with `Values`. */

@@ -30,7 +30,7 @@ export interface Storage {
   close(): Promise<void>;
 }
 
-export type Topic = "notifications" | "seats";
+export type Topic = "notifications" | "destinations" | "seats";
 
 /** Messages between the processes on one database. Messages may be lost, so listeners also poll. */
 export interface Signals {

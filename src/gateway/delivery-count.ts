@@ -6,6 +6,8 @@ export const verdicts = [
   "duplicate",
   "ignored",
   "unreadable",
+  "recovered",
+  "handshake",
   "refused",
   "limited",
   "unavailable",

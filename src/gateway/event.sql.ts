@@ -1,6 +1,6 @@
-import { eq } from "drizzle-orm";
+import { and, asc, eq, gt, gte, isNotNull, lte } from "drizzle-orm";
 
-import { columnsExcept, statementsOver } from "../db/statement.ts";
+import { columnsExcept, encoded, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
 import { type Event, eventsTable, noReceipt } from "./event.ts";
@@ -8,9 +8,9 @@ import { type Event, eventsTable, noReceipt } from "./event.ts";
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
-/** The public columns of an event. The other columns belong to its receipt. */
+/** The public columns of an event. The others are its position and its receipt. */
 export function eventColumns({ events }: TablesOf<typeof tables>) {
-  return columnsExcept(events, noReceipt) satisfies Record<keyof Event, unknown>;
+  return columnsExcept(events, { ...noReceipt, seq: null }) satisfies Record<keyof Event, unknown>;
 }
 
 export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
@@ -20,4 +20,32 @@ export const eventById = statement<Pick<Event, "id">>()((db, t, p) =>
 /** The stored headers of an event, including its trace context. */
 export const headersOf = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db.select({ headers: events.headers }).from(events).where(eq(events.id, p.id)).limit(1),
+);
+
+/** The next events in the order of commits. `until`: an earlier `newestEventSeq`, beyond which there may be gaps. */
+export const eventsAfter = statement<{ seq: number; until: number; limit: number }>()((db, t, p) =>
+  db
+    .select({ ...eventColumns(t), seq: t.events.seq })
+    .from(t.events)
+    .where(and(gt(t.events.seq, p.seq), lte(t.events.seq, p.until)))
+    .orderBy(asc(t.events.seq))
+    .limit(p.limit),
+);
+
+/** The position of the newest event. Returns no row if there are no events. */
+export const newestEventSeq = statement()((db, { events }, _, dialect) =>
+  db
+    .select({ seq: dialect.newestSettled(events.seq) })
+    .from(events)
+    .limit(1),
+);
+
+/** The positions of the first events received at `since` or later. */
+export const seqsSince = statement<{ since: Date; limit: number }>()((db, { events }, p) =>
+  db
+    .select({ seq: events.seq })
+    .from(events)
+    .where(and(gte(events.createdAt, encoded(p.since, events.createdAt)), isNotNull(events.seq)))
+    .orderBy(asc(events.createdAt), asc(events.id))
+    .limit(p.limit),
 );

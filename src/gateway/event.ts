@@ -31,16 +31,18 @@ export interface Event {
   /** Name or handle of the person or program that caused the event. */
   readonly actor: string | null;
   readonly data: EventData;
+  /** Whether Skyhook read it from the provider's log, because its delivery had not arrived. */
+  readonly recovered: boolean;
 }
 
 /** How an event was received. Events that Skyhook creates itself have no receipt. */
 export interface Receipt {
   /** Request headers by lower-case name: those that the provider reads and those known to hold no secret. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The client's address. */
+  /** The client's address. For a recovered event, the host of the provider's API. */
   readonly address: string;
-  /** The secret that the signature matched. */
-  readonly signedWith: "current" | "previous";
+  /** The secret that the signature matched. Null for a recovered event, which the provider's API vouched for. */
+  readonly signedWith: "current" | "previous" | null;
   readonly bodyBytes: number;
   /** How many duplicates of the delivery were received. */
   readonly duplicates: number;
@@ -51,9 +53,11 @@ export interface StoredEvent extends Event {
   /** For events that Skyhook creates, at most the trace context. */
   readonly headers: Receipt["headers"] | null;
   readonly address: string | null;
-  readonly signedWith: Receipt["signedWith"] | null;
+  readonly signedWith: Receipt["signedWith"];
   readonly bodyBytes: number;
   readonly duplicates: number;
+  /** What it changed in a booking, or why nothing, for people. Null if it is not about a booking's payment. */
+  readonly effect: string | null;
   /** Null after `BODY_RETENTION_DAYS`, and for events that Skyhook creates. */
   readonly body: Uint8Array | null;
   /**
@@ -64,6 +68,12 @@ export interface StoredEvent extends Event {
   readonly bodyHash: Uint8Array | null;
 }
 
+/** The row of an event. */
+export interface NumberedEvent extends StoredEvent {
+  /** Increases with every commit, independent of clocks. Null for events that an earlier version stored. */
+  readonly seq: number | null;
+}
+
 /** The columns of an event without a receipt. */
 export const noReceipt = {
   headers: null,
@@ -71,14 +81,22 @@ export const noReceipt = {
   signedWith: null,
   bodyBytes: 0,
   duplicates: 0,
+  effect: null,
   body: null,
   bodyHash: null,
 } satisfies Omit<StoredEvent, keyof Event>;
 
 /** The default values of an event's optional columns. */
-export const emptyEvent = { subject: null, url: null, actor: null, data: {}, ...noReceipt };
+export const emptyEvent = {
+  subject: null,
+  url: null,
+  actor: null,
+  data: {},
+  recovered: false,
+  ...noReceipt,
+};
 
-export const eventsTable = defineTable<StoredEvent>("events", {
+export const eventsTable = defineTable<NumberedEvent>("events", {
   id: "text",
   provider: "text",
   type: "text",
@@ -98,4 +116,7 @@ export const eventsTable = defineTable<StoredEvent>("events", {
   duplicates: "integer",
   bodyHash: "bytes or null",
   body: "bytes or null",
+  recovered: "boolean",
+  effect: "text or null",
+  seq: "bigint or null",
 });

@@ -1,4 +1,5 @@
 import { defineTable } from "../db/table.ts";
+import type { Destination } from "./destination.ts";
 
 /** `pending → delivered | retrying → dead`. Rescheduling a dead notification makes it pending again. */
 export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
@@ -25,14 +26,17 @@ export interface Message {
   readonly severity: Severity;
 }
 
-/** One message to the operators about one event, with its delivery status. */
+/**
+ * One message to the operators about one event. Its status sums up its deliveries to the operators'
+ * destinations: `dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`.
+ */
 export interface Notification extends Message {
   /** `ntf_` and a UUIDv7. Sent as the `webhook-id` of every delivery attempt. */
   readonly id: `ntf_${string}`;
   readonly eventId: `evt_${string}`;
   readonly createdAt: Date;
   readonly status: NotificationStatus;
-  /** Delivery attempts since it was last scheduled. An attempt that a stop or crash interrupts does not count. */
+  /** The most delivery attempts to one destination since it was last scheduled. An attempt that a stop or crash interrupts does not count. */
   readonly attemptCount: number;
   /** When the next attempt is due; null when settled. */
   readonly dueAt: Date | null;
@@ -45,8 +49,6 @@ export interface Notification extends Message {
 export interface StoredNotification extends Notification {
   /** Increases with every commit: the feed's position, independent of clocks. */
   readonly seq: number;
-  /** Until then it is leased to one notifier, and no other sends it. */
-  readonly leasedUntil: Date | null;
 }
 
 export const notificationsTable = defineTable<StoredNotification>("notifications", {
@@ -61,18 +63,18 @@ export const notificationsTable = defineTable<StoredNotification>("notifications
   status: "text",
   attemptCount: "integer",
   dueAt: "instant or null",
-  leasedUntil: "instant or null",
   deliveredAt: "instant or null",
   lastError: "text or null",
 });
 
-/** One attempt to deliver a notification to the operator gateway. */
+/** One attempt to deliver a notification to a destination. */
 export interface Attempt {
   readonly notificationId: `ntf_${string}`;
+  readonly destinationId: Destination["id"];
   readonly startedAt: Date;
   readonly durationMs: number;
   readonly delivered: boolean;
-  /** The gateway's HTTP status, or null if it did not respond. */
+  /** The destination's HTTP status, or null if it did not respond. */
   readonly responseStatus: number | null;
   readonly error: string | null;
 }
@@ -84,6 +86,7 @@ export const attemptsTable = defineTable<Attempt>("attempts", {
   delivered: "boolean",
   responseStatus: "integer or null",
   error: "text or null",
+  destinationId: "text",
 });
 
 const second = 1_000;

@@ -6,8 +6,10 @@ export const rejectionReasons = [
   "several-signatures",
   "malformed-signature",
   "wrong-signature",
+  "missing-signed-value",
   "missing-timestamp",
   "stale-timestamp",
+  "untrusted-key",
   "unsupported-scheme",
   "body-too-large",
   "unsupported-encoding",
@@ -29,7 +31,10 @@ export interface Rejection {
 
 /** A rejection with the data needed to explain later why it did not verify. */
 export interface StoredRejection extends Rejection {
-  /** The signature headers as sent, by lower-case name. */
+  /**
+   * What the signature is made of, as sent: headers by lower-case name and, where they are signed, `:method` and `:url`.
+   * Empty for secrets that are sent themselves.
+   */
   readonly signatures: Readonly<Record<string, string>>;
   /** Null if the body was too large to store. */
   readonly body: Uint8Array | null;

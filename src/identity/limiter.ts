@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { subscriber } from "../base/subscriber.ts";
 
@@ -34,8 +35,35 @@ interface Window {
   readonly endsAtMs: number;
 }
 
-/** Uses a fixed window that starts with an address's first failure. IPv6 addresses are counted by /64. */
+/** Counts failures by address, IPv6 addresses by /64. */
 export function failureLimiter(clock: Clock): FailureLimiter {
+  return limiter(clock, maxFailures, subscriber);
+}
+
+/** Limits test events and test notifications by caller, in memory. */
+export interface TestLimiter {
+  /** Counts a test. Throws `too-many-tests` if the caller has sent as many as are allowed in a minute. */
+  count(ctx: Pick<Context, "actor">): void;
+}
+
+/** Each test makes this server sign and store an event, or send a request. Nobody clicks faster. */
+const maxTests = 20;
+
+export function testLimiter(clock: Clock): TestLimiter {
+  const tests = limiter(clock, maxTests, (actorId) => actorId);
+  return {
+    count({ actor: { id } }) {
+      if (tests.fail(id)) return;
+      throw new AppError("too-many-tests", "You sent too many tests. Wait, then retry.", {
+        retryAfterSeconds: tests.blockedSeconds(id) ?? windowSeconds,
+        quota: { name: "tests", limit: maxTests, windowSeconds },
+      });
+    },
+  };
+}
+
+/** Uses a fixed window that starts with the first failure of a key, which `keyOf` makes of the counted text. */
+function limiter(clock: Clock, limit: number, keyOf: (counted: string) => string): FailureLimiter {
   // In order of the first failure, which is also the order in which windows end.
   const windows = new Map<string, Window>();
 
@@ -61,15 +89,15 @@ export function failureLimiter(clock: Clock): FailureLimiter {
     blockedSeconds(address) {
       // The common case, without recent failures. Skips parsing the address.
       if (windows.size === 0) return null;
-      const window = current(subscriber(address));
-      if (window === undefined || window.failures < maxFailures) return null;
+      const window = current(keyOf(address));
+      if (window === undefined || window.failures < limit) return null;
       return Math.max(1, Math.ceil((window.endsAtMs - clock.now()) / 1_000));
     },
     fail(address) {
-      const key = subscriber(address);
+      const key = keyOf(address);
       const window = current(key) ?? open(key);
       window.failures += 1;
-      return window.failures <= maxFailures;
+      return window.failures <= limit;
     },
   };
 }

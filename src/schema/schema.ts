@@ -1,12 +1,21 @@
 import { bookingsTable, passengersTable } from "../booking/booking.ts";
 import { flightsTable } from "../booking/flight.ts";
+import { paymentsTable } from "../booking/payment.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import type { Schema } from "../db/schema.ts";
 import { deliveryCountsTable } from "../gateway/delivery-count.ts";
+import { destinationsTable } from "../gateway/destination.ts";
 import { eventsTable } from "../gateway/event.ts";
+import { eventStatesTable, searchQueueTable } from "../gateway/event-index.ts";
 import { attemptsTable, notificationsTable } from "../gateway/notification.ts";
+import { deliveriesTable } from "../gateway/outgoing-delivery.ts";
+import { reconciliationsTable } from "../gateway/reconciliation.ts";
+import { replayFailuresTable, replaysTable } from "../gateway/replay.ts";
 import { rejectionsTable } from "../gateway/rejection.ts";
 import { secretUsesTable } from "../gateway/secret-use.ts";
+import { auditTable } from "../identity/audit/audit-entry.ts";
+import { mutesTable } from "../gateway/issues/issue.ts";
+import { sessionsTable } from "../identity/sessions/session.ts";
 import { clientsTable } from "../identity/auth/client.ts";
 import { idempotencyTable } from "../identity/idempotency/idempotency.ts";
 import { usersTable } from "../identity/users/user.ts";
@@ -14,16 +23,44 @@ import { usersTable } from "../identity/users/user.ts";
 import initialPostgres from "./postgres/0001_initial.sql" with { type: "text" };
 import statisticsPostgres from "./postgres/0002_statistics.sql" with { type: "text" };
 import ownersPostgres from "./postgres/0003_booking_event_owners.sql" with { type: "text" };
+import recoveredPostgres from "./postgres/0004_recovered_events.sql" with { type: "text" };
+import holdsPostgres from "./postgres/0005_holds.sql" with { type: "text" };
+import destinationsPostgres from "./postgres/0006_destinations.sql" with { type: "text" };
+import reconciliationsPostgres from "./postgres/0007_reconciliations.sql" with { type: "text" };
+import auditPostgres from "./postgres/0008_audit.sql" with { type: "text" };
+import paymentsPostgres from "./postgres/0009_payments.sql" with { type: "text" };
+import attemptsPostgres from "./postgres/0010_attempts_of_destination.sql" with { type: "text" };
+import searchPostgres from "./postgres/0011_search.sql" with { type: "text" };
+import eventOrderPostgres from "./postgres/0012_event_order.sql" with { type: "text" };
+import sessionsPostgres from "./postgres/0013_sessions_and_mutes.sql" with { type: "text" };
+import replaysPostgres from "./postgres/0014_replays.sql" with { type: "text" };
+import auditFiltersPostgres from "./postgres/0015_audit_filters.sql" with { type: "text" };
+import failuresPostgres from "./postgres/0016_replay_failures.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
 import ownersSqlite from "./sqlite/0004_booking_event_owners.sql" with { type: "text" };
+import recoveredSqlite from "./sqlite/0005_recovered_events.sql" with { type: "text" };
+import holdsSqlite from "./sqlite/0006_holds.sql" with { type: "text" };
+import destinationsSqlite from "./sqlite/0007_destinations.sql" with { type: "text" };
+import reconciliationsSqlite from "./sqlite/0008_reconciliations.sql" with { type: "text" };
+import auditSqlite from "./sqlite/0009_audit.sql" with { type: "text" };
+import paymentsSqlite from "./sqlite/0010_payments.sql" with { type: "text" };
+import attemptsSqlite from "./sqlite/0011_attempts_of_destination.sql" with { type: "text" };
+import searchSqlite from "./sqlite/0012_search.sql" with { type: "text" };
+import eventOrderSqlite from "./sqlite/0013_event_order.sql" with { type: "text" };
+import sessionsSqlite from "./sqlite/0014_sessions_and_mutes.sql" with { type: "text" };
+import replaysSqlite from "./sqlite/0015_replays.sql" with { type: "text" };
+import auditFiltersSqlite from "./sqlite/0016_audit_filters.sql" with { type: "text" };
+import failuresSqlite from "./sqlite/0017_replay_failures.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
   events: eventsTable,
   notifications: notificationsTable,
   attempts: attemptsTable,
+  destinations: destinationsTable,
+  deliveries: deliveriesTable,
   rejections: rejectionsTable,
   users: usersTable,
   flights: flightsTable,
@@ -31,9 +68,18 @@ export const tables = {
   passengers: passengersTable,
   idempotency: idempotencyTable,
   clients: clientsTable,
+  audit: auditTable,
+  payments: paymentsTable,
+  sessions: sessionsTable,
+  mutes: mutesTable,
   disclosures: disclosuresTable,
   deliveryCounts: deliveryCountsTable,
   secretUses: secretUsesTable,
+  reconciliations: reconciliationsTable,
+  replays: replaysTable,
+  replayFailures: replayFailuresTable,
+  searchQueue: searchQueueTable,
+  eventStates: eventStatesTable,
 } as const;
 
 /** What the program stores. Never edit a released migration: add a file and a line. */
@@ -45,11 +91,37 @@ export const schema: Schema = {
       { name: "0002_bookings", sql: bookingsSqlite },
       { name: "0003_statistics", sql: statisticsSqlite },
       { name: "0004_booking_event_owners", sql: ownersSqlite },
+      { name: "0005_recovered_events", sql: recoveredSqlite },
+      { name: "0006_holds", sql: holdsSqlite },
+      { name: "0007_destinations", sql: destinationsSqlite },
+      { name: "0008_reconciliations", sql: reconciliationsSqlite },
+      { name: "0009_audit", sql: auditSqlite },
+      { name: "0010_payments", sql: paymentsSqlite },
+      { name: "0011_attempts_of_destination", sql: attemptsSqlite },
+      { name: "0012_search", sql: searchSqlite },
+      { name: "0013_event_order", sql: eventOrderSqlite },
+      { name: "0014_sessions_and_mutes", sql: sessionsSqlite },
+      { name: "0015_replays", sql: replaysSqlite },
+      { name: "0016_audit_filters", sql: auditFiltersSqlite },
+      { name: "0017_replay_failures", sql: failuresSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
       { name: "0002_statistics", sql: statisticsPostgres },
       { name: "0003_booking_event_owners", sql: ownersPostgres },
+      { name: "0004_recovered_events", sql: recoveredPostgres },
+      { name: "0005_holds", sql: holdsPostgres },
+      { name: "0006_destinations", sql: destinationsPostgres },
+      { name: "0007_reconciliations", sql: reconciliationsPostgres },
+      { name: "0008_audit", sql: auditPostgres },
+      { name: "0009_payments", sql: paymentsPostgres },
+      { name: "0010_attempts_of_destination", sql: attemptsPostgres },
+      { name: "0011_search", sql: searchPostgres },
+      { name: "0012_event_order", sql: eventOrderPostgres },
+      { name: "0013_sessions_and_mutes", sql: sessionsPostgres },
+      { name: "0014_replays", sql: replaysPostgres },
+      { name: "0015_audit_filters", sql: auditFiltersPostgres },
+      { name: "0016_replay_failures", sql: failuresPostgres },
     ],
   },
 };

@@ -9,7 +9,7 @@ import { activeSpan, detached } from "./tracing/span.ts";
 export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
 
 /** The log of the process, with access to its output. */
-export type ProgramLog = Log & Pick<LogOutput, "dropped" | "drain">;
+export type ProgramLog = Log & Pick<pino.Logger, "level"> & Pick<LogOutput, "dropped" | "drain">;
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";

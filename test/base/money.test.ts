@@ -3,7 +3,14 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { AppError } from "../../src/base/errors.ts";
-import { isCurrency, maxMinor, moneyOf, moneyText, parseMinor } from "../../src/base/money.ts";
+import {
+  isCurrency,
+  maxMinor,
+  moneyOf,
+  moneyText,
+  parseMinor,
+  unitsOf,
+} from "../../src/base/money.ts";
 
 const decimals = { JPY: 0, CLP: 0, USD: 2, EUR: 2, MRU: 2, KWD: 3, TND: 3, CLF: 4, UYW: 4 };
 const currency = fc.constantFrom(...Object.entries(decimals));
@@ -102,6 +109,19 @@ describe("a price as text", () => {
   ])("%j %s is rejected", (text, code, reason) => {
     expect(() => parseMinor(text, code)).toThrow(AppError);
     expect(() => parseMinor(text, code)).toThrow(reason);
+  });
+});
+
+describe("an amount of a provider, in major units", () => {
+  test("may have zeros beyond the decimals of its currency", () => {
+    expect(unitsOf("12.5000", "USD")).toBe(1_250);
+    expect(unitsOf("100.00", "JPY")).toBe(100);
+  });
+
+  // Reading it whole would take minutes.
+  test("is not read if its text is long", () => {
+    expect(unitsOf(`1.${"0".repeat(1_000_000)}1`, "USD")).toBeNull();
+    expect(unitsOf(`1.${"0".repeat(39)}`, "USD")).toBeNull();
   });
 });
 

@@ -1,8 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
-import { writePrivately } from "../../src/base/private-file.ts";
+import { createFile, writePrivately } from "../../src/base/private-file.ts";
 import { secretStore } from "../../src/config/secrets.ts";
 
 import { resources } from "../support/resources.ts";
@@ -29,7 +37,7 @@ describe("writing a secret", () => {
       const script = `const { secretStore } = await import(${JSON.stringify(store)});
       const secrets = secretStore({}, "./secrets");
       secrets.personalDataKeys("./data");
-      secrets.storeWebhookSecret("code_host", "one");`;
+      secrets.storeWebhookSecret("code_host", "one", "current");`;
       const calls = join(folder, "calls");
       const traced = [
         "-f",
@@ -44,10 +52,10 @@ describe("writing a secret", () => {
       });
       expect([run.stderr.toString(), run.exitCode]).toEqual(["", 0]);
       const made = [...readFileSync(calls, "utf8").matchAll(/\b(fsync|link|rename)\w*\(/g)];
-      // Sync the temporary file, name it, sync the folder: first for a new key (link), then for a stored
-      // secret (rename).
+      // Sync the name of the new folder and the temporary file, name it, sync the folder: first for a new key
+      // (link), then for a stored secret (rename).
       expect(made.map(([, call]) => call)).toEqual(
-        ["link", "rename"].flatMap((naming) => ["fsync", naming, "fsync"]),
+        ["link", "rename"].flatMap((naming) => ["fsync", "fsync", naming, "fsync"]),
       );
     },
   );
@@ -74,4 +82,20 @@ describe("writing a secret", () => {
     expect(() => writePrivately(file, "one")).toThrow();
     expect(readdirSync(folder)).toEqual(["secret"]);
   });
+});
+
+test("a new file replaces nothing and follows no link", () => {
+  const folder = taken.newFolder();
+  const at = (name: string) => join(folder, name);
+  createFile(at("new"), "text");
+  expect([readFileSync(at("new"), "utf8"), statSync(at("new")).mode & 0o777]).toEqual([
+    "text",
+    0o644,
+  ]);
+  symlinkSync(at("elsewhere"), at("link"));
+  for (const name of ["new", "link"]) {
+    expect(() => createFile(at(name), "other")).toThrow("EEXIST");
+  }
+  expect([readFileSync(at("new"), "utf8"), existsSync(at("elsewhere"))]).toEqual(["text", false]);
+  expect(readdirSync(folder).toSorted()).toEqual(["link", "new"]);
 });

@@ -106,7 +106,7 @@ describe("skyhook register", () => {
       skyhook([...base, api]),
       register(cwd),
       by("deploy_platform", "--api-url", "http://api.example"),
-      by("code_host", "--api-url", "https://api.example"),
+      by("code_host", "--repo", "acme/web", "--api-url", "http://api.example"),
       skyhook([...base, api, "--token", "tkn\n1"]),
     ]);
     expect(tokenless).toMatchObject({ err: expect.stringContaining("DEPLOY_API_TOKEN"), code: 2 });
@@ -115,7 +115,7 @@ describe("skyhook register", () => {
       code: 1,
     });
     expect(plain).toMatchObject({ err: expect.stringContaining("must be https"), code: 2 });
-    expect(manual).toMatchObject({ err: expect.stringContaining("webhook settings"), code: 2 });
+    expect(manual).toMatchObject({ err: expect.stringContaining("must be https"), code: 2 });
     expect(strange).toMatchObject({
       err: expect.stringContaining("contains invalid characters"),
       code: 2,
@@ -124,14 +124,14 @@ describe("skyhook register", () => {
   });
 
   test("reports a provider without an API before a missing --url", async () => {
-    const [inbox, processor, nowhere] = await Promise.all([
+    const [inbox, tracker, nowhere] = await Promise.all([
       skyhook(["register", "shared_inbox"]),
-      skyhook(["register", "payment_processor"]),
+      skyhook(["register", "task_tracker"]),
       skyhook(["register", "deploy_platform"]),
     ]);
-    expect(inbox.err).toContain('use a rule with the action "trigger a webhook"');
-    expect(processor.err).toContain("create the webhook in its own settings");
+    expect(inbox.err).toContain('Use a rule with the action "trigger a webhook"');
+    expect(tracker.err).toContain("has no API for this");
     expect(nowhere.err).toContain("--url <url> is required");
-    for (const { code } of [inbox, processor, nowhere]) expect(code).toBe(2);
+    for (const { code } of [inbox, tracker, nowhere]) expect(code).toBe(2);
   });
 });

@@ -1,12 +1,10 @@
-import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import { sameEverywhere } from "../../scripts/build.ts";
 import { at, textAt } from "../../src/gateway/providers/payload.ts";
 import { commandLine } from "../support/cli.ts";
-
-setDefaultTimeout(60_000);
 
 const root = join(import.meta.dir, "../..");
 const { skyhook } = commandLine();

@@ -74,3 +74,58 @@ describe("a first start", () => {
     expect(server.log()).toContain(`open http://localhost:${server.env.PORT}/console and`);
   });
 });
+
+describe("skyhook secrets set", () => {
+  test("stores what it reads in a private file, and the former secret as the previous one", async () => {
+    const cwd = newFolder();
+    const file = join(cwd, "secrets/slack_webhook_secret");
+    const set = (input: string, env: Record<string, string> = {}) =>
+      skyhook(["secrets", "set", "slack"], { cwd, input, env });
+    const first = await set("first-secret-of-slack\n");
+    expect([first.err, first.code]).toEqual(["", 0]);
+    expect(first.out).toStartWith("stored  secrets/slack_webhook_secret\n");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const second = await set("  second-secret-of-slack", { SLACK_WEBHOOK_SECRET: "set" });
+    expect(second.out).toContain("slack_webhook_secret_previous and still accepted");
+    expect(second.err).toContain("SLACK_WEBHOOK_SECRET is set and overrides the file");
+    expect(readFileSync(file, "utf8").trim()).toBe("second-secret-of-slack");
+    expect(readFileSync(`${file}_previous`, "utf8").trim()).toBe("first-secret-of-slack");
+    const both = "has a current and a previous secret";
+    const third = await set("third-secret-of-slack");
+    expect([third.code, third.out]).toEqual([2, ""]);
+    expect(third.err).toContain(both);
+    expect(readFileSync(file, "utf8").trim()).toBe("second-secret-of-slack");
+    const kept = await skyhook(["secrets", "set", "slack", "--keep", "previous"], {
+      cwd,
+      input: "fourth-secret-of-slack",
+    });
+    expect(kept.code).toBe(0);
+    expect(readFileSync(file, "utf8").trim()).toBe("fourth-secret-of-slack");
+    expect(readFileSync(`${file}_previous`, "utf8").trim()).toBe("first-secret-of-slack");
+    for (const { out, err } of [first, second, third, kept])
+      expect(out + err).not.toContain("-secret-of-");
+  });
+
+  test("does not drop the only former secret for a previous one that does not exist", async () => {
+    const cwd = newFolder();
+    const set = (input: string, ...more: string[]) =>
+      skyhook(["secrets", "set", "slack", ...more], { cwd, input });
+    await set("first-secret-of-slack");
+    const second = await set("second-secret-of-slack", "--keep", "previous");
+    expect([second.code, second.out]).toEqual([2, ""]);
+    expect(second.err).toContain("slack has no previous secret");
+    const file = join(cwd, "secrets", "slack_webhook_secret");
+    expect(readFileSync(file, "utf8").trim()).toBe("first-secret-of-slack");
+    expect(existsSync(`${file}_previous`)).toBe(false);
+  });
+
+  test("stores nothing if the input is empty or too long, or the id invalid", async () => {
+    const cwd = newFolder();
+    const empty = await skyhook(["secrets", "set", "slack"], { cwd, input: " \n" });
+    const long = await skyhook(["secrets", "set", "slack"], { cwd, input: "x".repeat(20_000) });
+    const invalid = await skyhook(["secrets", "set", "../slack"], { cwd, input: "a secret" });
+    expect([empty.code, long.code, invalid.code]).toEqual([2, 2, 2]);
+    expect(empty.err).toContain("The secret is empty");
+    expect(existsSync(join(cwd, "secrets"))).toBe(false);
+  });
+});

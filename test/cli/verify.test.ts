@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { textAt } from "../../src/gateway/providers/payload.ts";
-import { sign } from "../../src/gateway/signatures/signature.ts";
+import { sign } from "../../src/gateway/signatures/sign.ts";
 
 import { providerOf } from "../support/app.ts";
 import { allSecrets, besideServer, secretOf } from "../support/cli.ts";

@@ -8,6 +8,7 @@ import { ConfigError } from "../../src/config/errors.ts";
 import { misspeltSettings } from "../../src/config/misspelt.ts";
 import { withoutPassword } from "../../src/db/without-password.ts";
 import { equalSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -61,6 +62,12 @@ describe("configuration", () => {
     ["OPERATOR_GATEWAY_URL", "https://:::/x"],
     ["OPERATOR_GATEWAY_URL", "https://example.com:99999"],
     ["JWKS_URL", "https://[::1"],
+    ["OIDC_ISSUER", "http://id.example.com"],
+    ["OIDC_ISSUER", "https://me:hush@id.example.com"],
+    ["OIDC_ISSUER", "https://id.example.com?x=1"],
+    ["OIDC_ROLES_CLAIM", "two words"],
+    ["OIDC_ROLES_CLAIM", "preferred_username"],
+    ["OIDC_ROLES_CLAIM", "address.country"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4318?x=1"],
     ["OPERATOR_GATEWAY_SECRET", "whsec_short"],
     ["LOG_LEVEL", "loud"],
@@ -127,6 +134,31 @@ describe("configuration", () => {
 
   test("requires the gateway's URL and secret together", () => {
     expect(() => readConfig({ OPERATOR_GATEWAY_URL: "https://example.com" })).toThrow("together");
+  });
+});
+
+describe("sign-in by OpenID Connect", () => {
+  const all = {
+    OIDC_ISSUER: "https://id.example.com/ops/",
+    OIDC_CLIENT_ID: "skyhook",
+    OIDC_CLIENT_SECRET: "hush",
+    PUBLIC_URL: "https://hooks.example.com",
+  };
+
+  test("keeps the slash at the end of the issuer", () => {
+    expect(readConfig(all)).toMatchObject({ oidcIssuer: all.OIDC_ISSUER, oidcRolesClaim: "roles" });
+  });
+
+  test.each(["OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "PUBLIC_URL"])("requires %s", (key) => {
+    expect(() => readConfig({ ...all, [key]: undefined })).toThrow(`needs ${key}`);
+  });
+
+  test("requires an https PUBLIC_URL, except on this machine", () => {
+    const open = { ...all, PUBLIC_URL: "http://hooks.example.com" };
+    expect(() => readConfig(open)).toThrow("PUBLIC_URL must be https");
+    expect(readConfig({ ...all, PUBLIC_URL: "http://127.0.0.1:3111" }).oidcClientId).toBe(
+      "skyhook",
+    );
   });
 });
 
@@ -205,13 +237,11 @@ describe("webhook secrets", () => {
   test("are compared, to find providers with the same secret", () => {
     const env = { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" };
     const store = secretStore(env, "/nonexistent");
-    expect(equalSecrets(store, ["task_tracker", "code_host", "deploy_platform"])).toEqual([
-      ["code_host", "deploy_platform"],
-    ]);
+    expect(equalSecrets(store, catalogue)).toEqual([["deploy_platform", "code_host"]]);
   });
 
   test("are stored in files that only the owner can read", () => {
-    const file = secretStore({}, folder).storeWebhookSecret("deploy_platform", "s3cret");
+    const file = secretStore({}, folder).storeWebhookSecret("deploy_platform", "s3cret", "current");
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(secretStore({}, folder).webhookSecrets("deploy_platform")?.current).toBe("s3cret");
   });

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { manualClock } from "../support/clock.ts";
@@ -71,6 +71,22 @@ describe("SIGHUP", () => {
     expect(await reload()).toContain("webhook secrets reloaded, none changed");
   });
 
+  test("registers the provider of a new file, and keeps all if a file is invalid", async () => {
+    const providers = join(cwd, "providers");
+    const slack = join(providers, "slack.yaml");
+    mkdirSync(providers);
+    const known = async () => (await fetch(`${server.url}/`)).text();
+    copyFileSync(join(import.meta.dir, "../../docs/examples/slack.yaml"), slack);
+    expect(await reload()).toContain("changed: slack");
+    expect(await known()).toContain('"slack"');
+    writeFileSync(join(providers, "zoom.yaml"), "displayName: [");
+    expect(await reload()).toMatch(/providers\/zoom\.yaml:\d+: .*; keeping the previous/);
+    expect(await known()).toContain('"slack"');
+    rmSync(providers, { recursive: true });
+    expect(await reload()).toContain("changed: slack");
+    expect(await known()).not.toContain('"slack"');
+  });
+
   test("keeps all previous secrets if one is empty, and names it", async () => {
     writeFileSync(current, "\n");
     writeFileSync(file("task_tracker_webhook_secret"), second);
@@ -105,14 +121,15 @@ describe("SIGHUP", () => {
 test("SIGHUP during the start takes effect after it, and does not end the process", async () => {
   const folder = temporaryFolder();
   using other = new Database(join(folder, "skyhook.db"));
+  other.run("pragma busy_timeout = 10000");
   other.run("begin exclusive");
   const child = spawnSkyhook(["serve"], {
     cwd: folder,
     env: { DATA_DIR: folder, PORT: "0", LOG_FORMAT: "json" },
   });
   try {
-    // The key file is created just before the start waits for the locked database.
-    await until(() => existsSync(join(folder, "jwt_secret")), 20_000);
+    // This file is created just before the start waits for the locked database.
+    await until(() => existsSync(join(folder, "skyhook.lock.json")), 20_000);
     child.kill("SIGHUP");
     other.run("rollback");
     let log = "";

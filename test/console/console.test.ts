@@ -67,7 +67,7 @@ describe("the console's page", () => {
     const entry = join(import.meta.dir, "../../src/console/files.ts");
     const built = await Bun.build({ entrypoints: [entry], target: "bun" });
     const code = await built.outputs[0]?.text();
-    expect(code).toContain("skyhook.token");
+    expect(code).toContain("skyhook.session");
     expect(code).toContain("--accent-fill");
     expect(code).not.toContain("spawnSync");
   });

@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { curlOf } from "../../src/console/page/curl.ts";
+import { curlOf } from "../../src/console/page/events/curl.ts";
 import { ago, lastDelivery } from "../../src/console/page/durations.ts";
-import { prettyJson } from "../../src/console/page/json.ts";
+import { type JsonNode, jsonTree, prettyJson } from "../../src/console/page/events/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
 
@@ -75,6 +75,28 @@ describe("formatted JSON", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test("is the same as a tree that folds", () => {
+    const textOf = (node: JsonNode, indent = ""): string => {
+      if ("text" in node) return node.text;
+      const deeper = `${indent}  `;
+      const lines = node.members.map(
+        ({ key, value }) => deeper + (key === null ? "" : `${key}: `) + textOf(value, deeper),
+      );
+      const [open, close] = node.isList ? ["[", "]"] : ["{", "}"];
+      return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
+    };
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 0, max: 3 }), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        const tree = jsonTree(text);
+        expect(tree === null ? null : textOf(tree)).toBe(prettyJson(text));
+      }),
+      { numRuns: 200 },
+    );
+    expect(jsonTree("[".repeat(10_000) + "]".repeat(10_000))).toBeNull();
+    expect(jsonTree(`[${"1,".repeat(30_000)}2]`)).toBeNull();
   });
 
   test("keeps numbers and escapes exactly as sent", () => {

@@ -23,6 +23,7 @@ const idsOf = async (path: string) =>
 const [event] = await idsOf("/v1/events?provider=deploy_platform&type=deploy.error");
 const [rejection] = await idsOf("/v1/rejections");
 const [booking] = await idsOf("/v1/api/bookings");
+const destinations = await idsOf("/v1/destinations");
 const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
 
 const views = {
@@ -31,6 +32,7 @@ const views = {
   rejected: `#/rejections/${rejection}`,
   health: "#/health?range=6h",
   providers: "#/providers",
+  destinations: `#/destinations/${destinations.at(-1)}`,
   bookings: `#/bookings/${booking}`,
   flights: `#/flights/${tomorrow}`,
 };

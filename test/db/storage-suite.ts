@@ -17,25 +17,35 @@ import {
   renormaliseEvent,
 } from "../../src/gateway/events/events.sql.ts";
 import {
+  deliveriesOfEvent,
+  insertDelivery,
+  rescheduleDead,
+  rescheduleUndelivered,
+} from "../../src/gateway/notifications/deliveries.sql.ts";
+import {
   claimDue,
+  nextDue,
+  releaseDelivery,
+  releaseLeases,
+  settleDelivery,
+} from "../../src/gateway/notifications/delivery-queue.sql.ts";
+import { operatorGateway } from "../../src/gateway/destination.ts";
+import {
   feedAfter,
   insertNotification,
   newestSeq,
-  nextDue,
-  rescheduleDead,
-  rescheduleUndelivered,
-  releaseLeases,
-  releaseNotification,
-  settleNotification,
+  notificationsOfEvent,
+  summariseNotifications,
   undelivered,
 } from "../../src/gateway/notifications/notifications.sql.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
+import { flightById, giveSeatsBack, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
 import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { failure } from "../support/failure.ts";
-import { eventRow, notificationRow } from "../support/rows.ts";
+import { deliveryRow, eventRow, flightRow, notificationRow } from "../support/rows.ts";
 import { runs } from "../support/runs.ts";
 
 import { statisticsTests } from "../gateway/statistics/statistics-suite.ts";
@@ -183,6 +193,22 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
   });
 
+  test("seats left are never fewer than none or more than there are, whatever a statement says", async () => {
+    storage = await open();
+    await storage.atomically(write(upsertFlight, flightRow(1)));
+    const left = async () => {
+      const [flight] = await storage.all(flightById, { id: 1 });
+      return flight?.seatsAvailable;
+    };
+    expect(await left()).toBe(100);
+    for (const seats of [1, -101]) {
+      const [outcome] = await Promise.allSettled([
+        storage.atomically(write(giveSeatsBack, { id: 1, seats })),
+      ]);
+      expect([outcome.status, await left()]).toEqual(["rejected", 100]);
+    }
+  });
+
   describe("events", () => {
     test("are stored once per key, and once per provider and body if the body hash is set", async () => {
       storage = await open();
@@ -233,14 +259,17 @@ function tests(open: () => Promise<Storage>, walks: number): void {
     });
   });
 
-  describe("notifications", () => {
+  describe("deliveries", () => {
+    const to = { destinationId: operatorGateway.id };
     const claim = (now: number, limit = 10) =>
-      storage.atomically(write(claimDue, { now: at(now), leasedUntil: at(now + 1_000), limit }));
+      storage.atomically(
+        write(claimDue, { ...to, now: at(now), leasedUntil: at(now + 1_000), limit }),
+      );
 
     test("are claimed once while leased, oldest first, and again after the lease expires", async () => {
       storage = await open();
       for (const n of [1, 2, 3]) {
-        await storage.atomically(write(insertNotification, notificationRow(n)));
+        await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(n))));
       }
       const [two] = await claim(10, 2);
       expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
@@ -252,7 +281,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("cannot be settled by a process whose lease expired and was taken by another", async () => {
       storage = await open();
-      await storage.atomically(write(insertNotification, notificationRow(1)));
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
       const [[first], [second]] = [await claim(10), await claim(2_000)];
       const settled = {
         status: "delivered",
@@ -263,7 +292,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       } as const;
       const settle = async (leasedUntil: Date | null) => {
         const [result] = await storage.atomically(
-          write(settleNotification, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
+          write(settleDelivery, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
         );
         return result.changes;
       };
@@ -277,7 +306,7 @@ function tests(open: () => Promise<Storage>, walks: number): void {
         storage = await open();
         const eventId = eventRow(1).id;
         const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
-        await storage.atomically(write(insertNotification, row));
+        await storage.atomically(write(insertDelivery, deliveryRow(row)));
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [rescheduled] = await storage.atomically(
@@ -293,8 +322,8 @@ function tests(open: () => Promise<Storage>, walks: number): void {
           lastError: "why",
         };
         await storage.atomically(
-          write(settleNotification, { ...lease, ...outcome, earlierAttempts: 3 }),
-          write(releaseNotification, lease),
+          write(settleDelivery, { ...lease, ...outcome, earlierAttempts: 3 }),
+          write(releaseDelivery, lease),
         );
         const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
         expect((await claim(40))[0].rows).toMatchObject(due);
@@ -304,11 +333,11 @@ function tests(open: () => Promise<Storage>, walks: number): void {
 
     test("leased by a dead process are free after a start", async () => {
       storage = await open();
-      await storage.atomically(write(insertNotification, notificationRow(1)));
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
       await claim(10);
-      expect(await storage.all(nextDue, { after: at(20) })).toEqual([]);
+      expect(await storage.all(nextDue, { ...to, after: at(20) })).toEqual([]);
       await storage.atomically(write(releaseLeases, {}));
-      expect(await storage.all(nextDue, { after: at(20) })).toHaveLength(1);
+      expect(await storage.all(nextDue, { ...to, after: at(20) })).toHaveLength(1);
       expect((await claim(20))[0].rows).toHaveLength(1);
     });
 
@@ -316,10 +345,13 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       storage = await open();
       const eventId = eventRow(1).id;
       await storage.atomically(
-        write(insertNotification, notificationRow(1, { status: "dead", dueAt: null, eventId })),
         write(
-          insertNotification,
-          notificationRow(2, { status: "delivered", dueAt: null, eventId }),
+          insertDelivery,
+          deliveryRow(notificationRow(1, { status: "dead", dueAt: null, eventId })),
+        ),
+        write(
+          insertDelivery,
+          deliveryRow(notificationRow(2, { status: "delivered", dueAt: null, eventId })),
         ),
       );
       const [rescheduled] = await storage.atomically(
@@ -327,6 +359,103 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       );
       expect(rescheduled.changes).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
+    });
+
+    test("of one order key are claimed one at a time, in the order of commits, other keys meanwhile", async () => {
+      storage = await open();
+      const rows = [
+        ["a", 1],
+        ["a", 2],
+        ["b", 3],
+        [null, 4],
+        ["a", 5],
+      ] as const;
+      for (const [orderKey, n] of rows) {
+        await storage.atomically(
+          write(insertDelivery, deliveryRow(notificationRow(n), { orderKey })),
+        );
+      }
+      const seqs = async (now: number) =>
+        (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
+      expect(await seqs(10)).toEqual([1, 3, 4]);
+      const settle = (seq: number, leasedUntil: Date, fields: object) =>
+        storage.atomically(
+          write(settleDelivery, {
+            seq,
+            leasedUntil,
+            status: "delivered",
+            attemptCount: 1,
+            dueAt: null,
+            deliveredAt: at(20),
+            lastError: null,
+            earlierAttempts: 0,
+            ...fields,
+          }),
+        );
+      // The head of the line waits for its retry, and those behind it too.
+      await settle(1, at(1_010), { status: "retrying", dueAt: at(5_000), deliveredAt: null });
+      expect(await seqs(20)).toEqual([]);
+      expect(await seqs(5_000)).toEqual([1, 3, 4]);
+      // Those that wait for the head are not due, so that no process polls for them.
+      expect(await storage.all(nextDue, { ...to, after: at(5_001) })).toEqual([]);
+      await settle(1, at(6_000), { earlierAttempts: 1, status: "dead", deliveredAt: null });
+      expect(await seqs(5_010)).toEqual([2]);
+    });
+
+    test("are claimed only for their destination", async () => {
+      storage = await open();
+      const other = { destinationId: `dst_${"1".repeat(32)}` } as const;
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1), other)));
+      expect((await claim(10))[0].rows).toEqual([]);
+      expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
+      expect(await storage.all(deliveriesOfEvent, { eventId: eventRow(1).id })).toHaveLength(1);
+    });
+  });
+
+  describe("notifications", () => {
+    test("sum up their deliveries to operators", async () => {
+      storage = await open();
+      const eventId = eventRow(1).id;
+      const row = notificationRow(1, { eventId });
+      const statusAfter = async (...statuses: readonly (typeof row.status)[]) => {
+        const deliveries = statuses.map((status, n) =>
+          deliveryRow(row, {
+            destinationId: `dst_${String(n).padStart(32, "0")}`,
+            status,
+            attemptCount: n + 1,
+            dueAt: status === "retrying" ? at(n) : null,
+            deliveredAt: status === "delivered" ? at(10 + n) : null,
+            // The last is a user's own.
+            ownerId: n === 3 ? "user" : null,
+          }),
+        );
+        await storage.atomically(
+          write(insertNotification, row),
+          ...deliveries.map((delivery) => write(insertDelivery, delivery)),
+          write(summariseNotifications, { eventId }),
+        );
+        const [summary] = await storage.all(notificationsOfEvent, { eventId });
+        await storage.close();
+        storage = await open();
+        return summary;
+      };
+      expect(await statusAfter("delivered", "retrying", "dead")).toMatchObject({
+        status: "dead",
+        attemptCount: 3,
+        deliveredAt: null,
+      });
+      expect(await statusAfter("delivered", "retrying", "pending", "dead")).toMatchObject({
+        status: "retrying",
+        attemptCount: 3,
+        dueAt: at(1),
+      });
+      expect(await statusAfter("delivered", "pending")).toMatchObject({ status: "pending" });
+      expect(await statusAfter("delivered", "delivered")).toMatchObject({
+        status: "delivered",
+        deliveredAt: at(11),
+        dueAt: null,
+      });
+      expect(await statusAfter()).toMatchObject({ status: "delivered", attemptCount: 0 });
     });
 
     test("are in the feed in commit order, with provider and type of their event", async () => {
@@ -458,6 +587,33 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(
         await failure(paginate(eventPages(storage, {}), { ...request, direction: "backward" })),
       ).toMatchObject({ code: "invalid-cursor" });
+    });
+
+    test("have each item of one millisecond once", async () => {
+      storage = await open();
+      const numbers = [3, 1, 5, 2, 4];
+      for (const number of numbers) {
+        await storage.atomically(write(insertEvent, eventRow(number, { createdAt: at(0) })));
+      }
+      const expected = [5, 4, 3, 2, 1].map((number): string => eventRow(number).id);
+      expect(await walk("forward", 2, async () => {})).toEqual(expected);
+      expect(await walk("backward", 2, async () => {})).toEqual(expected);
+    });
+
+    test("have more only if an item follows, also when they are full", async () => {
+      storage = await open();
+      for (const n of [1, 2, 3, 4]) await storage.atomically(write(insertEvent, eventRow(n)));
+      for (const direction of ["forward", "backward"] as const) {
+        const hasMore = async (limit: number) => {
+          const request = { limit, withTotal: false, direction, cursor: null };
+          return (await paginate(eventPages(storage, {}), request)).pagination.hasMore;
+        };
+        expect([await hasMore(3), await hasMore(4), await hasMore(5)]).toEqual([
+          true,
+          false,
+          false,
+        ]);
+      }
     });
 
     test("by number return the same list, with the total on request", async () => {

@@ -6,8 +6,9 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById } from "../../src/gateway/event.sql.ts";
-import { insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { eventById, newestEventSeq } from "../../src/gateway/event.sql.ts";
+import { eventPages, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { paginate } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
@@ -107,6 +108,42 @@ describe("sqlite: locks", () => {
   });
 });
 
+test("sqlite: items of one millisecond are in the order of their ids, with or without an index", async () => {
+  const file = newFile();
+  const storage = await openStorage(schema, `sqlite:${file}`);
+  const createdAt = new Date(0);
+  const numbers = [3, 1, 5, 2, 4];
+  for (const number of numbers) {
+    await storage.atomically(write(insertEvent, eventRow(number, { createdAt })));
+  }
+  const request = { limit: 10, withTotal: false, direction: "forward", cursor: null } as const;
+  const ids = async () =>
+    (await paginate(eventPages(storage, {}), request)).data.map(({ id }): string => id);
+  const expected = [5, 4, 3, 2, 1].map((number) => eventRow(number).id);
+  expect(await ids()).toEqual(expected);
+  using other = new Database(file);
+  other.run("drop index events_newest");
+  expect(await ids()).toEqual(expected);
+  await storage.close();
+});
+
+test("sqlite: numbers of events grow although the clock is set back, and are not reused after a deletion", async () => {
+  const file = newFile();
+  const storage = await openStorage(schema, `sqlite:${file}`);
+  const numberOf = async (number: number, timeMs: number) => {
+    await storage.atomically(write(insertEvent, eventRow(number, { createdAt: new Date(timeMs) })));
+    const [row] = await storage.all(newestEventSeq, {});
+    return row?.seq;
+  };
+  expect(await numberOf(1, 5_000)).toBe(5_000);
+  expect(await numberOf(2, 5_000)).toBe(5_001);
+  expect(await numberOf(3, 1_000)).toBe(5_002);
+  using other = new Database(file);
+  other.run("delete from events");
+  expect(await numberOf(4, 6_000)).toBe(6_000);
+  await storage.close();
+});
+
 test("sqlite: a closed database is no longer in use, after any statement", async () => {
   const file = newFile();
   const storage = await openStorage(schema, `sqlite:${file}`);
@@ -131,6 +168,10 @@ test("sqlite: a database that could not be opened is not in use", async () => {
   foldLog(file);
 });
 
+/** Whether a column is its table's integer primary key. */
+const isRowid = (table: string, column: string) =>
+  column === "seq" || (table === "event_states" && column === "position");
+
 describe("sqlite: schema", () => {
   const folder = join(import.meta.dir, "../../src/schema/sqlite");
   const database = new Database(":memory:");
@@ -150,7 +191,7 @@ describe("sqlite: schema", () => {
       name: column.name,
       type: column.getSQLType().toLowerCase(),
       // SQLite does not report an integer primary key as `not null`, but it is never null.
-      notnull: column.notNull && column.name !== "seq" ? 1 : 0,
+      notnull: column.notNull && !isRowid(definition.name, column.name) ? 1 : 0,
     }));
     // SQLite treats both names alike, except for a primary key.
     const named = columns.map((column) => ({
@@ -217,6 +258,26 @@ describe("sqlite: schema", () => {
       "a booking's events",
       `select id from events where idempotency_key ${many}`,
       "events_key (idempotency_key=?)",
+    ],
+    [
+      "holds that have expired",
+      "select id from bookings where bookings.status = 'held' and bookings.expires_at <= 1 order by bookings.expires_at limit 9",
+      "bookings_expiring (expires_at<?)",
+    ],
+    [
+      "a user's holds on a flight",
+      "select count(*) from bookings where flight_id = 1 and user_id = 'a' and status = 'held'",
+      "bookings_held (flight_id=? AND user_id=?)",
+    ],
+    [
+      "a page of events with dead notifications",
+      "select events.id from event_states inner join events on events.id = event_states.id where event_states.delivery = 'dead' and events.provider = 'a' and (event_states.created_at, event_states.id) < (1, 'a') order by event_states.created_at desc, event_states.id desc limit 20",
+      "event_states_delivery (delivery=? AND (created_at,id)<(?,?))",
+    ],
+    [
+      "the next type",
+      "select type from events where type >= 'a' and type < 'b' order by type limit 1",
+      "events_of_type (type>? AND type<?)",
     ],
     ["users by ids", `select * from users where id ${many}`, "(id=?)"],
     ["events by ids", `select * from events where id ${many}`, "(id=?)"],

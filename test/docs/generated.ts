@@ -1,6 +1,14 @@
-import { bookingEvent, bookingMessage } from "../../src/booking/bookings/booking-event.ts";
-import { cloudEvent } from "../../src/gateway/notifications/cloud-event.ts";
-import type { Event } from "../../src/gateway/event.ts";
+import {
+  bookingEvent,
+  bookingEventTypes,
+  bookingMessage,
+} from "../../src/booking/bookings/booking-event.ts";
+import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
+import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
+import { cloudEvent } from "../../src/gateway/destinations/formats/cloud-event.ts";
+import type { MakeId } from "../../src/base/ids.ts";
+import type { Event, StoredEvent } from "../../src/gateway/event.ts";
+import type { PaymentNotice } from "../../src/gateway/payment-notice.ts";
 import { problems } from "../../src/web/rest/errors.ts";
 import type { Message } from "../../src/gateway/notification.ts";
 import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
@@ -9,7 +17,15 @@ import { interpret, messagesOf } from "../../src/gateway/providers/interpret.ts"
 import type { Provider, SampleDelivery } from "../../src/gateway/providers/provider.ts";
 import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 
-import { credentialLines, credentials, providerTable, settingsTable } from "./tables.ts";
+import { publishedSchema } from "../../src/gateway/providers/files/published-schema.ts";
+import {
+  catalogueTable,
+  credentialLines,
+  credentials,
+  providerTable,
+  settingsTable,
+  transitionTable,
+} from "./tables.ts";
 
 /** A part of a file that is written from code. */
 export interface GeneratedPart {
@@ -33,6 +49,9 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/webhooks.md", name: "providers", text: providerTable() },
   { file: "docs/webhooks.md", name: "example", text: wholeExample() },
   { file: "docs/webhooks.md", name: "events", text: eventTable() },
+  { file: "docs/payments.md", name: "transitions", text: transitionTable() },
+  { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
+  { file: "docs/provider.schema.json", name: "schema", text: publishedSchema(), place: /^.*$/s },
 ];
 
 /** The file with the part put in its place. Throws when the file has no such place. */
@@ -80,6 +99,7 @@ function receivedOf(provider: Provider, sample: SampleDelivery): Received {
     url,
     actor,
     data,
+    recovered: false,
   };
   const [message] = messagesOf(provider, event);
   if (message === undefined) throw new Error(`${provider.id} has no message for ${type}`);
@@ -88,7 +108,7 @@ function receivedOf(provider: Provider, sample: SampleDelivery): Received {
 
 const sampleBooking: BookingOnFlight = {
   id: `bk_${uuid}`,
-  reference: "K7PQ2M",
+  reference: "KXPQZM",
   userId: uuid,
   flightId: 654,
   status: "confirmed",
@@ -99,10 +119,16 @@ const sampleBooking: BookingOnFlight = {
   paymentMethod: "card",
   createdAt: now,
   updatedAt: now,
+  expiresAt: null,
+  confirmedAt: now,
+  expiredAt: null,
   cancelledAt: null,
   refundMinor: null,
   refundPercent: null,
   refundReason: null,
+  paidMinor: null,
+  refundedMinor: 0,
+  paymentCount: 0,
   flight: {
     id: 654,
     flightNumber: "N4003",
@@ -120,14 +146,43 @@ const sampleBooking: BookingOnFlight = {
   },
 };
 
-function bookingReceived(type: "booking.confirmed" | "booking.cancelled"): Received {
+const makeId: MakeId = (prefix) => `${prefix}_${uuid}` as const;
+const paymentEvent = { id: eventId } as const;
+const noticeOf = (amount: string): PaymentNotice => ({
+  provider: "payment_processor",
+  kind: "paid",
+  booking: sampleBooking.reference,
+  payment: "pi_1",
+  amountMinor: null,
+  currency: "USD",
+  isForeign: false,
+  amount,
+});
+
+/** The events about bookings: their changes, refunds, and payments that do not match. */
+function bookingEvents(): readonly StoredEvent[] {
   const actor = { id: uuid, roles: ["user"] } as const;
-  const {
-    headers: _,
-    body: __,
-    bodyHash: ___,
-    ...event
-  } = bookingEvent(type, sampleBooking, actor, (prefix) => `${prefix}_${uuid}` as const, now);
+  const changes = bookingEventTypes
+    .filter((type) => type !== "booking.refunded")
+    .map((type) => bookingEvent(type, sampleBooking, actor, makeId, now));
+  const paid = { ...sampleBooking, paidMinor: sampleBooking.totalMinor };
+  const refunded = { ...paid, status: "cancelled", refundMinor: paid.totalMinor } as const;
+  const noticed: Readonly<Record<PaymentProblem, readonly [BookingOnFlight, string]>> = {
+    "payment.mismatch": [{ ...sampleBooking, status: "held" }, "USD 900.00"],
+    "payment.unseated": [{ ...sampleBooking, status: "expired" }, "USD 999.00"],
+    "payment.surplus": [paid, "USD 999.00"],
+    "payment.overrefunded": [refunded, "USD 1200.00"],
+  };
+  const unmatched = paymentProblems.map((type) => {
+    const [booking, amount] = noticed[type];
+    return problemEvent(type, booking, noticeOf(amount), paymentEvent, makeId, now);
+  });
+  const refund = refundEvent(refunded, noticeOf("USD 999.00"), paymentEvent, makeId, now);
+  return [...changes, refund, ...unmatched];
+}
+
+function bookingReceived(stored: StoredEvent): Received {
+  const { headers: _, body: __, bodyHash: ___, ...event } = stored;
   return { event, message: bookingMessage(event) };
 }
 
@@ -135,11 +190,7 @@ function eventTable(): string {
   const ofProviders = catalogue.flatMap((provider) =>
     Object.values(provider.samples).map((sample) => receivedOf(provider, sample)),
   );
-  const all = [
-    ...ofProviders,
-    bookingReceived("booking.confirmed"),
-    bookingReceived("booking.cancelled"),
-  ];
+  const all = [...ofProviders, ...bookingEvents().map(bookingReceived)];
   const rows = all.map(({ event: { provider, type }, message: { severity, title } }) => {
     return `| \`${provider}\` \`${type}\` | ${severity} | ${title.replaceAll("|", "\\|")} |`;
   });

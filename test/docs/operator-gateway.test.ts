@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -8,7 +8,6 @@ import { deliverTo } from "../support/load.ts";
 import { resources } from "../support/resources.ts";
 
 // docs/examples/operator-gateway.ts as a process of its own, told by a server of its own.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const root = join(import.meta.dir, "../..");

@@ -3,6 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
+import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
+import { paymentProblems } from "../../src/booking/booking-state.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
@@ -85,10 +87,9 @@ const elsewhere = [
   "OPERATOR_TOKEN",
   "ADMIN_TOKEN",
   "STATUS_PAGE_WEBHOOK_SECRET",
+  "SLACK_WEBHOOK_SECRET",
   "SKYHOOK_PROGRAM",
   "SKYHOOK_COMMIT",
-  // A misspelling on purpose: the changelog shows the hint for it.
-  "WEBHOOK_PROVIDER",
 ];
 /** Upper case, and no variables: GraphQL's codes. */
 const codes = new Set([
@@ -142,7 +143,7 @@ const shape = (path: string): string => path.replaceAll(/\{\w+\}|:\w+|\b\d{4}-\d
 
 test.each(generatedParts())("$file has what the code says of $name", (part) => {
   const text = readFileSync(join(root, part.file), "utf8");
-  expect(text, "`bun run docs` writes it anew").toBe(withPart(text, part));
+  expect(text, "run `bun run docs` to update it").toBe(withPart(text, part));
 });
 
 test("docs/webhooks.md lists every event of every provider, and those of bookings", () => {
@@ -151,11 +152,11 @@ test("docs/webhooks.md lists every event of every provider, and those of booking
   const events = catalogue.flatMap(({ id, samples }) =>
     Object.keys(samples).map((type) => [id, type]),
   );
-  const ofBookings = ["booking.confirmed", "booking.cancelled"].map((type) => ["bookings", type]);
+  const ofBookings = [...bookingEventTypes, ...paymentProblems].map((type) => ["bookings", type]);
   expect(listed).toEqual([...events, ...ofBookings]);
 });
 
-test("CONTRIBUTING.md tells the command that the README does", () => {
+test("CONTRIBUTING.md has the test command of the README", () => {
   const [contributing, readme] = ["CONTRIBUTING.md", "README.md"].map((file) =>
     commandsOf(file, "command: test"),
   );

@@ -1,7 +1,12 @@
+import { transitions } from "../../src/booking/booking-state.ts";
 import { settings } from "../../src/config/settings.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import type { Provider } from "../../src/gateway/providers/provider.ts";
+import { signatureHeaders, signsCompactJson } from "../../src/gateway/signatures/scheme.ts";
 import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
+import { catalogueFiles } from "../../src/gateway/providers/files/catalogue-files.ts";
+import { readProviderFile } from "../../src/gateway/providers/files/provider-file.ts";
+import { schemeName } from "../../src/gateway/signatures/scheme-name.ts";
 
 /** The table of settings in docs/operations.md. */
 export function settingsTable(): string {
@@ -31,7 +36,9 @@ export function providerTable(): string {
   const rows = catalogue.map((provider) => {
     const { id, signature } = provider;
     const off = defaultProviders.includes(id) ? "" : " (off unless named in `WEBHOOK_PROVIDERS`)";
-    const headers = signature.headers.map((name) => `\`${name}\``).join(", ");
+    const headers = signatureHeaders(signature)
+      .map((name) => `\`${name}\``)
+      .join(", ");
     return `| \`${id}\`${off} | ${signing(provider)} | ${headers} |`;
   });
   const head = ["| provider | signature | headers |", "| --- | --- | --- |"];
@@ -39,12 +46,35 @@ export function providerTable(): string {
 }
 
 function signing({ signature }: Provider): string {
-  const { algorithm, encoding, prefix, signed } = signature;
+  if (signature.kind !== "hmac") return signature.kind;
+  const { algorithm, encoding, prefix, timestamp } = signature;
   const form = [`HMAC-${algorithm.toUpperCase()}`, encoding];
   if (prefix !== undefined) form.push(`\`${prefix}\` before it`);
-  if (signed === "raw-or-compact-json") form.push("over the raw or the compact JSON");
-  if (signed === "timestamp-dot-raw") {
-    form.push(`\`t=…,v1=…\`, ${signature.toleranceSeconds / 60} minutes`);
+  if (signsCompactJson(signature)) form.push("over the raw or the compact JSON");
+  if (timestamp !== undefined) {
+    form.push(`\`t=…,v1=…\`, ${timestamp.toleranceSeconds / 60} minutes`);
   }
   return form.join(", ");
+}
+
+/** The services of the catalogue: a table of docs/providers.md. */
+export function catalogueTable(): string {
+  const rows = Object.entries(catalogueFiles).map(([name, text]) => {
+    const file = readProviderFile(`${name}.yaml`, text);
+    const service = `[${file.displayName}](${file.docs})`;
+    const scheme = schemeName(file.signature);
+    return `| \`${name}\` | ${service} | ${scheme} | ${file.checkedWith} |`;
+  });
+  const head = ["| name | service | signature | checked with |", "| --- | --- | --- | --- |"];
+  return [...head, ...rows].join("\n");
+}
+
+/** The changes of a booking's status: a table of docs/payments.md. */
+export function transitionTable(): string {
+  const rows = Object.entries(transitions).map(
+    ([name, { from, to, by, event, seats, money }]) =>
+      `| \`${name}\` | ${from ?? "(new)"} → ${to} | ${by} | \`${event}\` | ${seats} | ${money} |`,
+  );
+  const head = ["| change | status | by | event | seats | money |"];
+  return [...head, "| --- | --- | --- | --- | --- | --- |", ...rows].join("\n");
 }

@@ -1,6 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+
+import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
+import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { signed, startApp, testSecret } from "../support/app.ts";
 
 const source = join(import.meta.dir, "../../src");
 const lines = [...new Bun.Glob("**/*.ts").scanSync(source)].toSorted().flatMap((file) =>
@@ -26,14 +30,20 @@ function comparesSecrets(line: string): boolean {
 const harmless = [
   // `doctor` checks for surrounding white space.
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
-  // The command line stores a new secret.
-  'config/secrets.ts: if (before !== "" && before !== secret) writePrivately(previous.file, before);',
+  // The command line or an admin stores a new secret.
+  'config/secrets.ts: if (kept === "current" && before !== "" && before !== secret) {',
   // The start checks whether two providers have the same secret.
   "config/secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
   // An operator diagnoses a rejected delivery.
-  "gateway/diagnosis/explain.ts: return known.equals(mac);",
+  "gateway/diagnosis/mac-search.ts: return known.equals(mac);",
+  // An admin stores a secret, and is told whether another provider has it.
+  "gateway/onboarding/provider-secrets.ts: if (secrets?.current !== secret && secrets?.previous !== secret) continue;",
+  // A fingerprint that Skyhook computed.
+  "gateway/onboarding/provider-secrets.ts: uses.find(({ secret }) => secret === fingerprints[role])?.lastMatchedAt.getTime() ?? -Infinity;",
   // Looks up a fingerprint that Skyhook computed. Clients do not send fingerprints.
   "gateway/statistics/rotation.ts: const useOf = (fingerprint: string) => uses.find(({ secret }) => secret === fingerprint);",
+  // Sorts flights in the page of the playground.
+  "web/graphql/playground.ts: return free.sort((a, b) => b.departureTime.localeCompare(a.departureTime))[0]?.flightId;",
 ];
 
 describe("secrets, signatures and tokens", () => {
@@ -48,7 +58,7 @@ describe("secrets, signatures and tokens", () => {
   test("are compared by timingSafeEqual in three files [TIME-1]", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
-      "gateway/signatures/signature.ts",
+      "gateway/signatures/constant-time.ts",
       "identity/auth/clients.ts",
       "identity/idempotency/idempotent.ts",
     ]);
@@ -69,4 +79,45 @@ describe("secrets, signatures and tokens", () => {
       expect([line, comparesSecrets(line)]).toEqual([line, false]);
     }
   });
+});
+
+/** The HMAC at the end of a signature header. */
+const macAtEnd = /(?<hex>[0-9a-f]{40,})$|(?<base64>[A-Za-z0-9+/]{27,}=)$/;
+
+/** A signature header with the lowest bit of one byte of its HMAC flipped, and the size of that HMAC. */
+function flipped(header: string, byteAt: (size: number) => number) {
+  const { hex, base64 = "" } = macAtEnd.exec(header)?.groups ?? {};
+  const encoding = hex === undefined ? "base64" : "hex";
+  const mac = Buffer.from(hex ?? base64, encoding);
+  const at = byteAt(mac.length);
+  mac.writeUInt8(mac.readUInt8(at) ^ 1, at);
+  return { header: header.replace(macAtEnd, mac.toString(encoding)), size: mac.length };
+}
+
+// Counts the bytes that reach the comparison. That it takes constant time is Bun's promise.
+describe("a signature is compared in full, with every secret, wherever it is wrong [TIME-3]", () => {
+  test.each(catalogue.map(({ id, signature }) => [id, signatureHeaders(signature)[0] ?? ""]))(
+    "%s",
+    async (id, name) => {
+      const previous = "the secret of before";
+      const app = await startApp({ [`${id.toUpperCase()}_WEBHOOK_SECRET_PREVIOUS`]: previous });
+      const compared = async (init: RequestInit, header: string) => {
+        using spy = spyOn(crypto, "timingSafeEqual");
+        const headers = new Headers(init.headers);
+        headers.set(name, header);
+        const { status } = await app.fetch(`/webhooks/${id}`, { ...init, headers });
+        return [status, ...spy.mock.calls.map((pair) => pair.map((one) => one.byteLength))];
+      };
+      for (const secret of [testSecret(id), previous]) {
+        const init = signed(id, "{}", app.clock, { secret });
+        const header = new Headers(init.headers).get(name) ?? "";
+        const [first, last] = [flipped(header, () => 0), flipped(header, (size) => size - 1)];
+        const both = [1, 2].map(() => [first.size, first.size]);
+        expect(await compared(init, header)).toEqual([200, ...both]);
+        expect(await compared(init, first.header)).toEqual([401, ...both]);
+        expect(await compared(init, last.header)).toEqual([401, ...both]);
+      }
+      await app.stop();
+    },
+  );
 });

@@ -1,11 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 
 import { runSkyhook } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
 
 // What comes with the program, from a folder in which nothing else is.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const page = { headers: { accept: "text/html" } };

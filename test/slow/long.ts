@@ -4,11 +4,13 @@ import { soak } from "../../bench/soak.ts";
 
 import { crash } from "./crash/run.ts";
 import { fuzz } from "./fuzz/run.ts";
+import { histories } from "./histories/run.ts";
 import { outages } from "./instances/run.ts";
 import type { Flag, LongRun, Options } from "./long-run.ts";
 import { model } from "./model/run.ts";
+import { mutantsRun } from "./mutants/run.ts";
 
-const runs: readonly LongRun[] = [crash, fuzz, model, outages, soak];
+const runs: readonly LongRun[] = [crash, fuzz, histories, model, mutantsRun, outages, soak];
 
 const usage = `Usage: bun run long <run> [options]
 

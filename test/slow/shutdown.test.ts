@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 
@@ -7,9 +7,6 @@ import { json, startApp, until } from "../support/app.ts";
 import { asOperator, databaseIn, deliverTo, delivery, keyOf } from "../support/load.ts";
 import type { RunningServer } from "../support/program.ts";
 import { resources } from "../support/resources.ts";
-
-// Every wait has a bound of its own; this is for a machine that is busy.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const newFolder = () => taken.newFolder();

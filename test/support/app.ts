@@ -7,7 +7,8 @@ import { createLog } from "../../src/telemetry/log.ts";
 import { secretStore } from "../../src/config/secrets.ts";
 import { createServices, type Services } from "../../src/services.ts";
 import { catalogue } from "../../src/gateway/providers/catalogue.ts";
-import { sign } from "../../src/gateway/signatures/signature.ts";
+import { sign } from "../../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
 import { defaultDialect, postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
@@ -41,7 +42,10 @@ const everyProvider = catalogue.map(({ id }) => id);
 export async function startApp(
   env: Record<string, string | undefined> = {},
   clock: ManualClock = manualClock(),
-  { logFd }: { readonly logFd?: number } = {},
+  {
+    logFd,
+    secretsDir = "/nonexistent",
+  }: { readonly logFd?: number; readonly secretsDir?: string } = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
   let database = await databaseFor(env["DATABASE_URL"]);
@@ -60,7 +64,7 @@ export async function startApp(
   const config = readConfig(settings);
   const { logLevel: level, logFormat: format } = config;
   const log = createLog({ level, format, ...(logFd !== undefined && { fd: logFd }) });
-  const services = await createServices(config, secretStore(settings, "/nonexistent"), log, {
+  const services = await createServices(config, secretStore(settings, secretsDir), log, {
     clock,
     makeId,
     random: () => 0,
@@ -133,7 +137,7 @@ export function signed(
     body: bytes,
     headers: {
       "content-type": "application/json",
-      [signature.headers[0] ?? ""]: sign(signature, secret, bytes, clock.now()),
+      [signatureHeaders(signature)[0] ?? ""]: sign(signature, secret, bytes, clock.now()),
       ...headers,
     },
   };
@@ -146,8 +150,11 @@ export async function json(response: Response): Promise<Record<string, unknown>>
   return { ...value };
 }
 
+/** Far longer than a busy machine needs. Mutants, which have tests wait in vain, set less. */
+const waitMs = Number(process.env["TEST_WAIT_MS"] ?? 60_000);
+
 /** Checks `condition` on each turn of the event loop until it is true. Throws after `timeoutMs`. */
-export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = 5_000) {
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = waitMs) {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error("The condition was not true in time");

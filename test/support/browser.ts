@@ -57,7 +57,7 @@ export async function openBrowser(width = 1_280, height = 800): Promise<Browser>
         "--no-first-run",
         "--disable-background-networking",
         `--user-data-dir=${profile}`,
-        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+        "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost",
       ],
     },
     console: (type, ...words) =>

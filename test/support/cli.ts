@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,8 +31,6 @@ export function answerIn(out: string): Record<string, unknown> {
 
 /** Commands for the tests of one file. Each runs in a new folder unless one is given. */
 export function commandLine() {
-  // Many processes run at once, on a machine that may be busy.
-  setDefaultTimeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), "skyhook-cli-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const newFolder = () => mkdtempSync(join(folder, "run-"));

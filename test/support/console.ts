@@ -40,10 +40,12 @@ export interface ConsoleServer {
 export async function startConsole(
   env: Readonly<Record<string, string>> = {},
   clock: ManualClock = pastClock(),
+  options: Parameters<typeof startApp>[2] = {},
+  wantedPort = 0,
 ): Promise<ConsoleServer> {
-  const app = await startApp(env, clock);
+  const app = await startApp(env, clock, options);
   const listen = (port: number) => createApp(app.services).listen({ port, hostname: "127.0.0.1" });
-  let listening = listen(0);
+  let listening = listen(wantedPort);
   const port = listening.server?.port ?? 0;
   return {
     app,
@@ -69,7 +71,10 @@ export async function signIn(
   role: "operator" | "user" | "admin" = "operator",
 ): Promise<void> {
   const token = await app.services.tokens.mint({ id: "test", roles: [role] }, 3_600);
-  await browser.open(`${url}/console`);
+  // A navigation within the page would not load it again.
+  await browser.open("about:blank");
+  await browser.open(`${url}/console#/events`);
+  await browser.until("document.querySelector('input[name=token]') !== null");
   await browser.click("input[name=token]");
   await browser.type(token);
   await browser.click("button[type=submit]");

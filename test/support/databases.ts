@@ -96,4 +96,5 @@ async function emptied(run: TestDatabase["run"]): Promise<void> {
   await run(`truncate ${rows.map((row) => row["table_name"]).join()}`);
   await run("alter sequence notifications_seq restart");
   await run("alter sequence flights_id restart");
+  await run("alter sequence deliveries_seq restart");
 }

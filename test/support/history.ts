@@ -1,5 +1,6 @@
 import { catalogue } from "../../src/gateway/providers/catalogue.ts";
-import { sign } from "../../src/gateway/signatures/signature.ts";
+import { sign } from "../../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
 
 import { json, providerOf, sample, testSecret } from "./app.ts";
 import type { ConsoleServer, PastClock } from "./console.ts";
@@ -78,7 +79,7 @@ async function deliver(
   const { headers, body } = sample(id, event, app.clock);
   const bytes = Buffer.from(JSON.stringify(body));
   const { signature } = providerOf(id);
-  const name = signature.headers[0] ?? "";
+  const name = signatureHeaders(signature)[0] ?? "";
   await app.fetch(`/webhooks/${id}`, {
     method: "POST",
     body: new Uint8Array(tamper(bytes)),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { tokens } from "../../src/identity/auth/token.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Role } from "../../src/base/context.ts";
+import { defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 import { signed, testSecret } from "./app.ts";
 import { itemsOf } from "./operator.ts";
 import { type RunningServer, startServer, type Surroundings } from "./program.ts";
@@ -14,7 +15,7 @@ const jwtSecret = "a test key of thirty-two bytes!!";
 export function startIn(
   folder: string,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<Surroundings, "through" | "preload"> & { readonly port?: string } = {},
+  options: Pick<Surroundings, "through" | "preload" | "main"> & { readonly port?: string } = {},
 ): Promise<RunningServer> {
   return startServer({
     ...options,
@@ -22,11 +23,30 @@ export function startIn(
     env: {
       DATA_DIR: join(folder, "data"),
       JWT_SECRET: jwtSecret,
+      WEBHOOK_PROVIDERS: [...defaultProviders, "payment_processor"].join(","),
       TASK_TRACKER_WEBHOOK_SECRET: testSecret("task_tracker"),
+      PAYMENT_PROCESSOR_WEBHOOK_SECRET: testSecret("payment_processor"),
       LOG_FORMAT: "json",
       ...env,
     },
   });
+}
+
+/** The signed event about a booking's payment, always with the same content. `amount`: in cents. */
+export function paymentEvent(
+  type: "payment_intent.succeeded" | "charge.refunded",
+  booking: string,
+  amount: number,
+): RequestInit {
+  const payment = `pi_${booking}`;
+  const metadata = { booking };
+  const object =
+    type === "charge.refunded"
+      ? { payment_intent: payment, amount_refunded: amount, currency: "usd", metadata }
+      : { id: payment, amount_received: amount, currency: "usd", metadata };
+  const id = `evt_${type}_${booking}_${amount}`;
+  const body = JSON.stringify({ id, object: "event", type, data: { object } });
+  return signed("payment_processor", body, systemClock);
 }
 
 export const databaseIn = (folder: string): string => join(folder, "data", "skyhook.db");
@@ -59,10 +79,10 @@ export async function deliverTo(
   }
 }
 
-/** The Authorization header for such a server. */
-export async function authorization(role: Role): Promise<string> {
+/** The Authorization header for such a server. `id`: whose. */
+export async function authorization(role: Role, id = "test"): Promise<string> {
   const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
-  return `Bearer ${await tokens(issuing, systemClock).mint({ id: "test", roles: [role] }, 600)}`;
+  return `Bearer ${await tokens(issuing, systemClock).mint({ id, roles: [role] }, 600)}`;
 }
 
 /** Sends a request as an operator. */

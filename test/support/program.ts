@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const main = join(import.meta.dir, "../../src/main.ts");
+const ownMain = join(import.meta.dir, "../../src/main.ts");
 
 /** A compiled program to test instead of the source: `SKYHOOK_PROGRAM=dist/skyhook bun test …`. */
 export const compiledProgram: string | null = process.env["SKYHOOK_PROGRAM"] || null;
@@ -23,14 +23,16 @@ export interface Surroundings {
   readonly through?: readonly string[];
   /** A module to load before the program. */
   readonly preload?: string;
+  /** The `main.ts` of a changed copy of the program. */
+  readonly main?: string;
 }
 
 /** Starts the program in a new process, only with the given environment. */
 export function spawnSkyhook(
   args: readonly string[],
-  { cwd, env = {}, input, through = [], preload }: Surroundings,
+  { cwd, env = {}, input, through = [], preload, main }: Surroundings,
 ) {
-  return Bun.spawn([...through, ...programWith(preload), ...args], {
+  return Bun.spawn([...through, ...programWith(preload, main), ...args], {
     cwd,
     env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
     stdin: input === undefined ? "ignore" : Buffer.from(input),
@@ -39,10 +41,10 @@ export function spawnSkyhook(
   });
 }
 
-function programWith(preload: string | undefined): readonly string[] {
-  if (compiledProgram === null) {
+function programWith(preload: string | undefined, main: string | undefined): readonly string[] {
+  if (compiledProgram === null || main !== undefined) {
     const first = preload === undefined ? [] : ["--preload", preload];
-    return [process.execPath, ...first, main];
+    return [process.execPath, ...first, main ?? ownMain];
   }
   if (preload !== undefined) throw new Error("A compiled program cannot preload a module");
   return [resolve(compiledProgram)];
@@ -90,7 +92,8 @@ export async function startServer(
     }
     started.reject(new Error(`The server did not start: ${await child.stderr.text()}`));
   };
-  void collect();
+  // A server that is killed may reset the stream, which is no error of the test.
+  collect().catch(started.reject);
   const url = await started.promise;
   return {
     url,

@@ -1,5 +1,8 @@
+import type { FlightPlan } from "../../src/booking/flight.ts";
+import { operatorGateway } from "../../src/gateway/destination.ts";
 import { emptyEvent, type StoredEvent } from "../../src/gateway/event.ts";
 import type { Notification } from "../../src/gateway/notification.ts";
+import type { StoredDelivery } from "../../src/gateway/outgoing-delivery.ts";
 
 /** An event row to store; `number` makes it unique. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
@@ -24,10 +27,7 @@ export function eventRow(number: number, fields: Partial<StoredEvent> = {}): Sto
   };
 }
 
-export function notificationRow(
-  number: number,
-  fields: Partial<Notification> = {},
-): Notification & { readonly leasedUntil: null } {
+export function notificationRow(number: number, fields: Partial<Notification> = {}): Notification {
   const at = new Date(Date.UTC(2026, 10, 21) + number);
   return {
     id: `ntf_${number.toString(16).padStart(32, "0")}`,
@@ -43,6 +43,48 @@ export function notificationRow(
     deliveredAt: null,
     lastError: null,
     ...fields,
+  };
+}
+
+/** The delivery of a notification to the operator gateway. */
+export function deliveryRow(
+  notification: Notification,
+  fields: Partial<StoredDelivery> = {},
+): Omit<StoredDelivery, "seq"> {
+  const { id, eventId, createdAt, status, attemptCount, dueAt, deliveredAt, lastError } =
+    notification;
+  return {
+    id: `dlv_${id.slice(4)}`,
+    destinationId: operatorGateway.id,
+    notificationId: id,
+    eventId,
+    ownerId: null,
+    createdAt,
+    orderKey: null,
+    status,
+    attemptCount,
+    dueAt,
     leasedUntil: null,
+    deliveredAt,
+    lastError,
+    ...fields,
+  };
+}
+
+/** A flight with 100 seats; `number` makes it unique. */
+export function flightRow(number: number): FlightPlan & { readonly createdAt: Date } {
+  const at = (hour: number) => new Date(Date.UTC(2026, 11, 21, hour));
+  return {
+    flightNumber: `SK${number}`,
+    airline: "Skyhook Air",
+    origin: "JFK",
+    destination: "LHR",
+    departureTime: at(12),
+    arrivalTime: at(19),
+    cabinClass: "economy",
+    seats: 100,
+    priceMinor: 49_950,
+    currency: "USD",
+    createdAt: at(0),
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { parser } from "@prometheus-io/lezer-promql";
 
-import { startApp, type TestApp } from "../support/app.ts";
+import { startApp, type TestApp, until } from "../support/app.ts";
 import { metricsIn } from "../support/exposition.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -47,8 +47,13 @@ describe("files for operators", () => {
   let app: TestApp;
   let exposed: ReturnType<typeof metricsIn>;
   beforeAll(async () => {
-    app = await startApp();
+    app = await startApp({
+      OPERATOR_GATEWAY_URL: "http://127.0.0.1:1024/",
+      OPERATOR_GATEWAY_SECRET: `whsec_${Buffer.alloc(24).toString("base64")}`,
+    });
     await app.deliverSample("task_tracker", "task.completed");
+    const attempted = /^skyhook_notification_attempts_total\{/m;
+    await until(async () => attempted.test(await app.services.metrics.scrape()));
     await app.fetch("/livez");
     exposed = metricsIn(await (await app.fetch("/metrics")).text());
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { startApp } from "../support/app.ts";
+import { startApp, until } from "../support/app.ts";
 import { metricsIn } from "../support/exposition.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -11,9 +11,14 @@ const document = readFileSync(file, "utf8");
 
 describe("docs/observability.md", () => {
   test("lists every metric of /metrics", async () => {
-    const app = await startApp();
+    const app = await startApp({
+      OPERATOR_GATEWAY_URL: "http://127.0.0.1:1024/",
+      OPERATOR_GATEWAY_SECRET: `whsec_${Buffer.alloc(24).toString("base64")}`,
+    });
     await app.deliverSample("task_tracker", "task.completed");
     await app.fetch("/livez");
+    const attempted = /^skyhook_notification_attempts_total\{/m;
+    await until(async () => attempted.test(await app.services.metrics.scrape()));
     const metrics = metricsIn(await (await app.fetch("/metrics")).text());
     await app.stop();
     const rows = [...metrics]

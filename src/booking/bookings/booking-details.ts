@@ -9,9 +9,12 @@ import {
   type PassengerView,
   passengerView,
 } from "./booking-view.ts";
+import { moneyView } from "./payment-view.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
 import type { Booking, Passenger, PersonalData } from "../booking.ts";
 import { passengersOf } from "../personal-data/personal-data.sql.ts";
-import { MissingKeyError, type PersonalDataOpener } from "../personal-data/personal-data.ts";
+import { MissingKeyError } from "../../base/sealing.ts";
+import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
 export interface DetailsParts {
   readonly storage: Storage;
@@ -24,9 +27,14 @@ export async function detailsOf(
   { storage, seal, clock }: DetailsParts,
   booking: BookingOnFlight,
 ): Promise<BookingDetails> {
-  const passengers = await storage.all(passengersOf, { bookingId: booking.id });
+  const { id, expiresAt } = booking;
+  const [passengers, records] = await Promise.all([
+    storage.all(passengersOf, { bookingId: id }),
+    expiresAt === null ? null : storage.all(paymentsOfBookings, { ids: [id] }),
+  ]);
   const opened = passengers.map((passenger) => decrypted(seal, passenger));
-  return bookingDetails(booking, opened, new Date(clock.now()));
+  const money = records === null ? null : moneyView(booking, records);
+  return bookingDetails(booking, opened, money, new Date(clock.now()));
 }
 
 /** Returns masked passengers. If their key is missing, returns the `unavailable` error instead of throwing it. */

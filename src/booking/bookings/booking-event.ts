@@ -2,36 +2,54 @@ import type { Actor } from "../../base/context.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../gateway/event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Message } from "../../gateway/notification.ts";
+import type { Message, Severity } from "../../gateway/notification.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 
+import type { PaymentProblem } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 
 /** The `provider` of booking events. */
 export const bookingsProvider = "bookings";
 
-export const bookingEventTypes = ["booking.confirmed", "booking.cancelled"] as const;
+export const bookingEventTypes = [
+  "booking.held",
+  "booking.expired",
+  "booking.confirmed",
+  "booking.cancelled",
+  "booking.refunded",
+] as const;
 export type BookingEventType = (typeof bookingEventTypes)[number];
 
-/** The idempotency key of a booking's event. Each booking has at most one event of each type. */
-export function bookingEventKey(type: BookingEventType, id: Booking["id"]): string {
+const severityOf: Readonly<Record<BookingEventType, Severity>> = {
+  "booking.held": "info",
+  "booking.expired": "info",
+  "booking.confirmed": "success",
+  "booking.cancelled": "warning",
+  "booking.refunded": "info",
+};
+
+/** The idempotency key of a booking's event. Each booking has at most one event of each type, but for refunds. */
+export function bookingEventKey(
+  type: BookingEventType | PaymentProblem,
+  id: Booking["id"],
+): string {
   return `${bookingsProvider}:${id}:${type.replace("booking.", "")}`;
 }
 
 /**
  * Makes the event about a booking for operators. It holds no personal data: no name, e-mail address, birth
  * date or passport, and no id of the owner, from which name and e-mail address could be looked up. The
- * actor is an admin's id, or null for the owner.
+ * actor is an admin's id, or null for the owner and where no caller was involved. `actor`: null for the latter.
  */
 export function bookingEvent(
-  type: BookingEventType,
+  type: BookingEventType | PaymentProblem,
   { id, reference, userId, seats, totalMinor, currency, flight }: BookingOnFlight,
-  actor: Actor,
+  actor: Actor | null,
   makeId: MakeId,
   now: Date,
 ): StoredEvent {
-  const status = type === "booking.confirmed" ? "confirmed" : "cancelled";
+  const status = type.replace("booking.", "");
   const places = seats === 1 ? "1 seat" : `${seats} seats`;
   const route = `${flight.flightNumber} ${flight.origin} → ${flight.destination}`;
   const day = flight.departureTime.toISOString().slice(0, 10);
@@ -46,7 +64,7 @@ export function bookingEvent(
     createdAt: now,
     subject: `booking/${id}`,
     title: `Booking ${reference} ${status}: ${places} on ${route}, ${day}`,
-    actor: actor.id === userId ? null : actor.id,
+    actor: actor === null || actor.id === userId ? null : actor.id,
     data: {
       bookingId: id,
       reference,
@@ -60,8 +78,9 @@ export function bookingEvent(
   };
 }
 
-/** The notification about a booking event. */
+/** The notification about a booking event, or about money that does not fit a booking. */
 export function bookingMessage({ title, type, data, url }: Event): Message {
+  const known = bookingEventTypes.find((each) => each === type);
   const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
-  return { title, text, url, severity: type === "booking.confirmed" ? "success" : "warning" };
+  return { title, text, url, severity: known === undefined ? "error" : severityOf[known] };
 }

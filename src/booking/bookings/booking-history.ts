@@ -1,21 +1,45 @@
 import type { Event } from "../../gateway/event.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import type { Notification } from "../../gateway/notification.ts";
-import { eventsByKeys } from "../../gateway/events/events.sql.ts";
+import { eventsByIds, eventsByKeys } from "../../gateway/events/events.sql.ts";
 import { notificationsOfEvents } from "../../gateway/notifications/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { type BookingEventType, bookingEventKey, bookingEventTypes } from "./booking-event.ts";
+import { paymentEventKey } from "./payment-event.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
+import { paymentProblems, refundDue } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
+import type { Payment, PaymentOutcome } from "../payment.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
 
+/** A refund of a provider is `refund.partial` until all that is due is refunded, then `refund.succeeded`. */
 export const historyTypes = [
+  "booking.held",
+  "booking.expired",
   "booking.confirmed",
   "booking.cancelled",
+  "payment.confirmed",
+  "payment.mismatch",
+  "payment.unseated",
+  "payment.surplus",
+  "payment.failed",
+  "payment.overrefunded",
+  "payment.unmatched",
   "refund.pending",
+  "refund.partial",
+  "refund.succeeded",
   "passport.revealed",
 ] as const;
+
+/** The provider's event that caused an entry. */
+export interface Webhook {
+  readonly provider: string;
+  readonly eventId: Event["id"];
+  /** Whether retention has deleted the event. */
+  readonly deleted: boolean;
+}
 
 /** One entry in a booking's history. */
 export interface HistoryEntry {
@@ -24,8 +48,13 @@ export interface HistoryEntry {
   readonly title: string;
   /** The id of the caller; null if no caller was involved or it is no longer known. */
   readonly actor: string | null;
-  /** The entry's event; null if it has none, or retention has deleted it. */
+  /**
+   * The entry's event: for a payment the provider's, which retention may have deleted. Otherwise null if it has
+   * none, or retention has deleted it.
+   */
   readonly eventId: Event["id"] | null;
+  /** Null if no provider's event caused it. */
+  readonly webhook: Webhook | null;
   /** The notifications about that event. */
   readonly notifications: readonly Notification[];
 }
@@ -35,6 +64,9 @@ interface BookingRecords {
   readonly events: readonly Event[];
   readonly notifications: readonly Notification[];
   readonly disclosures: readonly Disclosure[];
+  readonly payments: readonly Payment[];
+  /** The ids of the payments' events that retention has not deleted. */
+  readonly kept: ReadonlySet<Event["id"]>;
 }
 
 /** Returns a booking's history, oldest first. Entries remain after retention has deleted their events. */
@@ -42,46 +74,156 @@ export async function readHistory(
   storage: Storage,
   booking: Booking,
 ): Promise<readonly HistoryEntry[]> {
-  const keys = bookingEventTypes.map((type) => bookingEventKey(type, booking.id));
-  const [events, disclosures] = await Promise.all([
+  const { id } = booking;
+  const payments =
+    booking.expiresAt === null ? [] : await storage.all(paymentsOfBookings, { ids: [id] });
+  const keys = [
+    ...bookingEventTypes.map((type) => bookingEventKey(type, id)),
+    ...payments.flatMap(({ eventId }) => keysCausedBy(eventId, id)),
+  ];
+  const [events, reports, disclosures] = await Promise.all([
     storage.all(eventsByKeys, { keys }),
-    storage.all(disclosuresOf, { bookingId: booking.id }),
+    payments.length === 0
+      ? []
+      : storage.all(eventsByIds, { ids: payments.map(({ eventId }) => eventId) }),
+    storage.all(disclosuresOf, { bookingId: id }),
   ]);
   const eventIds = events.map(({ id }) => id);
   const notifications = await storage.all(notificationsOfEvents, { eventIds });
-  return historyOf(booking, { events, notifications, disclosures });
+  const kept = new Set(reports.map((report) => report.id));
+  return historyOf(booking, { events, notifications, disclosures, payments, kept });
 }
 
-function historyOf(
-  booking: Booking,
-  { events, notifications, disclosures }: BookingRecords,
-): readonly HistoryEntry[] {
-  const recorded = (type: BookingEventType, at: Date, title: string): HistoryEntry => {
-    const key = bookingEventKey(type, booking.id);
-    const event = events.find(({ idempotencyKey }) => idempotencyKey === key);
-    return {
-      at,
-      type,
-      title,
-      actor: event === undefined ? null : (event.actor ?? booking.userId),
-      eventId: event?.id ?? null,
-      notifications: notifications.filter(({ eventId }) => eventId === event?.id),
-    };
-  };
-  const sold = recorded("booking.confirmed", booking.createdAt, `Booked: ${saleOf(booking)}`);
+/** Entries of the same millisecond stay in this order. */
+function historyOf(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
+  const { expiredAt, confirmedAt, cancelledAt } = booking;
+  const reports = records.payments.map((payment) => reported(booking, payment, records));
+  const isRefund = ({ type }: HistoryEntry) => type.startsWith("refund.");
+  const cancelled = "Cancelled; seats released";
   return [
-    { ...sold, actor: sold.actor ?? booking.userId },
-    ...(booking.cancelledAt === null
+    sale(booking, records),
+    ...(expiredAt === null
       ? []
       : [
-          recorded("booking.cancelled", booking.cancelledAt, "Cancelled; seats released"),
-          refund(booking, booking.cancelledAt),
+          byNobody(
+            own(booking, records, "booking.expired", expiredAt, "Hold expired; seats released"),
+          ),
         ]),
-    ...disclosures.map(revealed),
+    ...reports.filter((report) => !isRefund(report)),
+    ...confirmation(booking, records),
+    ...(cancelledAt === null
+      ? []
+      : [own(booking, records, "booking.cancelled", cancelledAt, cancelled)]),
+    ...(cancelledAt === null || confirmedAt === null ? [] : [refund(booking, cancelledAt)]),
+    ...reports.filter(isRefund),
+    ...records.disclosures.map(revealed),
   ].toSorted((one, other) => one.at.getTime() - other.at.getTime());
 }
 
-const noEvent = { eventId: null, notifications: [] };
+/** An entry with the booking's own event. */
+function own(
+  booking: Booking,
+  { events, notifications }: BookingRecords,
+  type: Exclude<BookingEventType, "booking.refunded">,
+  at: Date,
+  title: string,
+): HistoryEntry {
+  const key = bookingEventKey(type, booking.id);
+  const event = events.find(({ idempotencyKey }) => idempotencyKey === key);
+  return {
+    at,
+    type,
+    title,
+    actor: event === undefined ? null : (event.actor ?? booking.userId),
+    eventId: event?.id ?? null,
+    webhook: null,
+    notifications: notifications.filter(({ eventId }) => eventId === event?.id),
+  };
+}
+
+function sale(booking: Booking, records: BookingRecords): HistoryEntry {
+  const { createdAt, expiresAt, userId } = booking;
+  const type = expiresAt === null ? "booking.confirmed" : "booking.held";
+  const verb = expiresAt === null ? "Booked" : "Held";
+  const entry = own(booking, records, type, createdAt, `${verb}: ${saleOf(booking)}`);
+  return { ...entry, actor: entry.actor ?? userId };
+}
+
+/** The confirmation of a hold by a payment. */
+function confirmation(booking: Booking, records: BookingRecords): readonly HistoryEntry[] {
+  const { expiresAt, confirmedAt } = booking;
+  if (expiresAt === null || confirmedAt === null) return [];
+  const entry = own(booking, records, "booking.confirmed", confirmedAt, paidTitle(booking));
+  const payer = records.payments.find(({ outcome }) => outcome === "confirmed");
+  const webhook = payer === undefined ? null : webhookOf(payer, records.kept);
+  return [{ ...byNobody(entry), webhook }];
+}
+
+/** No caller was involved: time or a payment caused it. */
+function byNobody(entry: HistoryEntry): HistoryEntry {
+  return { ...entry, actor: null };
+}
+
+/** A payment after the expiry takes seats again. */
+function paidTitle({ expiredAt }: Booking): string {
+  return expiredAt === null
+    ? "Paid; booking confirmed"
+    : "Paid; seats taken again; booking confirmed";
+}
+
+const noEvent = { eventId: null, webhook: null, notifications: [] };
+
+/** An event of a provider, with the notifications about what followed from it. */
+function reported(
+  booking: Booking,
+  payment: Payment,
+  { events, notifications, kept }: BookingRecords,
+): HistoryEntry {
+  const { eventId, outcome, amount, createdAt } = payment;
+  const keys = keysCausedBy(eventId, booking.id);
+  const caused = events.filter(({ idempotencyKey }) => keys.includes(idempotencyKey));
+  const shown =
+    outcome === "refunded"
+      ? refundReport(booking, payment)
+      : { type: `payment.${outcome}` as const, title: paymentTitles[outcome](amount) };
+  return {
+    at: createdAt,
+    ...shown,
+    actor: null,
+    eventId,
+    webhook: webhookOf(payment, kept),
+    notifications: notifications.filter((one) => caused.some(({ id }) => id === one.eventId)),
+  };
+}
+
+const paymentTitles: Readonly<
+  Record<Exclude<PaymentOutcome, "refunded">, (amount: string) => string>
+> = {
+  confirmed: (amount) => `Paid ${amount}`,
+  mismatch: (amount) => `Paid ${amount}, which is not the price`,
+  unseated: (amount) => `Paid ${amount} without seats; to be given back`,
+  surplus: (amount) => `Paid ${amount} again; to be given back`,
+  failed: (amount) => `Payment of ${amount} failed`,
+  overrefunded: (amount) => `Refund of ${amount} is more than was paid; not counted`,
+  unmatched: (amount) => `Refund of ${amount} belongs to no payment of this booking; not counted`,
+};
+
+/** What a refund is now: one before the cancellation counts towards what became due then. */
+function refundReport(booking: Booking, { amount, amountMinor }: Payment) {
+  const due = refundDue(booking);
+  const type = (amountMinor ?? 0) < due ? "refund.partial" : "refund.succeeded";
+  const of = due === 0 ? "none was due" : `of ${moneyText(moneyOf(due, booking.currency))} due`;
+  return { type, title: `Refunded ${amount} in all, ${of}` } as const;
+}
+
+function webhookOf({ provider, eventId }: Payment, kept: ReadonlySet<Event["id"]>): Webhook {
+  return { provider, eventId, deleted: !kept.has(eventId) };
+}
+
+function keysCausedBy(eventId: Event["id"], bookingId: Booking["id"]): readonly string[] {
+  const types = [...paymentProblems, "booking.refunded"] as const;
+  return types.map((type) => paymentEventKey(type, bookingId, eventId));
+}
 
 function saleOf({ seats, totalMinor, currency }: Booking): string {
   const price = moneyText(moneyOf(totalMinor, currency));

@@ -48,6 +48,12 @@ export const bookingRequestSchema = Type.Object(
         errorMessage: `One of: ${paymentMethods.join(", ")}`,
       },
     ),
+    hold: Type.Optional(
+      Type.Boolean({
+        description:
+          "If true, the seats are held at this price until `expiresAt`, and a payment confirms the booking.",
+      }),
+    ),
   },
   { $id: "BookingRequest", description: "Seats to book." },
 );
@@ -64,7 +70,7 @@ const readBody = bodyReader(bookingRequestSchema, "validation-failed", ruleError
  * broken rules.
  */
 export function readBookingRequest(body: unknown, now: Date): BookingRequest {
-  const { flightId, passengers, contactEmail, paymentMethod } = readBody(body, now);
+  const { flightId, passengers, contactEmail, paymentMethod, hold } = readBody(body, now);
   return {
     flightId,
     passengers: passengers.map((passenger) => ({
@@ -76,6 +82,8 @@ export function readBookingRequest(body: unknown, now: Date): BookingRequest {
     })),
     contactEmail: storedEmail(contactEmail),
     paymentMethod,
+    // Absent unless true, so that the hash for idempotency is the same with and without `false`.
+    ...(hold === true && { hold }),
   };
 }
 

@@ -1,6 +1,12 @@
 import type { Source } from "../../db/paginate.ts";
-import { bookingById, type BookingOnFlight, bookingPages } from "./bookings.sql.ts";
+import {
+  bookingById,
+  bookingByReference,
+  type BookingOnFlight,
+  bookingPages,
+} from "./bookings.sql.ts";
 import type { Storage } from "../../db/storage.ts";
+import { invalidParameter } from "../../web/rest/query.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";
@@ -9,10 +15,22 @@ import { isBookingId } from "./booking-details.ts";
 export interface BookingFilters {
   readonly userId: string | undefined;
   /**
-   * An exact booking id, reference or contact e-mail address. References and addresses are matched ignoring
-   * case.
+   * An exact booking id, reference, contact e-mail address, flight number or last name of a passenger. All but
+   * ids are matched ignoring the case of ASCII letters.
    */
   readonly q?: string | undefined;
+}
+
+/** The maximum length of an e-mail address. */
+const maxSearchLength = 254;
+
+/** The text of a search, without white space around it. Throws `invalid-parameter`. */
+export function searchText(q: string | null | undefined): string | undefined {
+  const text = q?.trim();
+  if (text !== undefined && (text === "" || text.length > maxSearchLength)) {
+    throw invalidParameter("q", `1 to ${maxSearchLength} characters`);
+  }
+  return text;
 }
 
 export function bookingsMatching(
@@ -24,7 +42,7 @@ export function bookingsMatching(
     return listOfOne(() => storage.all(bookingById, { id: q, userId: userId ?? null }));
   }
   if (q.includes("@")) return bookingPages(storage, { userId, contactEmail: storedEmail(q) });
-  return bookingPages(storage, { userId, reference: q.toUpperCase() });
+  return bookingPages(storage, { userId, found: q.normalize("NFC") });
 }
 
 /** A list with at most one item. */
@@ -34,4 +52,19 @@ function listOfOne<Item>(read: () => Promise<Item[]>): Source<Item> {
     read: async ({ from, offset }) => (from === null && offset === 0 ? read() : []),
     count: async () => (await read()).length,
   };
+}
+
+/** The booking with an id or reference, ignoring case. Of any owner. */
+export async function findBooking(
+  storage: Storage,
+  named: string,
+): Promise<BookingOnFlight | undefined> {
+  const id = named.toLowerCase();
+  const reference = named.toUpperCase();
+  const [found] = isBookingId(id)
+    ? await storage.all(bookingById, { id, userId: null })
+    : /^[A-Z]{6}$/.test(reference)
+      ? await storage.all(bookingByReference, { reference })
+      : [];
+  return found;
 }

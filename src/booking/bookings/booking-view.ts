@@ -1,22 +1,26 @@
 import { departed, type FlightView } from "../flight.ts";
-import { flightView } from "../flights/view.ts";
+import { flightView } from "../flights/flight-view.ts";
 import { moneyOf } from "../../base/money.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 
+import { type RefundStatus, refundStatus } from "../booking-state.ts";
 import type { HistoryEntry } from "./booking-history.ts";
 import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
+import type { MoneyView } from "./payment-view.ts";
 import type { Refund } from "./refund.ts";
 
-/** The response to POST /v1/api/bookings: the five specified fields and two more. */
+/** The response to POST /v1/api/bookings: the five specified fields and two more, for a hold three. */
 export interface BookingCreated {
   readonly bookingId: Booking["id"];
-  readonly status: "confirmed";
+  readonly status: "confirmed" | "held";
   readonly totalPrice: number;
   readonly currency: string;
   readonly confirmationSentTo: string;
   readonly createdAt: Date;
   readonly reference: string;
+  /** When the hold ends. Only for a booking that was made as a hold. */
+  readonly expiresAt?: Date;
 }
 
 /** A booking in a list. */
@@ -33,7 +37,7 @@ export interface BookingSummary extends Omit<BookingCreated, "status"> {
 
 /** A booking as it was when it was made. */
 export interface BookingMade extends BookingSummary {
-  readonly status: "confirmed";
+  readonly status: BookingCreated["status"];
 }
 
 /** A booking with its passengers. */
@@ -41,6 +45,10 @@ export interface BookingDetails extends BookingSummary {
   readonly contactEmail: string;
   readonly paymentMethod: Booking["paymentMethod"];
   readonly passengers: readonly PassengerView[];
+  /** What providers reported about its payment. Only for a booking that was made as a hold. */
+  readonly payments?: MoneyView["payments"];
+  /** Only for a booking that was made as a hold. */
+  readonly refund?: MoneyView["refund"];
   /** The booking's history, oldest first. For admins only. */
   readonly history?: readonly HistoryEntry[];
 }
@@ -59,7 +67,8 @@ export interface RefundView {
   /** The amount that is not refunded. */
   readonly fee: number;
   readonly method: "original_payment_method";
-  readonly status: "pending";
+  /** Of the refund as it is now. */
+  readonly status: RefundStatus;
   readonly reason: string;
 }
 
@@ -81,13 +90,23 @@ export interface CancellationQuote {
 export function bookingMade(booking: BookingOnFlight): BookingMade {
   const { createdAt } = booking;
   const summary = bookingSummary({ ...booking, updatedAt: createdAt }, createdAt);
-  return { ...summary, status: "confirmed", cancellation: null };
+  const status = booking.expiresAt === null ? "confirmed" : "held";
+  return { ...summary, status, cancellation: null };
 }
 
 export function bookingCreated(made: BookingMade): BookingCreated {
   const { bookingId, status, totalPrice, currency, confirmationSentTo } = made;
-  const { createdAt, reference } = made;
-  return { bookingId, status, totalPrice, currency, confirmationSentTo, createdAt, reference };
+  const { createdAt, reference, expiresAt } = made;
+  return {
+    bookingId,
+    status,
+    totalPrice,
+    currency,
+    confirmationSentTo,
+    createdAt,
+    reference,
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
 }
 
 export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSummary {
@@ -100,6 +119,7 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
     confirmationSentTo: booking.contactEmail,
     createdAt: booking.createdAt,
     reference: booking.reference,
+    ...(booking.expiresAt !== null && { expiresAt: booking.expiresAt }),
     status: isFlown ? "flown" : booking.status,
     userId: booking.userId,
     seats: booking.seats,
@@ -112,6 +132,7 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
 export function bookingDetails(
   booking: BookingOnFlight,
   passengers: readonly (Passenger & PersonalData)[],
+  money: MoneyView | null,
   now: Date,
 ): BookingDetails {
   return {
@@ -119,6 +140,7 @@ export function bookingDetails(
     contactEmail: booking.contactEmail,
     paymentMethod: booking.paymentMethod,
     passengers: passengers.map(passengerView),
+    ...money,
   };
 }
 
@@ -161,16 +183,15 @@ export function quoteOfCancelled(booking: Booking): CancellationQuote {
   return { bookingId, quotedAt: cancelledAt, refund };
 }
 
-function refundView(
-  { totalMinor, currency }: Booking,
-  { minor, percent, reason }: Refund,
-): RefundView {
+function refundView(booking: Booking, { minor, percent, reason }: Refund): RefundView {
+  const { totalMinor, currency, confirmedAt } = booking;
+  const dueMinor = confirmedAt === null ? 0 : totalMinor;
   return {
     ...moneyOf(minor, currency),
     percent,
-    fee: moneyOf(totalMinor - minor, currency).amount,
+    fee: moneyOf(dueMinor - minor, currency).amount,
     method: "original_payment_method",
-    status: "pending",
+    status: refundStatus({ ...booking, status: "cancelled", refundMinor: minor }),
     reason,
   };
 }

@@ -16,7 +16,7 @@ import {
   word,
 } from "../../web/rest/schema.ts";
 
-import { type HistoryEntry, historyTypes } from "./booking-history.ts";
+import { type HistoryEntry, historyTypes, type Webhook } from "./booking-history.ts";
 import {
   type BookingCreated,
   type BookingDetails,
@@ -26,6 +26,14 @@ import {
   type PassengerView,
   type RefundView,
 } from "./booking-view.ts";
+import {
+  paymentStatuses,
+  payoutStatuses,
+  type PaymentView,
+  type PayoutView,
+  type RefundProgress,
+} from "./payment-view.ts";
+import { refundStatuses } from "../booking-state.ts";
 import { type Booking, bookingStatuses, paymentMethods } from "../booking.ts";
 
 const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
@@ -40,11 +48,16 @@ const soldFields = {
   confirmationSentTo: text("The contact's e-mail address.", "ada@example.com"),
   createdAt: instant({ description: "When the booking was made." }),
   reference: text("Six letters, easy to read out.", "KXQWZA"),
+  expiresAt: Type.Optional(
+    instant({
+      description: "When a hold that is not paid releases its seats. Only if made as a hold.",
+    }),
+  ),
 };
 
 export const bookingCreatedSchema = schemaOf<BookingCreated>()("BookingCreated", "A new booking.", {
   bookingId,
-  status: word(["confirmed"]),
+  status: word(["confirmed", "held"], { description: "`held` only for a request with `hold`." }),
   ...soldFields,
 });
 
@@ -67,7 +80,10 @@ const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it 
     examples: [99.9],
   }),
   method: word(["original_payment_method"]),
-  status: word(["pending"]),
+  status: word(refundStatuses, {
+    description:
+      "`pending`: not refunded yet, as far as is known. Of a booking that was made as a hold, by the payment provider's events, also `partial` and `succeeded`, or `none` if nothing is due.",
+  }),
   reason: text("The rule of the refund policy that applies."),
 });
 
@@ -96,7 +112,8 @@ const summaryFields = {
   id: prefixedId<Booking["id"]>("bk_", { description: "Equal to `bookingId`." }),
   bookingId,
   status: word(bookingStatuses, {
-    description: "`flown`: confirmed, and the flight has departed.",
+    description:
+      "`held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
   }),
   ...soldFields,
   userId: text("The id of the booking's owner.", "019377b0-7d40-7000-8000-000000000001"),
@@ -120,6 +137,16 @@ const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a
   passportNumber: text("Masked except for the last four characters.", "****4567"),
 });
 
+const webhookSchema = schemaOf<Webhook>()(
+  "BookingWebhook",
+  "The provider's event that caused it.",
+  {
+    provider: text("The provider.", "payment_processor"),
+    eventId: prefixedId<Event["id"]>("evt_", { description: "The id of the event." }),
+    deleted: Type.Boolean({ description: "Whether retention has deleted the event." }),
+  },
+);
+
 const historyEntrySchema = schemaOf<HistoryEntry>()(
   "BookingHistoryEntry",
   "An entry in a booking's history.",
@@ -131,11 +158,57 @@ const historyEntrySchema = schemaOf<HistoryEntry>()(
       text("The id of the caller; null if no caller was involved or it is no longer known."),
     ),
     eventId: nullable(prefixedId<Event["id"]>("evt_"), {
-      description: "The id of the entry's event; null if it has none, or retention has deleted it.",
+      description:
+        "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
     }),
+    webhook: nullable(webhookSchema, { description: "Null if no provider's event caused it." }),
     notifications: listOf(notificationSchema, {
       description: "The notifications about that event.",
     }),
+  },
+);
+
+const reportedFields = {
+  amount: nullable(Type.Number({ minimum: 0, description: "In major units.", examples: [999] }), {
+    description: "Null if it cannot be read.",
+  }),
+  currency: nullable(currencySchema(), { description: "Null if it cannot be read." }),
+  provider: text("The provider that reported it.", "payment_processor"),
+  createdAt: instant({ description: "When it was reported." }),
+  eventId: prefixedId<Event["id"]>("evt_", {
+    description: "The provider's event. Retention may have deleted it.",
+  }),
+};
+
+const paymentSchema = schemaOf<PaymentView>()("Payment", "A payment that a provider reported.", {
+  ...reportedFields,
+  status: word(paymentStatuses, {
+    description:
+      "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
+  }),
+});
+
+const payoutSchema = schemaOf<PayoutView>()(
+  "Payout",
+  "A refund that a provider reported. The amount is the sum of all refunds of the payment so far.",
+  {
+    ...reportedFields,
+    status: word(payoutStatuses, {
+      description:
+        "`overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
+    }),
+  },
+);
+
+const refundProgressSchema = schemaOf<RefundProgress>()(
+  "RefundProgress",
+  "What is to be refunded, and what was.",
+  {
+    amount: Type.Number({ minimum: 0, description: "What is due, in major units." }),
+    refunded: Type.Number({ minimum: 0, description: "What was refunded, in major units." }),
+    currency: currencySchema(),
+    status: word(refundStatuses, { description: "How far it is." }),
+    payouts: listOf(payoutSchema, { description: "Oldest first." }),
   },
 );
 
@@ -147,6 +220,17 @@ export const bookingDetailsSchema = schemaOf<BookingDetails>()(
     contactEmail: text("The contact's e-mail address.", "ada@example.com"),
     paymentMethod: word(paymentMethods),
     passengers: listOf(passengerSchema, { description: "In the order of the request." }),
+    payments: Type.Optional(
+      listOf(paymentSchema, {
+        description: "Oldest first. Only for a booking that was made as a hold.",
+      }),
+    ),
+    refund: Type.Optional(
+      nullable(refundProgressSchema, {
+        description:
+          "Null if none is due and none was made. Only for a booking that was made as a hold.",
+      }),
+    ),
     history: Type.Optional(
       listOf(historyEntrySchema, {
         description: "The booking's history, oldest first. Only for admins.",
@@ -167,7 +251,7 @@ export const bookingListQuery = documented(
     ),
     q: Type.Optional(
       text(
-        "Return bookings with exactly this id, reference or contact e-mail address, ignoring case. Only for admins.",
+        "Return bookings with exactly this id, reference, contact e-mail address, flight number or last name of a passenger, ignoring case. Only for admins.",
         "KXQWZA",
       ),
     ),

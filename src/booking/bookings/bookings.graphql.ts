@@ -1,16 +1,22 @@
 import { decodeCursor } from "../../base/cursor.ts";
+import type { NotificationTypes } from "../../gateway/notifications/notifications.graphql.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { checkedIdempotencyKey } from "../../web/rest/idempotency-key.ts";
+import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { checkedFilter } from "../../web/rest/query.ts";
 
 import { bookingStatuses, paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
+import { searchText } from "./booking-search.ts";
+import { historyType } from "./booking-history.graphql.ts";
+import type { HistoryEntry } from "./booking-history.ts";
 import type { BookingSummary, Cancellation, PassengerView, RefundView } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
+import { moneyTypes } from "./payments.graphql.ts";
+import type { MoneyView } from "./payment-view.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(
@@ -18,6 +24,7 @@ export function bookingsGraphql(
   bookings: Bookings,
   { FlightType }: FlightTypes,
   { UserType, loadUser }: UserTypes,
+  notificationTypes: NotificationTypes,
 ): void {
   const loadBooking = loader(async ({ signedIn }, ids: readonly string[]) =>
     one(await bookings.find(signedIn(), ids), ({ id }): string => id),
@@ -26,9 +33,21 @@ export function bookingsGraphql(
     const found = await bookings.passengers(signedIn(), ids);
     return (id) => found.get(id) ?? [];
   });
+  const loadMoneyOf = loader<string, MoneyView | null>(async ({ signedIn }, ids) => {
+    const found = await bookings.money(signedIn(), ids);
+    return (id) => found.get(id) ?? null;
+  });
+  const loadHistoryOf = loader<string, readonly HistoryEntry[] | null>(
+    async ({ signedIn }, ids) => {
+      const found = await bookings.histories(signedIn(), ids);
+      return (id) => found.get(id) ?? null;
+    },
+  );
+  const HistoryEntryType = historyType(builder, notificationTypes);
   const BookingType = builder.objectRef<BookingSummary>("Booking");
   const BookingStatus = builder.enumType("BookingStatus", {
-    description: "Status of a booking. `flown`: confirmed, and the flight has departed.",
+    description:
+      "Status of a booking. `held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
     values: bookingStatuses,
   });
   const PaymentMethod = builder.enumType("PaymentMethod", {
@@ -80,6 +99,8 @@ export function bookingsGraphql(
     }),
   });
 
+  const { PaymentType, RefundProgressType } = moneyTypes(builder);
+
   builder.node(BookingType, {
     description: "Seats on one flight, booked by one user.",
     id: { resolve: ({ id }) => id },
@@ -122,10 +143,34 @@ export function bookingsGraphql(
         type: "DateTime",
         description: "When the booking last changed.",
       }),
+      expiresAt: t.field({
+        type: "DateTime",
+        nullable: true,
+        description: "When a hold that is not paid releases its seats; null if it was never held.",
+        resolve: ({ expiresAt }) => expiresAt ?? null,
+      }),
+      payments: t.field({
+        type: [PaymentType],
+        description: "The payments that providers reported, oldest first.",
+        resolve: async ({ id }, _, ctx) => (await loadMoneyOf(ctx, id))?.payments ?? [],
+      }),
+      refund: t.field({
+        type: RefundProgressType,
+        nullable: true,
+        description: "What is to be refunded, and what was; null if nothing is due.",
+        resolve: async ({ id, expiresAt }, _, ctx) =>
+          expiresAt === undefined ? null : ((await loadMoneyOf(ctx, id))?.refund ?? null),
+      }),
       cancellation: t.expose("cancellation", {
         type: CancellationType,
         nullable: true,
         description: "The cancellation; null unless the booking is cancelled.",
+      }),
+      history: t.field({
+        type: [HistoryEntryType],
+        nullable: true,
+        description: "What happened to the booking, oldest first; null except for admins.",
+        resolve: ({ id }, _, ctx) => loadHistoryOf(ctx, id),
       }),
     }),
   });
@@ -144,10 +189,14 @@ export function bookingsGraphql(
         description: "Your bookings, newest first. Admins receive all bookings.",
         args: {
           userId: t.arg.id({ description: "Only bookings of this user. Admins only." }),
+          q: t.arg.string({
+            description:
+              "Only bookings with this id, reference, contact e-mail address, flight number or last name of a passenger. Admins only.",
+          }),
         },
-        resolve: (_, { userId, ...args }, { signedIn }) => {
+        resolve: (_, { userId, q, ...args }, { signedIn }) => {
           const ctx = signedIn();
-          const filters = { userId: checkedFilter("userId", userId) };
+          const filters = { userId: checkedFilter("userId", userId), q: searchText(q) };
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "bk_"),
@@ -200,6 +249,11 @@ export function bookingsGraphql(
         required: true,
         description: "Payment method.",
       }),
+      hold: t.boolean({
+        defaultValue: false,
+        description:
+          "If true, the seats are held at this price until `expiresAt`, and a payment confirms the booking.",
+      }),
     }),
   });
 
@@ -213,14 +267,11 @@ export function bookingsGraphql(
           required: true,
           description: "The booking to create.",
         }),
-        idempotencyKey: t.arg.string({
-          description:
-            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours returns the first result.",
-        }),
+        idempotencyKey: t.arg.string(idempotencyKeyArg),
       },
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
-        const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
+        const key = idempotencyKeyOf(idempotencyKey);
         return (await bookings.create(ctx, input, key)).made;
       },
     }),

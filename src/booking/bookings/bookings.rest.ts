@@ -6,9 +6,10 @@ import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter, single, textFilter } from "../../web/rest/query.ts";
+import { single, textFilter } from "../../web/rest/query.ts";
 import { documented } from "../../web/rest/schema.ts";
 
+import { searchText } from "./booking-search.ts";
 import { bookingRequestSchema } from "./booking-request.ts";
 import {
   bookingCreatedSchema,
@@ -68,7 +69,10 @@ export const bookingsRest = (
       async (exchange) => {
         const ctx = await authenticated(exchange);
         return servePage(exchange, "bk_", (page, query) =>
-          bookings.list(ctx, page, { userId: textFilter(query, "userId"), q: searchText(query) }),
+          bookings.list(ctx, page, {
+            userId: textFilter(query, "userId"),
+            q: searchText(single(query, "q")),
+          }),
         );
       },
       {
@@ -134,14 +138,3 @@ export const bookingsRest = (
         },
       },
     );
-
-/** The maximum length of an e-mail address. */
-const maxSearchLength = 254;
-
-function searchText(query: URLSearchParams): string | undefined {
-  const text = single(query, "q")?.trim();
-  if (text !== undefined && (text === "" || text.length > maxSearchLength)) {
-    throw invalidParameter("q", `1 to ${maxSearchLength} characters`);
-  }
-  return text;
-}

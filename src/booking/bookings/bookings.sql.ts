@@ -1,10 +1,17 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, lte, sql } from "drizzle-orm";
 
 import { type Booking, type Passenger, bookingsTable, passengersTable } from "../booking.ts";
+import { type TransitionName, transitions } from "../booking-state.ts";
 import { type Flight, flightsTable } from "../flight.ts";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, type Parameters, statementsOver } from "../../db/statement.ts";
+import {
+  allColumns,
+  columnsExcept,
+  encoded,
+  type Parameters,
+  statementsOver,
+} from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
 const tables = {
@@ -50,6 +57,15 @@ export const bookingById = statement<Pick<Booking, "id"> & OwnerFilter>()((db, t
     .limit(1),
 );
 
+export const bookingByReference = statement<Pick<Booking, "reference">>()((db, t, p) =>
+  db
+    .select(bookingColumns(t))
+    .from(t.bookings)
+    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+    .where(eq(t.bookings.reference, p.reference))
+    .limit(1),
+);
+
 export const bookingsByIds = statement<{ ids: readonly Booking["id"][] } & OwnerFilter>()(
   (db, t, p, dialect) =>
     db
@@ -79,35 +95,133 @@ function belongsTo({ bookings }: Tables, { userId }: Parameters<OwnerFilter>) {
   return sql`coalesce(${userId}, ${bookings.userId}) = ${bookings.userId}`;
 }
 
-/** Cancels a confirmed booking. Touches no row when it is already cancelled. */
-export const cancelBooking = statement<
-  Pick<
-    Booking,
-    "id" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
-  >
->()((db, { bookings }, p) =>
+/** The booking has the status that a transition starts from. The status is literal, for the partial indexes. */
+function startsAt({ bookings }: Tables, name: TransitionName) {
+  return sql`${bookings.status} = ${sql.raw(`'${transitions[name].from}'`)}`;
+}
+
+type Cancelling = Pick<
+  Booking,
+  "id" | "updatedAt" | "cancelledAt" | "refundMinor" | "refundPercent" | "refundReason"
+>;
+
+const cancelling = (name: "cancel" | "release") =>
+  statement<Cancelling>()((db, t, p) =>
+    db
+      .update(t.bookings)
+      .set({
+        status: transitions[name].to,
+        updatedAt: p.updatedAt,
+        cancelledAt: p.cancelledAt,
+        refundMinor: p.refundMinor,
+        refundPercent: p.refundPercent,
+        refundReason: p.refundReason,
+      })
+      .where(and(eq(t.bookings.id, p.id), startsAt(t, name))),
+  );
+
+/** Cancels a confirmed booking. Touches no row when it is not confirmed. */
+export const cancelBooking = cancelling("cancel");
+
+/** Cancels a held booking. Touches no row when it is not held. */
+export const releaseHold = cancelling("release");
+
+const confirming = (name: "pay" | "reseat") =>
+  statement<Pick<Booking, "id" | "updatedAt" | "confirmedAt">>()((db, t, p) =>
+    db
+      .update(t.bookings)
+      .set({
+        status: transitions[name].to,
+        updatedAt: p.updatedAt,
+        confirmedAt: p.confirmedAt,
+        paidMinor: sql`${t.bookings.totalMinor}`,
+      })
+      .where(and(eq(t.bookings.id, p.id), startsAt(t, name))),
+  );
+
+/** Confirms a held booking. Touches no row when it is not held, for example because it has expired. */
+export const confirmHold = confirming("pay");
+
+/** Confirms an expired booking whose seats were taken again in the same transaction. */
+export const reseatBooking = confirming("reseat");
+
+/** Ends a hold. Touches no row when it is not held, or not due. */
+export const expireHold = statement<Pick<Booking, "id" | "updatedAt" | "expiredAt">>()((db, t, p) =>
   db
-    .update(bookings)
-    .set({
-      status: "cancelled",
-      updatedAt: p.updatedAt,
-      cancelledAt: p.cancelledAt,
-      refundMinor: p.refundMinor,
-      refundPercent: p.refundPercent,
-      refundReason: p.refundReason,
-    })
-    .where(and(eq(bookings.id, p.id), eq(bookings.status, "confirmed"))),
+    .update(t.bookings)
+    .set({ status: transitions.expire.to, updatedAt: p.updatedAt, expiredAt: p.expiredAt })
+    .where(
+      and(
+        eq(t.bookings.id, p.id),
+        startsAt(t, "expire"),
+        lte(t.bookings.expiresAt, encoded(p.expiredAt, t.bookings.expiresAt)),
+      ),
+    ),
 );
 
-export const bookingPages = pagesOver(tables)<
-  BookingOnFlight,
-  "userId" | "reference" | "contactEmail"
->({
-  table: (t) => t.bookings,
-  ignoringCase: "contactEmail",
-  select: (db, t) =>
+/** Holds that are due, oldest first. */
+export const expiredHolds = statement<{ now: Date; limit: number }>()((db, t, p) =>
+  db
+    .select(bookingColumns(t))
+    .from(t.bookings)
+    .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId))
+    .where(
+      and(startsAt(t, "expire"), lte(t.bookings.expiresAt, encoded(p.now, t.bookings.expiresAt))),
+    )
+    .orderBy(asc(t.bookings.expiresAt))
+    .limit(p.limit),
+);
+
+/** When the next hold is due. */
+export const nextExpiry = statement()((db, t) =>
+  db
+    .select({ expiresAt: t.bookings.expiresAt })
+    .from(t.bookings)
+    .where(startsAt(t, "expire"))
+    .orderBy(asc(t.bookings.expiresAt))
+    .limit(1),
+);
+
+/**
+ * Returns a row if the user has fewer holds on the flight than `limit`. Run it after `takeSeats`, which makes
+ * concurrent sales of one flight wait for each other.
+ */
+export const mayHold = statement<Pick<Booking, "flightId" | "userId"> & { limit: number }>()(
+  (db, t, p) =>
     db
-      .select(bookingColumns(t))
-      .from(t.bookings)
-      .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
-});
+      .select({ id: t.flights.id })
+      .from(t.flights)
+      .where(
+        and(
+          eq(t.flights.id, p.flightId),
+          sql`(select count(*) from ${t.bookings} where ${t.bookings.flightId} = ${p.flightId} and ${t.bookings.userId} = ${p.userId} and ${startsAt(t, "expire")}) < ${p.limit}`,
+        ),
+      ),
+);
+
+/**
+ * `found`: a text that is the booking's reference, its flight's number or a passenger's last name, ignoring case.
+ * As a union, so that each part uses its own index. Drizzle omits table names where the outer query has one table.
+ */
+export const bookingPages = pagesOver(tables)<BookingOnFlight, "userId" | "contactEmail" | "found">(
+  {
+    table: (t) => {
+      const { createdAt, id, userId, contactEmail } = t.bookings;
+      return { createdAt, id, userId, contactEmail, found: id };
+    },
+    ignoringCase: "contactEmail",
+    indexed: ["userId", "contactEmail"],
+    selected: {
+      filter: "found",
+      by: ({ bookings, flights, passengers }, text, dialect) =>
+        sql`select ${bookings.id} from ${bookings} where ${bookings.reference} = upper(${text})
+          union select ${passengers.bookingId} from ${passengers} where ${dialect.lower(passengers.lastName)} = ${dialect.lower(text)}
+          union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text})`,
+    },
+    select: (db, t) =>
+      db
+        .select(bookingColumns(t))
+        .from(t.bookings)
+        .innerJoin(t.flights, eq(t.flights.id, t.bookings.flightId)),
+  },
+);

@@ -12,7 +12,7 @@ import {
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
-import { readHistory } from "./booking-history.ts";
+import { type HistoryEntry, readHistory } from "./booking-history.ts";
 import { readBookingRequest } from "./booking-request.ts";
 import { type BookingFilters, bookingsMatching } from "./booking-search.ts";
 import {
@@ -28,13 +28,15 @@ import {
   type PassengerView,
   quoteOfCancelled,
 } from "./booking-view.ts";
+import { type MoneyView, moneyView } from "./payment-view.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
 import type { Booking } from "../booking.ts";
 import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
 import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {
   /**
-   * Takes the seats and stores the booking, in one transaction. With a key, retries return the original
+   * Takes the seats and stores the booking, confirmed or held, in one transaction. With a key, retries return the original
    * result (`replayed`). Throws `invalid-body`, `validation-failed`, `flight-not-found`,
    * `booking-closed`, `no-seats`, `idempotency-key-reused`.
    */
@@ -56,6 +58,13 @@ export interface Bookings {
     ctx: Context,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, readonly PassengerView[] | AppError>>;
+  /** The payments and refunds of the bookings among `ids` that the caller may read, by booking id. */
+  money(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, MoneyView>>;
+  /** The histories of the bookings among `ids`, by booking id. Empty for a caller without the role admin. */
+  histories(
+    ctx: Context,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly HistoryEntry[]>>;
   /**
    * Newest first. Users list their own bookings, admins all that match. Throws `insufficient-scope` when a
    * caller without the role admin searches or names another user.
@@ -77,6 +86,8 @@ interface Parts extends SaleParts, CancellationParts {
   readonly tracer: Tracer | null;
   /** Called after a commit that changed the number of seats left on a flight. */
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
+  /** Called after a hold was committed. */
+  readonly held: () => void;
 }
 
 export function bookings(parts: Parts): Bookings {
@@ -124,6 +135,7 @@ export function bookings(parts: Parts): Bookings {
           );
           outbox.committed();
           parts.seatsChanged(booking.flightId);
+          if (booking.expiresAt !== null) parts.held();
           return bookingMade(booking);
         },
         async (id) => bookingMade(await find(id)),
@@ -152,6 +164,27 @@ export function bookings(parts: Parts): Bookings {
         [...byBooking].map(([id, sealed]) => [id, passengersShown(parts.seal, sealed)]),
       );
     },
+    async money(ctx, ids) {
+      const found = await storage.all(bookingsByIds, {
+        ids: ids.filter(isBookingId),
+        userId: readableBy(ctx),
+      });
+      const records = await storage.all(paymentsOfBookings, { ids: found.map(({ id }) => id) });
+      const byBooking = Map.groupBy(records, ({ bookingId }) => bookingId);
+      return new Map(
+        found.map((booking) => [booking.id, moneyView(booking, byBooking.get(booking.id) ?? [])]),
+      );
+    },
+    async histories(ctx, ids) {
+      if (!isAdmin(ctx)) return new Map();
+      const found = await storage.all(bookingsByIds, {
+        ids: ids.filter(isBookingId),
+        userId: null,
+      });
+      const read = async (booking: Booking) =>
+        [booking.id, await readHistory(storage, booking)] as const;
+      return new Map(await Promise.all(found.map(read)));
+    },
     async list(ctx, request, filters) {
       const { userId = ctx.actor.id, q } = filters;
       if (userId !== ctx.actor.id || q !== undefined) requireAdmin(ctx);
@@ -166,18 +199,22 @@ export function bookings(parts: Parts): Bookings {
       if (booking.status === "cancelled") return quoteOfCancelled(booking);
       return cancellationQuote(booking, refundNow(parts.refundPolicy, booking, now), now);
     },
-    async cancel(ctx, id) {
-      const booking = await findOwn(ctx, id);
-      const isFirst =
-        booking.status === "confirmed" &&
-        (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
-      if (isFirst) {
-        outbox.committed();
-        parts.seatsChanged(booking.flightId);
-      } else await storage.settled();
-      return cancellationOf(await find(booking.id));
-    },
+    cancel,
   };
+
+  async function cancel(ctx: Context, id: string): Promise<Cancellation> {
+    const booking = await findOwn(ctx, id);
+    const isFirst =
+      booking.status !== "cancelled" &&
+      (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
+    if (isFirst) {
+      outbox.committed();
+      parts.seatsChanged(booking.flightId);
+    } else await storage.settled();
+    const now = await find(booking.id);
+    // A hold that was paid or expired meanwhile is decided again.
+    return now.status === "cancelled" ? cancellationOf(now) : cancel(ctx, id);
+  }
 }
 
 /** The owner whose bookings the caller may read; null for all owners. */

@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { departed } from "../flight.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Outbox } from "../../gateway/notifications/outbox.ts";
-import { type BookingOnFlight, cancelBooking } from "./bookings.sql.ts";
+import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 import { write } from "../../db/statement.ts";
@@ -21,17 +21,26 @@ export interface CancellationParts {
   readonly makeId: MakeId;
 }
 
-/** The refund for cancelling a confirmed booking now. Throws `not-cancellable` after departure. */
+/**
+ * The refund for cancelling a booking now. Throws `not-cancellable` after departure, and when the hold has
+ * expired.
+ */
 export function refundNow(refundPolicy: RefundPolicy, booking: BookingOnFlight, now: Date): Refund {
   if (departed(booking.flight, now)) {
     throw new AppError("not-cancellable", "The flight has departed");
   }
+  if (booking.status === "expired") {
+    throw new AppError("not-cancellable", "The hold has expired and its seats were released");
+  }
+  if (booking.status === "held") return nothingPaid;
   return refundOf(refundPolicy, booking, booking.flight.departureTime, now);
 }
 
+const nothingPaid: Refund = { minor: 0, percent: 0, reason: "Nothing was paid" };
+
 /**
- * Cancels a confirmed booking and releases its seats, in one transaction. Returns false and changes nothing
- * if a concurrent request cancelled it first. Throws `not-cancellable`.
+ * Cancels a confirmed or held booking and releases its seats, in one transaction. Returns false and changes nothing
+ * if its status changed meanwhile. Throws `not-cancellable`.
  */
 export async function cancelNow(
   { storage, outbox, refundPolicy, clock, makeId }: CancellationParts,
@@ -43,7 +52,7 @@ export async function cancelNow(
   const event = bookingEvent("booking.cancelled", booking, ctx.actor, makeId, now);
   const [cancelled] = await storage.atomically(
     write(
-      cancelBooking,
+      booking.status === "held" ? releaseHold : cancelBooking,
       {
         id: booking.id,
         updatedAt: now,
@@ -52,12 +61,12 @@ export async function cancelNow(
         refundPercent: percent,
         refundReason: reason,
       },
-      // A concurrent request cancelled the booking first and released the seats.
+      // Another request, the payment or the expiry of the hold came first.
       "stop",
     ),
     write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
     write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingMessage(event)]),
+    ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
   );
   return cancelled.changes > 0;
 }

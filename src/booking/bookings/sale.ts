@@ -1,11 +1,12 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { closesAfter } from "../flight.ts";
+import { transitions } from "../booking-state.ts";
+import { closesAfter, closesAt, type Flight } from "../flight.ts";
 import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Outbox } from "../../gateway/notifications/outbox.ts";
-import { type BookingOnFlight, insertBooking, insertPassenger } from "./bookings.sql.ts";
+import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import { write } from "../../db/statement.ts";
@@ -23,16 +24,26 @@ export interface SaleParts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly makeReference: () => string;
+  /** How long seats are held for a payment. */
+  readonly holdMs: number;
 }
 
-/** Attempts to find a free reference. With 190 million references, this many collisions in a row do not occur. */
-const maxReferences = 5;
-
-const referenceTaken = new AppError("internal", "The reference is taken");
+/** The limit of holds per user and flight, so that holds alone cannot sell out a flight. */
+const maxHoldsPerFlight = 3;
 
 /**
- * Takes the seats and stores the booking, passengers, idempotency key and event in one transaction. Throws
- * `flight-not-found`, `booking-closed`, `no-seats`, and `keyTaken` if an equal request committed first.
+ * Attempts to find a free reference, and to take seats that others take and release. With 190 million
+ * references, this many collisions in a row do not occur.
+ */
+const maxAttempts = 5;
+
+const referenceTaken = new AppError("internal", "The reference is taken");
+const seatsTaken = new AppError("internal", "The seats are taken");
+
+/**
+ * Takes the seats and stores the booking, confirmed or held, passengers, idempotency key and event in one transaction. Throws
+ * `flight-not-found`, `booking-closed`, `no-seats`, `validation-failed` for too many holds, and `keyTaken` if
+ * an equal request committed first.
  */
 export async function sell(
   parts: SaleParts,
@@ -41,7 +52,8 @@ export async function sell(
   keyed: KeyedRequest | null,
   now: Date,
 ): Promise<BookingOnFlight> {
-  const { storage, outbox, seal, makeId, makeReference } = parts;
+  const { storage, outbox, seal, makeId, makeReference, holdMs } = parts;
+  const isHold = request.hold === true;
   const seats = request.passengers.length;
   const leavesAfter = closesAfter(now);
   const [flight] = await storage.all(flightById, { id: request.flightId });
@@ -58,7 +70,7 @@ export async function sell(
       reference: makeReference(),
       userId: ctx.actor.id,
       flightId: flight.id,
-      status: "confirmed",
+      status: isHold ? transitions.hold.to : transitions.book.to,
       seats,
       totalMinor: flight.priceMinor * seats,
       currency: flight.currency,
@@ -66,34 +78,57 @@ export async function sell(
       paymentMethod: request.paymentMethod,
       createdAt: now,
       updatedAt: now,
+      expiresAt: isHold ? holdEnds(flight, now, holdMs) : null,
+      confirmedAt: isHold ? null : now,
+      expiredAt: null,
       cancelledAt: null,
       refundMinor: null,
       refundPercent: null,
       refundReason: null,
+      paidMinor: null,
+      refundedMinor: 0,
+      paymentCount: 0,
     };
-    const event = bookingEvent("booking.confirmed", { ...booking, flight }, ctx.actor, makeId, now);
+    const { event: type } = isHold ? transitions.hold : transitions.book;
+    const event = bookingEvent(type, { ...booking, flight }, ctx.actor, makeId, now);
     try {
-      await storage.atomically(
-        write(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, noSeats(0)),
+      const [taken] = await storage.atomically(
+        write(takeSeats, { id: flight.id, seats, closesAfter: leavesAfter }, seatsTaken),
+        ...(isHold ? [write(mayHold, { ...booking, limit: maxHoldsPerFlight }, tooManyHolds)] : []),
         write(insertBooking, booking, referenceTaken),
         ...passengersFor(booking, request, seal).map((passenger) =>
           write(insertPassenger, passenger),
         ),
         write(insertEvent, event),
-        ...outbox.writesFor(event, [bookingMessage(event)]),
+        ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
-      const seatsAvailable = flight.seatsAvailable - seats;
-      return { ...booking, flight: { ...flight, seatsAvailable } };
+      // Not the number read above, of which concurrent bookings may have taken some.
+      return { ...booking, flight: { ...flight, ...taken.rows[0] } };
     } catch (error) {
-      if (error === referenceTaken && attempt < maxReferences) continue;
-      if (error instanceof AppError && error.code === "no-seats") {
-        const [left] = await storage.all(flightById, { id: flight.id });
-        throw noSeats(left?.seatsAvailable ?? 0);
-      }
-      throw error;
+      if (error === referenceTaken && attempt < maxAttempts) continue;
+      if (error !== seatsTaken) throw error;
+      const [{ seatsAvailable } = flight] = await storage.all(flightById, { id: flight.id });
+      if (seatsAvailable < seats) throw noSeats(seatsAvailable);
+      // Seats were released meanwhile, so it is no longer true that too few are left.
+      if (attempt === maxAttempts) throw tooManyRivals();
     }
   }
+}
+
+/** A hold ends before sales do, so that it can still be paid and its seats still be sold. */
+function holdEnds({ departureTime }: Flight, now: Date, holdMs: number): Date {
+  return new Date(Math.min(now.getTime() + holdMs, closesAt(departureTime).getTime()));
+}
+
+const tooManyHoldsDetail = `You already have ${maxHoldsPerFlight} holds on this flight. Pay for one or cancel one first.`;
+const tooManyHolds = new AppError("validation-failed", tooManyHoldsDetail, {
+  errors: [{ pointer: "/hold", code: "validation-failed", detail: tooManyHoldsDetail }],
+});
+
+function tooManyRivals(): AppError {
+  const detail = "Many bookings and cancellations compete for these seats. Try again.";
+  return new AppError("unavailable", detail, { retryAfterSeconds: 1 });
 }
 
 function noSeats(seatsAvailable: number): AppError {

@@ -143,8 +143,8 @@ export const departuresBetween = statement<Departing & { limit: number }>()((db,
 });
 
 /**
- * Takes seats if enough are left and sales have not ended. Touches no row otherwise. One statement checks and
- * updates, so that the database resolves concurrent bookings.
+ * Takes seats if enough are left and sales have not ended, and returns the number left. Touches no row
+ * otherwise. One statement checks and updates, so that the database resolves concurrent bookings.
  */
 export const takeSeats = statement<{ id: number; seats: number; closesAfter: Date }>()(
   (db, { flights }, p) =>
@@ -157,7 +157,8 @@ export const takeSeats = statement<{ id: number; seats: number; closesAfter: Dat
           gte(flights.seatsAvailable, p.seats),
           gt(flights.departureTime, encoded(p.closesAfter, flights.departureTime)),
         ),
-      ),
+      )
+      .returning({ seatsAvailable: flights.seatsAvailable }),
   { contended: ({ id }) => ({ table: flightsTable, id }) },
 );
 

@@ -14,7 +14,7 @@ import type { Storage } from "../../db/storage.ts";
 import { airport, localDay } from "./airports.ts";
 import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
 import { closesAfter, type Flight, type FlightView } from "../flight.ts";
-import { flightView } from "./view.ts";
+import { flightView } from "./flight-view.ts";
 
 export interface FlightSearchResult {
   readonly flights: readonly FlightView[];

@@ -5,7 +5,7 @@ import type { TablesOf } from "../../db/table.ts";
 
 import { type Passenger, passengersTable } from "../booking.ts";
 import { type Disclosure, disclosuresTable } from "./disclosure.ts";
-import { keyIdBytes } from "./personal-data.ts";
+import { keyIdBytes } from "../../base/sealing.ts";
 
 const tables = { passengers: passengersTable, disclosures: disclosuresTable };
 type Tables = TablesOf<typeof tables>;

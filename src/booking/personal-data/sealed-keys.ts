@@ -2,7 +2,7 @@ import type { Storage } from "../../db/storage.ts";
 
 import type { Booking, Passenger } from "../booking.ts";
 import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
-import { keyIds, sealingKey } from "./personal-data.ts";
+import { keyIds, sealingKey } from "../../base/sealing.ts";
 
 /** A missing key, which stored bookings are encrypted with. */
 export interface LostKey {
@@ -43,7 +43,7 @@ export async function sealedKeys(
   const here = keyIds(keys);
   const lost = new Map(
     passengers
-      .map((passenger) => ({ keyId: sealingKey(passenger), bookingId: passenger.bookingId }))
+      .map((passenger) => ({ keyId: sealingKey(passenger.sealed), bookingId: passenger.bookingId }))
       .filter(({ keyId }) => !here.has(keyId))
       .map((one) => [one.keyId, one]),
   );

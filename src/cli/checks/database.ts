@@ -11,14 +11,16 @@ import { schema } from "../../schema/schema.ts";
 import type { Storage } from "../../db/storage.ts";
 import { insertUser } from "../../identity/users/users.sql.ts";
 import { withoutPassword } from "../../db/without-password.ts";
-import { withAdvice, isInMemory, useDatabase } from "../database.ts";
+import { isInMemory, requireNotEmptied, useDatabase, withAdvice } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../errors.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
+import { checkDestinations } from "./destinations.ts";
 import { checkOutbox } from "./outbox.ts";
 import { isPresent } from "./folders.ts";
 import { checkPersonalData } from "./personal-data.ts";
+import { checkReconciliation } from "./reconciliation.ts";
 import { checkRotation } from "./rotation.ts";
 
 const about = "database";
@@ -35,6 +37,7 @@ export async function checkDatabase(config: Config, env: Environment): Promise<r
       const detail = `${file} does not exist yet: the first start creates it. If it should exist, check DATA_DIR and DATABASE_URL`;
       return [odd(about, detail), clock([])];
     }
+    requireNotEmptied(config);
     const { pending, warnings } =
       file === null
         ? await inspectServer(schema, config.databaseUrl, config.databaseLimits)
@@ -48,7 +51,9 @@ export async function checkDatabase(config: Config, env: Environment): Promise<r
       ...warnings.map((line) => odd("database server", line)),
       ...(await checkPersonalData(storage, config, env)),
       ...(await checkRotation(storage, config, env)),
+      ...(await checkReconciliation(storage, config, env)),
       await checkOutbox(storage),
+      ...(await checkDestinations(storage, config, env)),
     ]);
   } catch (error) {
     return [bad(about, messageOf(withAdvice(error, config))), clock([])];

@@ -3,7 +3,8 @@ import { dirname, resolve } from "node:path";
 
 import { type Config, findSetting } from "../../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
-import { type Setting, settings } from "../../config/settings.ts";
+import type { Setting } from "../../config/setting.ts";
+import { settings } from "../../config/settings.ts";
 import { databaseFile } from "../../db/open.ts";
 import { isInMemory } from "../database.ts";
 import { codeOf, messageOf } from "../errors.ts";

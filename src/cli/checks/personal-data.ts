@@ -1,4 +1,4 @@
-import { keyIds, missingKey } from "../../booking/personal-data/personal-data.ts";
+import { keyIds, missingKey } from "../../base/sealing.ts";
 import { sealedKeys } from "../../booking/personal-data/sealed-keys.ts";
 import { type Config, type Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
@@ -41,14 +41,8 @@ export async function checkPersonalData(
   env: Environment,
 ): Promise<readonly Finding[]> {
   const about = "personal data";
-  let keys: readonly Uint8Array[];
-  try {
-    keys = secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
-  } catch (error) {
-    // `checkPersonalDataKey` reports it.
-    if (error instanceof ConfigError) return [];
-    throw error;
-  }
+  const keys = readableKeys(config, env);
+  if (keys === null) return [];
   const { isEmpty, lost } = await sealedKeys(storage, keys);
   if (isEmpty) return [good(about, "no bookings yet")];
   if (lost.length === 0)
@@ -56,4 +50,14 @@ export async function checkPersonalData(
   return lost.map(({ keyId, bookingId }) =>
     bad(about, missingKey(`bookings such as ${bookingId} are`, keyId, keys)),
   );
+}
+
+/** The keys for personal data. Null if a setting of them is invalid, which `checkPersonalDataKey` reports. */
+export function readableKeys(config: Config, env: Environment): readonly Uint8Array[] | null {
+  try {
+    return secretStore(env, config.secretsDir).personalDataKeysThere(config.dataDir);
+  } catch (error) {
+    if (error instanceof ConfigError) return null;
+    throw error;
+  }
 }

@@ -1,9 +1,10 @@
 import { type Config, type Environment } from "../../config/config.ts";
 import { ConfigError } from "../../config/errors.ts";
+import { registeredProviders } from "../../config/providers.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
 import { providerStatus } from "../../gateway/statistics/provider-status.ts";
-import { type Registry, registry } from "../../gateway/providers/registry.ts";
+import { InvalidSecret, type Registry, registry } from "../../gateway/providers/registry.ts";
 import type { Rotation } from "../../gateway/statistics/rotation.ts";
 import { ago } from "../durations.ts";
 
@@ -12,16 +13,19 @@ import { type Finding, good, odd } from "./finding.ts";
 /** Reports for each provider with a previous secret whether it can be removed. */
 export async function checkRotation(
   storage: Storage,
-  { providers, secretsDir }: Config,
+  config: Config,
   env: Environment,
 ): Promise<readonly Finding[]> {
-  const store = secretStore(env, secretsDir);
+  const store = secretStore(env, config.secretsDir);
   let registered: Registry;
   try {
-    registered = registry(providers, (id) => store.webhookSecrets(id));
+    registered = registry({
+      providers: () => registeredProviders(config),
+      secretsOf: (id) => store.webhookSecrets(id),
+    });
   } catch (error) {
-    // An empty secret: `checkSecrets` reports it.
-    if (error instanceof ConfigError) return [];
+    // An invalid secret or file: `checkSecrets` and `checkProviderFiles` report it.
+    if (error instanceof ConfigError || error instanceof InvalidSecret) return [];
     throw error;
   }
   const rotating = [...registered].filter(({ secrets }) => secrets && secrets.previous !== null);

@@ -1,15 +1,25 @@
 import { existsSync } from "node:fs";
 
 import type { Config, Environment } from "../../config/config.ts";
+import { ConfigError } from "../../config/errors.ts";
+import { registeredProviders } from "../../config/providers.ts";
 import {
   equalSecrets,
-  leastSecretLength,
   type SecretPlace,
   secretPlaces,
   secretStore,
+  usableSecrets,
 } from "../../config/secrets.ts";
-import { providerById } from "../../gateway/providers/catalogue.ts";
-import type { Secrets } from "../../gateway/signatures/signature.ts";
+import type { Provider } from "../../gateway/providers/provider.ts";
+import {
+  hasSharedSecret,
+  isTextScheme,
+  isWeak,
+  signsUrl,
+} from "../../gateway/signatures/scheme.ts";
+import { schemeName } from "../../gateway/signatures/scheme-name.ts";
+import { isDocumentedSecret, leastSecretLength } from "../../gateway/signatures/weak-secret.ts";
+import type { Secrets } from "../../gateway/signatures/verification.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 import { notRead } from "../secret-warnings.ts";
@@ -18,13 +28,21 @@ import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkMode } from "./folders.ts";
 
 /** Checks the webhook secret of every registered provider. Never prints a secret. */
-export function checkSecrets(
-  { providers, secretsDir }: Config,
-  env: Environment,
-): readonly Finding[] {
+export function checkSecrets(config: Config, env: Environment): readonly Finding[] {
+  const { secretsDir } = config;
   const store = secretStore(env, secretsDir);
-  const findings = providers.flatMap((id) => checkProvider(id, store, secretsDir, env));
-  const isReadable = (id: string) =>
+  let providers: readonly Provider[];
+  try {
+    providers = registeredProviders(config);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.messages.map((message) => bad("provider files", message));
+  }
+  const findings = providers.flatMap((each) => [
+    ...checkProvider(each, store, secretsDir, env),
+    ...checkPublicUrl(each, config),
+  ]);
+  const isReadable = ({ id }: Provider) =>
     !findings.some((one) => one.about === id && one.level === "bad");
   const pairs = equalSecrets(store, providers.filter(isReadable)).map(([one, other]) =>
     odd(one, `has the same secret as ${other}: a delivery for one verifies at the other`),
@@ -32,16 +50,25 @@ export function checkSecrets(
   return [...findings, ...pairs];
 }
 
+/** A provider that signs its URL needs to be known by that URL. */
+function checkPublicUrl({ id, signature }: Provider, { publicUrl }: Config): readonly Finding[] {
+  if (publicUrl !== null || !isTextScheme(signature) || !signsUrl(signature)) return [];
+  const detail =
+    "signs the URL: behind a proxy, set PUBLIC_URL to the base URL that is entered at the service";
+  return [odd(id, detail)];
+}
+
 function checkProvider(
-  id: string,
+  provider: Provider,
   store: ReturnType<typeof secretStore>,
   secretsDir: string,
   env: Environment,
 ): readonly Finding[] {
+  const { id, path } = provider;
   const { current, previous } = secretPlaces(id, secretsDir);
   let secrets: Secrets | null;
   try {
-    secrets = store.webhookSecrets(id);
+    secrets = usableSecrets(provider, store, secretsDir, env);
   } catch (error) {
     return [bad(id, messageOf(error))];
   }
@@ -49,7 +76,7 @@ function checkProvider(
     return [
       bad(
         id,
-        `no secret, so it answers 503: run \`${programName} secrets init\`, write ${current.file}, set ${current.variable}, or remove it from WEBHOOK_PROVIDERS`,
+        `no secret, so it answers 503: run \`${programName} secrets init\`, write ${current.file}, set ${current.variable}, or remove ${path ?? "it from WEBHOOK_PROVIDERS"}`,
       ),
     ];
   }
@@ -59,8 +86,10 @@ function checkProvider(
   const findings = [
     ...store.unreadFiles(id).map((unread) => odd(id, notRead(unread))),
     ...sameSecretFindings(id, source, sourceOf(previous), secrets),
-    ...formFindings(id, source, secrets.current),
-    ...(secrets.previous === null ? [] : formFindings(id, sourceOf(previous), secrets.previous)),
+    ...formFindings(provider, source, secrets.current),
+    ...(secrets.previous === null
+      ? []
+      : formFindings(provider, sourceOf(previous), secrets.previous)),
     ...[current, previous]
       .filter(({ variable, file }) => env[variable] === undefined && existsSync(file))
       .map(({ file }) => checkMode(id, file))
@@ -68,7 +97,8 @@ function checkProvider(
   ];
   if (findings.length > 0) return findings;
   const rotation = secrets.previous === null ? "" : "; the previous one is also accepted";
-  return [good(id, `secret from ${source}${rotation}`)];
+  const weaker = isWeak(provider.signature) ? `; ${schemeName(provider.signature)}` : "";
+  return [good(id, `secret from ${source}${rotation}${weaker}`)];
 }
 
 /** Equal secrets: the new one was not stored, or in a place that is not read. */
@@ -83,7 +113,13 @@ function sameSecretFindings(
   return [bad(id, detail)];
 }
 
-function formFindings(id: string, source: string, secret: string): readonly Finding[] {
+function formFindings(
+  { id, signature, secretPrefix: prefix = "" }: Provider,
+  source: string,
+  secret: string,
+): readonly Finding[] {
+  // A public key is checked by reading it.
+  if (!hasSharedSecret(signature)) return [];
   const findings: Finding[] = [];
   if (secret.trim() !== secret) {
     findings.push(
@@ -103,7 +139,11 @@ function formFindings(id: string, source: string, secret: string): readonly Find
       ),
     );
   }
-  const prefix = providerById(id)?.secretPrefix ?? "";
+  if (isDocumentedSecret(secret)) {
+    findings.push(
+      odd(id, `${source} is an example from documentation: use the secret of this webhook`),
+    );
+  }
   if (!secret.trim().startsWith(prefix)) {
     findings.push(
       odd(id, `${source} does not begin with ${prefix}: use the signing secret of this webhook`),

@@ -48,21 +48,30 @@ const statement = statementsOver(tables);
 /** Events may have large bodies, so their pages are smaller. */
 const eventsPageSize = 50;
 
-/** Attempts have no key and are copied with their notifications. */
+/** Attempts have no key and are copied with their notifications. The search index is built again. */
 const copiesByName = {
   users: copyOf("users", ["id"]),
   clients: copyOf("clients", ["id"]),
   flights: copyOf("flights", ["id"]),
   bookings: copyOf("bookings", ["id"]),
   passengers: copyOf("passengers", ["bookingId", "position"]),
+  payments: copyOf("payments", ["eventId"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),
   events: copyOf("events", ["id"]),
   notifications: copyOf("notifications", ["seq"]),
+  audit: copyOf("audit", ["id"]),
+  sessions: copyOf("sessions", ["id"]),
+  mutes: copyOf("mutes", ["issueId"]),
+  destinations: copyOf("destinations", ["id"]),
+  deliveries: copyOf("deliveries", ["seq"]),
   rejections: copyOf("rejections", ["id"]),
   deliveryCounts: copyOf("deliveryCounts", ["spanMinutes", "provider", "minute", "verdict"]),
   secretUses: copyOf("secretUses", ["provider", "secret"]),
-} satisfies Record<Exclude<Name, "attempts">, CopyOfTable>;
+  reconciliations: copyOf("reconciliations", ["provider"]),
+  replays: copyOf("replays", ["id"]),
+  replayFailures: copyOf("replayFailures", ["replayId", "id"]),
+} satisfies Record<Exclude<Name, "attempts" | "searchQueue" | "eventStates">, CopyOfTable>;
 
 /** All tables, in the order of copying. */
 export const copies: readonly CopyOfTable[] = Object.values(copiesByName);
@@ -198,6 +207,13 @@ const ofSequences = statementsOver({
   seqs: defineTable<Sequence>("notifications_seq", { lastValue: "bigint", isCalled: "boolean" }),
   flightIds: defineTable<Sequence>("flights_id", { lastValue: "bigint", isCalled: "boolean" }),
   flights: tables.flights,
+  deliverySeqs: defineTable<Sequence>("deliveries_seq", {
+    lastValue: "bigint",
+    isCalled: "boolean",
+  }),
+  deliveries: tables.deliveries,
+  eventSeqs: defineTable<Sequence>("events_seq", { lastValue: "bigint", isCalled: "boolean" }),
+  events: tables.events,
 });
 
 export const lastOfSequence = ofSequences()((db, { seqs }) =>
@@ -223,4 +239,33 @@ export const setFlightIds = ofSequences()((db, { flightIds, flights }) =>
       set: sql`setval('flights_id', (select coalesce(max(${flights.id}), 0) + 1 from ${flights}), false)`,
     })
     .from(flightIds),
+);
+
+/** Only on PostgreSQL: SQLite continues after the highest number by itself. */
+export const setDeliverySeqs = ofSequences()((db, { deliverySeqs, deliveries }) =>
+  db
+    .select({
+      set: sql`setval('deliveries_seq', (select coalesce(max(${deliveries.seq}), 0) + 1 from ${deliveries}), false)`,
+    })
+    .from(deliverySeqs),
+);
+
+/** The last number of an event, including deleted ones. Only on PostgreSQL. */
+export const lastEventNumber = ofSequences()((db, { eventSeqs }) =>
+  db
+    .select({
+      seq: sql<number>`${eventSeqs.lastValue} - case when ${eventSeqs.isCalled} then 0 else 1 end`.mapWith(
+        Number,
+      ),
+    })
+    .from(eventSeqs),
+);
+
+/** Continues after the events of the table, and after `seq`. Only on PostgreSQL: SQLite continues by itself. */
+export const setEventSeqs = ofSequences<{ seq: number }>()((db, { eventSeqs, events }, p) =>
+  db
+    .select({
+      set: sql`setval('events_seq', greatest((select max(${events.seq}) from ${events}), ${encoded(p.seq, eventSeqs.lastValue)}) + 1, false)`,
+    })
+    .from(eventSeqs),
 );

@@ -9,11 +9,14 @@ import {
   deleteAttemptsOfMany,
   forgetCounted,
   lastCounted,
+  lastEventNumber,
   lastOfSequence,
   markUnfinished,
   type Pages,
   type Row,
   setCounted,
+  setDeliverySeqs,
+  setEventSeqs,
   setFlightIds,
   setSequence,
   type Size,
@@ -90,6 +93,13 @@ export async function lastSeq(storage: Storage): Promise<number> {
   return row?.seq ?? 0;
 }
 
+/** On SQLite, new numbers are times, so deleted events do not matter. */
+async function lastEvent(storage: Storage): Promise<number> {
+  if (storage.dialect === "sqlite") return 0;
+  const [row] = await storage.all(lastEventNumber, {});
+  return row?.seq ?? 0;
+}
+
 /** Sets the sequences of `to` to continue after all notifications and flights that either database ever had. */
 async function continueNumbers(from: Storage, to: Storage): Promise<void> {
   const seq = Math.max(await lastSeq(from), await lastSeq(to));
@@ -97,7 +107,9 @@ async function continueNumbers(from: Storage, to: Storage): Promise<void> {
     await to.atomically(write(forgetCounted, {}), write(setCounted, { seq }));
   } else {
     await to.all(setSequence, { seq });
+    await to.all(setEventSeqs, { seq: Math.max(await lastEvent(from), await lastEvent(to)) });
     await to.all(setFlightIds, {});
+    await to.all(setDeliverySeqs, {});
   }
 }
 

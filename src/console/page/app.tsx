@@ -1,48 +1,73 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { Bookings } from "./bookings.tsx";
+import { AuditView } from "./audit.tsx";
+import { Bookings } from "./bookings/bookings.tsx";
+import { Destinations } from "./destinations/destinations.tsx";
 import { ago } from "./durations.ts";
-import { Events } from "./events.tsx";
+import { Events } from "./events/events.tsx";
 import { reconnect } from "./feed.ts";
-import { Flights } from "./flights.tsx";
-import { HealthView } from "./health.tsx";
+import { Flights } from "./bookings/flights.tsx";
+import { HealthView } from "./health/health.tsx";
 import { keys, listenToKeys } from "./keys.ts";
+import { Palette } from "./palette/palette.tsx";
 import { LiveContext, useFeed, useLive } from "./live.ts";
-import { ProvidersView } from "./providers.tsx";
-import { Rejections } from "./rejections.tsx";
+import { ProvidersView } from "./providers/providers.tsx";
+import { Rejections } from "./events/rejections.tsx";
+import { Replays } from "./replays/replays.tsx";
 import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
-import { onSession, readToken, signOut, token } from "./session.ts";
-import { SignIn, takeCode } from "./sign-in.tsx";
-import { setTheme, theme } from "./theme.ts";
-import { Empty, Notices } from "./ui.tsx";
+import { leave } from "./session/sign-out.ts";
+import { Issues, useIssueCount } from "./health/issues.tsx";
+import { type ApiError, readSession } from "./api.ts";
+import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./session/session.ts";
+import { SignIn, takeCode } from "./session/sign-in.tsx";
+import { toApiError } from "./load.ts";
+import type { SessionInfo } from "./wire.ts";
+import { ThemeSwitch } from "./theme-switch.tsx";
+import { Empty, ErrorMessage, Loading, Notices } from "./ui.tsx";
+import { canOpen, type Roles, titles } from "./views.ts";
 
 export function App() {
-  const [current, setCurrent] = useState(token);
-  useEffect(() => onSession(() => setCurrent(token())), []);
+  const [current, setCurrent] = useState(session);
+  const [error, setError] = useState<ApiError | null>(null);
+  const load = () => {
+    readSession().then(
+      (found) => {
+        setError(null);
+        // When the page opens, the session may come from a sign-in elsewhere, of which other tabs do not know.
+        if (found !== null && found.id !== session()?.id) signIn(found, session() === undefined);
+        if (found === null) (session() === undefined ? noSession : signOutHere)();
+      },
+      (cause: unknown) => setError(toApiError(cause)),
+    );
+  };
+  useEffect(() => onSession(() => setCurrent(session())), []);
+  useEffect(() => onOtherTab(load), []);
+  useEffect(load, []);
   return (
     <>
-      {current === null ? <SignIn /> : <Console key={current} token={current} />}
+      {current === undefined && error !== null && <ErrorMessage error={error} retry={load} />}
+      {current === undefined && error === null && <Loading what="console" />}
+      {current === null && <SignIn />}
+      {current && <Console key={current.id} session={current} />}
       <Notices />
     </>
   );
 }
 
-const titles: Readonly<Record<View, string>> = {
-  events: "Events",
-  rejections: "Rejected",
-  health: "Health",
-  providers: "Providers",
-  flights: "Flights",
-  bookings: "Bookings",
-};
+/** The session was ended in another tab or on the server. */
+const signOutHere = () => signOut("expired");
 
-function Console({ token: bearer }: { readonly token: string }) {
+function Console({ session: { id, roles, expiresAt } }: { readonly session: SessionInfo }) {
   // A session exists already: ignore a one-time code, but remove it from the address.
   takeCode();
   const route = useRoute();
-  const live = useFeed(bearer);
+  const live = useFeed(id);
+  const issues = useIssueCount();
   const help = useRef<HTMLDialogElement>(null);
-  useEffect(() => listenToKeys(() => help.current?.showModal()), []);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const showHelp = () => help.current?.showModal();
+  const showPalette = () => setPaletteOpen(true);
+  useEffect(() => listenToKeys({ showHelp, showPalette }), []);
   const title = route === null ? "Page not found" : titles[route.view];
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
@@ -60,12 +85,12 @@ function Console({ token: bearer }: { readonly token: string }) {
           <button type="button" class="skip" onClick={() => main.current?.focus()}>
             Skip to content
           </button>
-          <a class="brand" href={writeRoute("events")}>
+          <a class="brand" href={writeRoute("issues")}>
             Skyhook
           </a>
           <nav aria-label="Views">
             {views
-              .filter((view) => canOpen(view, bearer))
+              .filter((view) => canOpen(view, roles))
               .map((view) => (
                 <a
                   key={view}
@@ -73,25 +98,31 @@ function Console({ token: bearer }: { readonly token: string }) {
                   aria-current={view === route?.view ? "page" : undefined}
                 >
                   {titles[view]}
+                  {view === "issues" && issues > 0 && (
+                    <span class="count" aria-label={`${issues} open`}>
+                      {issues}
+                    </span>
+                  )}
                 </a>
               ))}
           </nav>
           <div class="tools">
+            <PaletteButton onClick={showPalette} />
             <Connection />
             <ThemeSwitch />
             <button
               type="button"
               aria-label="Keyboard shortcuts"
               title="Keyboard shortcuts (?)"
-              onClick={() => help.current?.showModal()}
+              onClick={showHelp}
             >
               ?
             </button>
-            <SignOut token={bearer} />
+            <SignOut roles={roles} expiresAt={expiresAt} />
           </div>
         </header>
         <main id="main" tabIndex={-1} ref={main}>
-          {route === null ? <NotFound /> : <CurrentView route={route} token={bearer} />}
+          {route === null ? <NotFound /> : <CurrentView route={route} roles={roles} />}
         </main>
       </div>
       <dialog ref={help} aria-labelledby="help-title">
@@ -110,30 +141,36 @@ function Console({ token: bearer }: { readonly token: string }) {
           <button type="submit">Close</button>
         </form>
       </dialog>
+      {isPaletteOpen && (
+        <Palette roles={roles} showHelp={showHelp} closed={() => setPaletteOpen(false)} />
+      )}
     </LiveContext.Provider>
   );
 }
 
-/** Only admins may see bookings. The API enforces it; this only hides the view. */
-function canOpen(view: View, bearer: string): boolean {
-  return view !== "bookings" || readToken(bearer).roles.includes("admin");
-}
-
-function CurrentView({ route, token: bearer }: { readonly route: Route; readonly token: string }) {
-  if (!canOpen(route.view, bearer)) return <AdminsOnly view={route.view} />;
+function CurrentView({ route, roles }: { readonly route: Route; readonly roles: Roles }) {
+  if (!canOpen(route.view, roles)) return <AdminsOnly view={route.view} />;
   switch (route.view) {
+    case "issues":
+      return <Issues />;
     case "events":
       return <Events route={route} />;
     case "rejections":
       return <Rejections route={route} />;
     case "health":
-      return <HealthView route={route} />;
+      return <HealthView route={route} isAdmin={roles.includes("admin")} />;
     case "providers":
-      return <ProvidersView />;
+      return <ProvidersView route={route} isAdmin={roles.includes("admin")} />;
+    case "destinations":
+      return <Destinations route={route} isAdmin={roles.includes("admin")} />;
     case "bookings":
       return <Bookings route={route} />;
+    case "audit":
+      return <AuditView route={route} />;
     case "flights":
       return <Flights route={route} />;
+    case "replays":
+      return <Replays route={route} />;
   }
 }
 
@@ -164,6 +201,31 @@ function NotFound() {
         </p>
       </Empty>
     </div>
+  );
+}
+
+/** Opens the command palette, also without a keyboard. */
+function PaletteButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      class="to-palette"
+      aria-haspopup="dialog"
+      aria-label="Command palette"
+      aria-keyshortcuts="Control+K Meta+K"
+      title="Command palette (Ctrl+K or ⌘K)"
+      onClick={onClick}
+    >
+      <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
+        <path
+          d="M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9ZM10.3 10.3 14 14"
+          fill="none"
+          stroke="currentColor"
+          stroke-width="1.6"
+          stroke-linecap="round"
+        />
+      </svg>
+    </button>
   );
 }
 
@@ -206,33 +268,13 @@ function secondsTo(timeMs: number): number {
   return Math.max(0, Math.ceil((timeMs - Date.now()) / 1_000));
 }
 
-function ThemeSwitch() {
-  const [chosen, setChosen] = useState(theme);
-  const next = chosen === null ? "dark" : chosen === "dark" ? "light" : null;
-  const name = chosen ?? "system";
-  return (
-    <button
-      type="button"
-      aria-label={`Theme: ${name}`}
-      title={`Theme: ${name}. Switch to ${next ?? "system"}.`}
-      onClick={() => {
-        setTheme(next);
-        setChosen(next);
-      }}
-    >
-      <span aria-hidden="true">{chosen === null ? "◐" : chosen === "dark" ? "●" : "○"}</span>
-    </button>
-  );
-}
-
-function SignOut({ token: bearer }: { readonly token: string }) {
-  const { roles, expiresAt } = readToken(bearer);
-  const expiry = expiresAt === null ? "" : `. Session expires ${ago(expiresAt, Date.now())}.`;
+function SignOut({ roles, expiresAt }: Pick<SessionInfo, "roles" | "expiresAt">) {
+  const expiry = `. Session expires ${ago(new Date(expiresAt), Date.now())}.`;
   return (
     <button
       type="button"
       title={`Signed in as ${roles.join(", ") || "operator"}${expiry}`}
-      onClick={() => signOut("signed-out")}
+      onClick={leave}
     >
       Sign out
     </button>

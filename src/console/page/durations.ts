@@ -17,6 +17,11 @@ export function ago(time: Date, now: number): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
+/** `41 ms`, `41.9 s`: how long a request took. */
+export function milliseconds(ms: number): string {
+  return ms < 10_000 ? `${ms.toLocaleString("en")}\u00a0ms` : `${(ms / 1_000).toFixed(1)}\u00a0s`;
+}
+
 /** `26 h`, `20 min`, `3 d 4 h`: a duration in its largest units, with non-breaking spaces. */
 export function span(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)}\u00a0s`;
@@ -24,6 +29,17 @@ export function span(seconds: number): string {
   if (seconds < 48 * 3_600) return `${Math.round(seconds / 3_600)}\u00a0h`;
   const hours = Math.round((seconds % 86_400) / 3_600);
   return `${Math.floor(seconds / 86_400)}\u00a0d${hours > 0 ? ` ${hours}\u00a0h` : ""}`;
+}
+
+/** `1 h 05 min`, `12 min 31 s`, `31 s`: what is left, at least `0 s`. */
+export function timeLeft(leftMs: number): string {
+  const seconds = Math.max(0, Math.ceil(leftMs / 1_000));
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) {
+    return `${Math.floor(minutes / 60)}\u00a0h ${String(minutes % 60).padStart(2, "0")}\u00a0min`;
+  }
+  const rest = `${seconds % 60}\u00a0s`;
+  return minutes === 0 ? rest : `${minutes}\u00a0min ${rest.padStart(4, "0")}`;
 }
 
 type Activity = Pick<

@@ -1,4 +1,6 @@
-import { signOut } from "./session.ts";
+import { consoleHeaders } from "./api.ts";
+import { signOut } from "./session/session.ts";
+import type { SessionInfo } from "./wire.ts";
 
 /** The state of the connection to the live feed. */
 export type FeedState =
@@ -15,6 +17,8 @@ interface Follower {
 
 /** Delays before each reconnect; the last one repeats. */
 const retryDelaysMs = [500, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+/** A stream that ends earlier did not end as planned: reconnect with a delay. */
+const leastStreamMs = 10_000;
 /** The server sends a heartbeat every 15 s. After this long without one, the connection counts as lost. */
 const idleTimeoutMs = 40_000;
 /**
@@ -25,26 +29,30 @@ const hiddenMs = 5_000;
 
 /**
  * Follows `GET /v1/feed` until `signal` aborts. Reconnects after every disconnect and resumes after the last
- * message. Uses `fetch`, because `EventSource` cannot send `Authorization` and a URL must not contain tokens.
+ * message. Uses `fetch`, because `EventSource` hides the status of a response and cannot send `Last-Event-ID` first.
  */
 export async function followFeed(
-  token: string,
+  sessionId: SessionInfo["id"],
   follower: Follower,
   signal: AbortSignal,
 ): Promise<void> {
   let lastEventId: string | null = null;
   let failures = 0;
+  let openedMs = 0;
   while (!signal.aborted) {
-    follower.onState({ name: "connecting" });
+    if (openedMs === 0) follower.onState({ name: "connecting" });
     try {
-      for await (const id of messages(token, lastEventId, signal, opened)) {
+      for await (const id of messages(sessionId, lastEventId, signal, opened)) {
         if (id === null) continue;
         lastEventId = id;
         follower.onMessage();
       }
+      // The server ends the streams of a session every minute, to look whether it still exists.
+      if (!signal.aborted && !isHidden() && Date.now() - openedMs > leastStreamMs) continue;
     } catch {
       // Disconnected or rejected: reconnect below.
     }
+    openedMs = 0;
     if (signal.aborted) return;
     if (isHidden()) {
       follower.onState({ name: "connecting" });
@@ -60,6 +68,7 @@ export async function followFeed(
 
   function opened(): void {
     failures = 0;
+    openedMs = Date.now();
     follower.onState({ name: "live" });
     follower.onOpen();
   }
@@ -67,7 +76,7 @@ export async function followFeed(
 
 /** Yields each message's id, or null for a heartbeat, until the stream ends or times out. */
 async function* messages(
-  token: string,
+  sessionId: SessionInfo["id"],
   lastEventId: string | null,
   signal: AbortSignal,
   opened: () => void,
@@ -81,13 +90,13 @@ async function* messages(
   };
   onVisibility();
   document.addEventListener("visibilitychange", onVisibility);
-  const headers = new Headers({ authorization: `Bearer ${token}`, accept: "text/event-stream" });
+  const headers = new Headers({ ...consoleHeaders, accept: "text/event-stream" });
   if (lastEventId !== null) headers.set("last-event-id", lastEventId);
   try {
     const ended = AbortSignal.any([signal, idle.signal]);
     const response = await fetch("v1/feed", { headers, signal: ended, cache: "no-store" });
-    if (response.status === 401) signOut("expired", token);
-    if (response.status === 403) signOut("forbidden", token);
+    if (response.status === 401) signOut("expired", sessionId);
+    if (response.status === 403) signOut("forbidden", sessionId);
     if (!response.ok || response.body === null) throw new Error(`${response.status}`);
     opened();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

@@ -17,6 +17,10 @@ interface SelectParts extends FilterParts {
   readonly all?: string;
   /** An option's label; by default the option itself. */
   readonly labelOf?: (option: string) => string;
+  /** The choice; by default the parameter's value. */
+  readonly value?: string;
+  /** Called with a choice; by default, it becomes the parameter's value. */
+  readonly onChoice?: (value: string) => void;
 }
 
 export function SelectFilter({
@@ -27,12 +31,13 @@ export function SelectFilter({
   preset = "",
   all = "All",
   labelOf = (option) => option,
+  value = route.query.get(name) ?? preset,
+  onChoice = (choice) => filter(route, name, choice),
 }: SelectParts) {
-  const value = route.query.get(name) ?? preset;
   return (
     <label>
       <span class="label">{label}</span>
-      <select value={value} onChange={(event) => filter(route, name, event.currentTarget.value)}>
+      <select value={value} onChange={(event) => onChoice(event.currentTarget.value)}>
         {preset === "" && <option value="">{all}</option>}
         {options.map((option) => (
           <option key={option} value={option}>
@@ -43,6 +48,19 @@ export function SelectFilter({
       </select>
     </label>
   );
+}
+
+type Parameter = readonly [name: string, value: string];
+
+/** The query of a request: the parameters of the address that the API knows by the same name, and others. */
+export function apiQuery(
+  query: URLSearchParams,
+  names: readonly string[],
+  others: readonly Parameter[],
+): string {
+  const named = names.map((name): Parameter => [name, query.get(name) ?? ""]);
+  const given = [...named, ...others].filter(([, value]) => value !== "");
+  return new URLSearchParams(given.map(([name, value]) => [name, value])).toString();
 }
 
 /** The filter is applied when typing has paused for this long. */

@@ -6,16 +6,32 @@ export const keys = [
   ["Enter", "Open and focus"],
   ["Esc", "Close"],
   ["/", "Filter"],
-  ["1 … 6", "Switch view"],
+  ["1 … 9", "Switch view"],
+  ["Ctrl + K, ⌘ K", "Command palette"],
   ["?", "Show shortcuts"],
 ] as const;
 
-/** Listens on the whole page, except for input fields and open dialogs. Returns a function that stops it. */
-export function listenToKeys(showHelp: () => void): () => void {
+interface Dialogs {
+  readonly showHelp: () => void;
+  readonly showPalette: () => void;
+}
+
+/**
+ * Listens on the whole page, except for open dialogs and, but for the palette's key, input fields. Returns
+ * a function that stops it.
+ */
+export function listenToKeys({ showHelp, showPalette }: Dialogs): () => void {
   const onKey = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (event.defaultPrevented) return;
+    const isOpen = document.querySelector("dialog[open]") !== null;
+    if (isPaletteKey(event)) {
+      // The browser has an action for this key: prevent it also while a dialog is open.
+      event.preventDefault();
+      if (!isOpen) showPalette();
+      return;
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isOpen) return;
     const target = event.target instanceof HTMLElement ? event.target : document.body;
-    if (document.querySelector("dialog[open]") !== null) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName)) {
       if (event.key === "Escape") target.blur();
       return;
@@ -24,6 +40,10 @@ export function listenToKeys(showHelp: () => void): () => void {
   };
   addEventListener("keydown", onKey);
   return () => removeEventListener("keydown", onKey);
+}
+
+function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  return key.toLowerCase() === "k" && ctrlKey !== metaKey && !altKey && !shiftKey;
 }
 
 /** Returns whether the key was handled. */

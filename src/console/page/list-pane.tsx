@@ -16,6 +16,8 @@ interface Parts<Item extends Listed> {
   readonly open: string | null;
   readonly query: URLSearchParams;
   readonly empty: ComponentChildren;
+  /** The names of the columns, in the order of the row's cells. Hidden where rows have two lines. */
+  readonly head: readonly string[];
 }
 
 /** A list that loads older items on scrolling. New items at the top do not move the visible ones. */
@@ -27,6 +29,7 @@ export function ListPane<Item extends Listed>({
   open,
   query,
   empty,
+  head,
 }: Parts<Item>) {
   const end = useRef<HTMLDivElement>(null);
   const count = list.items?.length ?? 0;
@@ -61,6 +64,7 @@ export function ListPane<Item extends Listed>({
       {list.error !== null && <ErrorMessage error={list.error} retry={list.refresh} />}
       {list.items === null && list.error === null && <Loading what={what[1]} />}
       {list.items !== null && count === 0 && empty}
+      {count > 0 && <ListHead of={what[0].replaceAll(" ", "-")} names={head} />}
       {count > 0 && (
         <ul class="rows">
           {list.items?.map((item) => (
@@ -85,6 +89,27 @@ export function ListPane<Item extends Listed>({
           )}
         </div>
       )}
+    </div>
+  );
+}
+
+interface HeadParts {
+  /** The class of the rows. */
+  readonly of: string;
+  /** In the order of the columns. */
+  readonly names: readonly string[];
+}
+
+/** The names of a list's columns. Hidden where rows have two lines. */
+export function ListHead({ of: rows, names }: HeadParts) {
+  return (
+    // Screen readers hear each row as one link: the heads would only repeat.
+    <div class={`row head ${rows}`} aria-hidden="true">
+      {names.map((name) => (
+        <span class="cell" key={name}>
+          {name}
+        </span>
+      ))}
     </div>
   );
 }
@@ -138,11 +163,14 @@ function Arrivals({ arrived, what }: Pick<Parts<never>, "what"> & { readonly arr
 export function Split({
   title,
   filters,
+  action = null,
   list,
   detail,
 }: {
   readonly title: string;
   readonly filters: ComponentChildren;
+  /** Beside the filters or, on a phone, beside the title. */
+  readonly action?: ComponentChildren;
   readonly list: ComponentChildren;
   readonly detail: ComponentChildren | null;
 }) {
@@ -153,6 +181,7 @@ export function Split({
         <header class="bar">
           <h1>{title}</h1>
           {filters}
+          {action}
         </header>
         {list}
       </section>

@@ -2,6 +2,7 @@ import { createContext } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
 import { type FeedState, followFeed } from "./feed.ts";
+import type { SessionInfo } from "./wire.ts";
 
 /** The live feed, as the views see it. */
 export interface Live {
@@ -16,8 +17,8 @@ export const useLive = (): Live => useContext(LiveContext);
 /** `news` increases at most this often, so that a burst of messages causes one reload. */
 const newsIntervalMs = 100;
 
-/** Follows the feed with this token until the component unmounts. */
-export function useFeed(token: string): Live {
+/** Follows the feed with this session until the component unmounts. */
+export function useFeed(sessionId: SessionInfo["id"]): Live {
   const [state, setState] = useState<FeedState>({ name: "connecting" });
   const [news, setNews] = useState(0);
   useEffect(() => {
@@ -30,12 +31,12 @@ export function useFeed(token: string): Live {
       }, newsIntervalMs);
     };
     const follower = { onOpen: countNews, onMessage: countNews, onState: setState };
-    void followFeed(token, follower, unmounted.signal);
+    void followFeed(sessionId, follower, unmounted.signal);
     return () => {
       unmounted.abort();
       if (timer !== null) clearTimeout(timer);
     };
-  }, [token]);
+  }, [sessionId]);
   return { state, news };
 }
 

@@ -56,7 +56,14 @@ export function useLoad<Answer>(
   const { news } = useLive();
   useEffect(() => void (error?.status === 0 && reload()), [news]);
 
-  const set = useCallback((value: Answer) => setHeld({ path, value }), [path]);
+  const set = useCallback(
+    (value: Answer) => {
+      // A response that is still on its way may be older.
+      pending.current?.abort();
+      setHeld({ path, value });
+    },
+    [path],
+  );
   return { value: keep || held.path === path ? held.value : null, error, reload, set };
 }
 

@@ -1,12 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 
 export const views = [
+  "issues",
   "events",
   "rejections",
   "health",
   "providers",
+  "destinations",
   "flights",
   "bookings",
+  "audit",
+  "replays",
 ] as const;
 export type View = (typeof views)[number];
 
@@ -27,7 +31,7 @@ export function readRoute(hash: string): Route | null {
   const [name = "", id = ""] = path.split("/");
   // `#code=…` is a one-time code, which sign-in removes from the address.
   const isEmpty = name === "" || name.startsWith("code=");
-  const view = isEmpty ? "events" : views.find((known) => known === name);
+  const view = isEmpty ? "issues" : views.find((known) => known === name);
   if (view === undefined) return null;
   return { view, id: id === "" ? null : decoded(id), query: new URLSearchParams(search) };
 }
@@ -43,9 +47,16 @@ export function go(view: View, id: string | null = null, query?: URLSearchParams
 
 /** Sets a filter without adding a history entry. An empty value removes it. */
 export function filter(route: Route, name: string, value: string): void {
+  filterAll(route, { [name]: value });
+}
+
+/** Like `filter`, for several filters at once. */
+export function filterAll(route: Route, values: Readonly<Record<string, string>>): void {
   const query = new URLSearchParams(route.query);
-  if (value === "") query.delete(name);
-  else query.set(name, value);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === "") query.delete(name);
+    else query.set(name, value);
+  }
   history.replaceState(null, "", writeRoute(route.view, route.id, query));
   dispatchEvent(new HashChangeEvent("hashchange"));
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { ago } from "./durations.ts";
+import { ago, timeLeft } from "./durations.ts";
 
 /** In the browser's time zone, with its name. */
 const exact = new Intl.DateTimeFormat("en-GB", {
@@ -14,20 +14,37 @@ setInterval(() => {
   for (const listener of listeners) listener();
 }, 1_000);
 
-/** A relative time. Its tooltip has the exact time, in UTC and in the browser's time zone. */
-export function Time({ at }: { readonly at: string }) {
-  const time = new Date(at);
+/** The text of `textAt` for the present time in milliseconds, which it keeps up to date. */
+function useTicking(textAt: (now: number) => string, at: string): string {
   const [text, setText] = useState("");
   useEffect(() => {
     // Sets text, not the time: Preact renders only if it has changed, and a list may have thousands of times.
-    const tick = () => setText(ago(new Date(at), Date.now()));
+    const tick = () => setText(textAt(Date.now()));
     tick();
     listeners.add(tick);
     return () => void listeners.delete(tick);
   }, [at]);
+  return text || textAt(Date.now());
+}
+
+/** A relative time. Its tooltip has the exact time, in UTC and in the browser's time zone. */
+export function Time({ at }: { readonly at: string }) {
+  const time = new Date(at);
+  const text = useTicking((now) => ago(time, now), at);
   return (
     <time dateTime={at} title={`${at}\n${exact.format(time)} (local time)`}>
-      {text || ago(time, Date.now())}
+      {text}
+    </time>
+  );
+}
+
+/** A countdown. */
+export function TimeLeft({ until }: { readonly until: string }) {
+  const time = new Date(until);
+  const text = useTicking((now) => timeLeft(time.getTime() - now), until);
+  return (
+    <time class="left" dateTime={until} title={`${until}\n${exact.format(time)} (local time)`}>
+      {text}
     </time>
   );
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
 import { words } from "./text.tsx";
+import type { DeliveryState } from "./wire.ts";
 
 export type Tone = "good" | "bad" | "warn" | "info" | "quiet";
 
@@ -26,6 +27,7 @@ const tones: Readonly<Record<string, Tone>> = {
   pending: "info",
   retrying: "warn",
   dead: "bad",
+  filtered: "quiet",
   confirmed: "good",
   cancelled: "bad",
   flown: "quiet",
@@ -34,6 +36,45 @@ const tones: Readonly<Record<string, Tone>> = {
   warning: "warn",
   error: "bad",
 };
+
+/**
+ * The delivery state of an event. Each has a shape of its own, so that the list can be scanned without
+ * telling red from green.
+ */
+const deliveryMarks: Readonly<Record<DeliveryState, readonly [glyph: string, label: string]>> = {
+  dead: ["✕", "Dead"],
+  retrying: ["↻", "Retrying"],
+  pending: ["…", "Pending"],
+  delivered: ["✓", "Delivered"],
+  none: ["–", "None"],
+};
+
+export function Delivery({ of: state }: { readonly of: DeliveryState }) {
+  const [glyph, label] = deliveryMarks[state];
+  return (
+    <span class={`mark ${state}`}>
+      <span class="glyph" aria-hidden="true">
+        {glyph}
+      </span>
+      {label}
+    </span>
+  );
+}
+
+/** The initials of a provider, in a colour of its own. */
+export function Monogram({ of: provider }: { readonly of: string }) {
+  const initials = provider
+    .split(/[_\-\s]+/)
+    .map((word) => word.charAt(0))
+    .join("")
+    .slice(0, 2);
+  const sum = Array.from(provider, (letter) => letter.charCodeAt(0)).reduce((a, b) => a + b, 0);
+  return (
+    <span class={`monogram tint-${(sum % 7) + 1}`} aria-hidden="true">
+      {initials.toUpperCase()}
+    </span>
+  );
+}
 
 /** A status of the API. */
 export function Status({ of: status }: { readonly of: string }) {
@@ -166,7 +207,8 @@ export function CopyButton({
   );
 }
 
-async function copy(text: string): Promise<void> {
+/** Copies a text and says whether it could. */
+export async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     notify("Copied");

@@ -1,4 +1,15 @@
 import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking-view.ts";
+import type { Destination as StoredDestination } from "../../gateway/destination.ts";
+import type { DestinationWithSecret } from "../../gateway/destinations/destinations.ts";
+import type {
+  ListedDelivery,
+  TestResult,
+} from "../../gateway/notifications/destination-deliveries.ts";
+import type { ListedDestination } from "../../gateway/notifications/destination-health.ts";
+import type {
+  FilterPreview,
+  PreviewedNotification,
+} from "../../gateway/notifications/filter-preview.ts";
 import type { EventTimeline, ListedEvent } from "../../gateway/events/events.ts";
 import type {
   DepartureLoads,
@@ -7,9 +18,28 @@ import type {
 import type { Notification as StoredNotification } from "../../gateway/notification.ts";
 import type { Page as StoredPage } from "../../base/page.ts";
 import type { DeliveryStatistics, HealthStatistics } from "../../gateway/statistics/statistics.ts";
+import type { DestinationLatency } from "../../gateway/statistics/destination-latency.ts";
 import type { User as StoredUser } from "../../identity/users/user.ts";
+import type {
+  Catalogue as StoredCatalogue,
+  CatalogueEntry as StoredEntry,
+} from "../../gateway/onboarding/catalogue-entries.ts";
+import type {
+  ProviderSetup as StoredSetup,
+  ProviderSetupWithSecret as StoredSetupWithSecret,
+} from "../../gateway/onboarding/onboarding.ts";
+import type { Acknowledgement as StoredAcknowledgement } from "../../gateway/delivery.ts";
 import type { ProviderStatus, ProviderStatuses } from "../../gateway/statistics/provider-status.ts";
 import type { ExplainedRejection } from "../../gateway/diagnosis/explanation.ts";
+import type {
+  Replay as StoredReplay,
+  ReplayCounts,
+  ReplayFailure as StoredReplayFailure,
+} from "../../gateway/replay.ts";
+import type { ReplayPreview as MadePreview } from "../../gateway/events/replays.ts";
+import type { Issue as StoredIssue, Issues as StoredIssues } from "../../gateway/issues/issue.ts";
+import type { AuditEntry } from "../../identity/audit/audit-entry.ts";
+import type { ConsoleSession } from "../../identity/sessions/session.ts";
 import type { Rejection as StoredRejection } from "../../gateway/rejection.ts";
 
 /** A type after a round trip through JSON: dates become strings. */
@@ -27,6 +57,15 @@ export interface Page<Item> {
   readonly pagination: Wire<StoredPage<never>["pagination"]>;
 }
 export type EventItem = Wire<ListedEvent>;
+export type AuditItem = Wire<AuditEntry>;
+export type SessionInfo = Wire<ConsoleSession>;
+export type Issue = Wire<StoredIssue>;
+export type IssueList = Wire<StoredIssues>;
+export type Replay = Wire<StoredReplay>;
+export type ReplayFailure = Wire<StoredReplayFailure>;
+export type ReplayOutcome = keyof ReplayCounts;
+export type ReplayPreview = Wire<MadePreview>;
+export type DeliveryState = NonNullable<EventItem["delivery"]>;
 export type EventDetail = Wire<EventTimeline>;
 export type NotificationItem = Wire<StoredNotification>;
 export type NotificationDetail = EventDetail["notifications"][number];
@@ -37,8 +76,24 @@ export type Deliveries = Wire<DeliveryStatistics>;
 export type Health = Wire<HealthStatistics>;
 export type Provider = Wire<ProviderStatus>;
 export type Providers = Wire<ProviderStatuses>;
+export type Catalogue = Wire<StoredCatalogue>;
+export type CatalogueEntry = Wire<StoredEntry>;
+export type ProviderSetup = Wire<StoredSetup>;
+export type ProviderSetupWithSecret = Wire<StoredSetupWithSecret>;
+export type Acknowledgement = Wire<StoredAcknowledgement>;
+export type Destination = Wire<StoredDestination>;
+/** Includes the health, which the page always asks for. */
+export type DestinationDetail = Wire<Required<ListedDestination>>;
+export type LatencySteps = Wire<DestinationLatency>;
+export type DestinationSecret = Wire<DestinationWithSecret>;
+/** Includes the attempts, which the page always asks for. */
+export type DeliveryItem = Wire<Required<ListedDelivery>>;
+export type TestOutcome = Wire<TestResult>;
+export type Preview = Wire<FilterPreview>;
+export type PreviewItem = Wire<PreviewedNotification>;
 /** Includes the history, which the API returns to admins only. */
-export type BookingDetail = Wire<Required<BookingDetails>>;
+export type BookingDetail = Wire<BookingDetails & Required<Pick<BookingDetails, "history">>>;
+export type BookingStatus = BookingItem["status"];
 export type User = Wire<StoredUser>;
 export type HistoryEntry = BookingDetail["history"][number];
 export type FlightLoad = Wire<StoredFlightLoad>;

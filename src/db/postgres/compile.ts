@@ -1,9 +1,9 @@
 import type { SQL as Client } from "bun";
-import { Column, is } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
+import { type Field, type ReadRow, rowReader } from "../rows.ts";
 import type { Sql, Statement, WriteResult } from "../statement.ts";
 
 import { dialect } from "./dialect.ts";
@@ -13,14 +13,6 @@ import { tableOf } from "./tables.ts";
 interface PostgresBuilder {
   prepare(name: string): { readonly fields?: readonly Field[] };
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
-}
-interface Decoder {
-  mapFromDriverValue(value: unknown): unknown;
-}
-/** A value of a row: its path in the row object, and its decoder (a column, or an expression's decoder). */
-interface Field {
-  readonly path: readonly string[];
-  readonly field: Column | { readonly decoder: Decoder };
 }
 
 /**
@@ -55,7 +47,7 @@ function prepared(query: PostgresBuilder): Run {
   if (fields === undefined) {
     return (on, values) => written(on.unsafe(sql, bind(values)).execute());
   }
-  const read = reader(fields);
+  const read = rowReader(fields);
   return (on, values) => readBy(read, on.unsafe(sql, bind(values)).values().execute());
 }
 
@@ -67,7 +59,7 @@ async function written(
 }
 
 async function readBy(
-  read: (values: readonly unknown[]) => Row,
+  read: ReadRow,
   answer: Promise<readonly (readonly unknown[])[]>,
 ): Promise<WriteResult<unknown>> {
   const rows = await answer;
@@ -83,29 +75,4 @@ function withoutNul(value: unknown): unknown {
   return typeof value === "string" && value.includes("\0")
     ? value.replaceAll("\0", "\u{FFFD}")
     : value;
-}
-
-type Row = Record<string, unknown>;
-
-// Guarantee: only this function sets `row[table]`, always to an object.
-function part(row: Row, table: string): Row {
-  return (row[table] ??= {}) as Row;
-}
-
-/** Builds a row from the values of a result: flat, or with a nested object for each table. */
-function reader(fields: readonly Field[]): (values: readonly unknown[]) => Row {
-  const columns = fields.map(({ path: [first = "", second], field }) => {
-    const decoder: Decoder = is(field, Column) ? field : field.decoder;
-    return { first, second, decoder };
-  });
-  return (values) => {
-    const row: Row = {};
-    for (const [index, { first, second, decoder }] of columns.entries()) {
-      const value = values[index];
-      const decoded = value === null ? null : decoder.mapFromDriverValue(value);
-      if (second === undefined) row[first] = decoded;
-      else part(row, first)[second] = decoded;
-    }
-    return row;
-  };
 }

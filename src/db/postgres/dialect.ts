@@ -1,4 +1,13 @@
-import { type Column, getTableName, type Placeholder, type SQL, sql } from "drizzle-orm";
+import {
+  type Column,
+  getTableName,
+  type Placeholder,
+  type SQL,
+  sql,
+  type Table,
+} from "drizzle-orm";
+
+import type { SearchTerm } from "../../base/search-terms.ts";
 
 import type { Dialect } from "../statement.ts";
 
@@ -17,14 +26,51 @@ export const dialect: Dialect = {
     // A parameter has the default collation of the database, whose lower case may differ from the index's.
     return sql`lower(${text} collate "C")`;
   },
-  newestSettled(column: Column) {
-    const name = sql.identifier(
-      `settled_${getTableName(column.table).replace(/s$/, "")}_${column.name}`,
-    );
-    return sql<number>`${name}()`.mapWith(Number);
+  nextInOrder(column: Column) {
+    return sql`${functionOf("next", column)}()`;
   },
+  newestSettled(column: Column) {
+    return sql<number>`${functionOf("settled", column)}()`.mapWith(Number);
+  },
+  joined: (text: SQL) => sql<string | null>`string_agg(${text}, ',')`,
   amongUnlocked(column: Column, query: SQL) {
     // As an array, so that the query runs, and locks rows, once.
     return sql`${column} = any(array(${query} for update skip locked))`;
   },
+  matches(index: Table, terms: Placeholder) {
+    const query = sql.param<unknown, string>(terms, {
+      // Guarantee: the values of statements with `matches` are typed by `searchesOver`.
+      mapToDriverValue: (value) => queryText(value as readonly SearchTerm[]),
+    });
+    return sql`${index}.words @@ ${query}::tsquery`;
+  },
+  matchesByRowid: false,
 };
+
+/** A tsquery. Words have only letters and digits, so no quote must be escaped. */
+function queryText(terms: readonly SearchTerm[]): string {
+  const phrases = terms.map(({ words, isPrefix }) => {
+    const quoted = words.map((word) => `'${plain(word)}'`).join(" <-> ");
+    return `(${quoted}${isPrefix ? ":*" : ""})`;
+  });
+  return phrases.join(" & ");
+}
+
+/** Words of the index begin with at most one `=`. */
+const noWord = "==";
+/** The index truncates words to so many characters. PostgreSQL rejects those of 2 KiB. */
+const maxWordLength = 500;
+
+/**
+ * The word as the function search_words of the schema stores it. Compatibility forms can contain other characters,
+ * or be none but those.
+ */
+function plain(word: string): string {
+  const letters = word.normalize("NFKD").replaceAll(/[\u0300-\u036f]|[^\p{L}\p{N}\p{M}=]/gu, "");
+  return Array.from(letters.toLowerCase()).slice(0, maxWordLength).join("") || noWord;
+}
+
+/** A function of a column, such as `settled_event_seq`. */
+function functionOf(what: "next" | "settled", column: Column) {
+  return sql.identifier(`${what}_${getTableName(column.table).replace(/s$/, "")}_${column.name}`);
+}

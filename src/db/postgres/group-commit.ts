@@ -2,7 +2,12 @@ import type { ReservedSQL, SQL } from "bun";
 
 import type { Write, WriteResult } from "../statement.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
-import { maxTransactionsPerCommit, unavailableReason, type Transaction } from "../transaction.ts";
+import {
+  bytesOf,
+  maxTransactionsPerCommit,
+  unavailableReason,
+  type Transaction,
+} from "../transaction.ts";
 
 import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
@@ -35,20 +40,24 @@ export function groupCommit(
   let waiting: Transaction[] = [];
   let scheduled = false;
   let underWay = 0;
+  /** Of all that wait or are under way. */
+  let waitingBytes = 0;
   let closed = false;
   const idle = Promise.withResolvers<void>();
   /** The error and time of the last failed write; null after a successful one. */
   let lastError: { readonly error: unknown; readonly atMs: number } | null = null;
 
   function enqueue(writes: readonly Write<unknown>[]): Promise<WriteResult<unknown>[]> {
-    const reason = unavailableReason(closed, waiting.length);
+    const reason = unavailableReason(closed, waiting.length, waitingBytes);
     if (reason !== null) return Promise.reject(reason);
     // An empty transaction checks whether commits work. On a full disk it would succeed while writes fail.
     if (writes.length === 0 && lastError && performance.now() - lastError.atMs < errorMemoryMs) {
       return Promise.reject(unavailable(lastError.error));
     }
     return new Promise((resolve, reject) => {
-      waiting.push({ writes, resolve, reject, onEnd: observer.transactionWaits() });
+      const bytes = bytesOf(writes);
+      waitingBytes += bytes;
+      waiting.push({ writes, bytes, resolve, reject, onEnd: observer.transactionWaits() });
       if (scheduled) return;
       scheduled = true;
       setImmediate(flush);
@@ -63,6 +72,7 @@ export function groupCommit(
       underWay += 1;
       void settle(group).finally(() => {
         underWay -= 1;
+        for (const { bytes } of group) waitingBytes -= bytes;
         flush();
       });
     }

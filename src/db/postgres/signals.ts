@@ -4,7 +4,7 @@ import type { Signals, Topic } from "../storage.ts";
 
 import type { ReplaceablePool } from "./replaceable-pool.ts";
 
-const topics: readonly Topic[] = ["notifications", "seats"];
+const topics: readonly Topic[] = ["notifications", "destinations", "seats"];
 /**
  * Finds the connections on which instances that serve this schema listen, in pg_stat_activity. The last
  * statement of such a connection is always a LISTEN, also after a reconnect. The server shows statements of

@@ -105,7 +105,7 @@ function lockContended(connection: ReservedSQL, group: readonly Transaction[]): 
       const row = statement.contended?.(values as never);
       if (row === undefined) continue;
       const ids = wanted.get(row.table.name) ?? new Set();
-      wanted.set(row.table.name, ids.add(row.id));
+      wanted.set(row.table.name, ids.add(lockNumber(row.id)));
     }
   }
   return [...wanted]
@@ -113,6 +113,11 @@ function lockContended(connection: ReservedSQL, group: readonly Transaction[]): 
     .map(([table, ids]) =>
       send(connection, lockText, [table, [...ids].toSorted((one, other) => one - other)]),
     );
+}
+
+/** An advisory lock has room for 32 bits. */
+function lockNumber(id: number | string): number {
+  return typeof id === "number" ? id : Bun.hash.crc32(id) | 0;
 }
 
 /**

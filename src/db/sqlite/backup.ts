@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite";
 import { backup, DatabaseSync } from "node:sqlite";
 
+import { syncCommits } from "./durability.ts";
+
 /** Pages copied between two progress reports: 4 MB, a few milliseconds. */
 const pagesPerReport = 1_000;
 /** How long a copy waits for another process's lock. */
@@ -41,6 +43,6 @@ export async function copyDatabase(
  */
 export function foldLog(file: string): void {
   using client = new Database(file, { readwrite: true });
-  client.run("pragma synchronous = full");
+  syncCommits(client);
   client.run("pragma journal_mode = delete");
 }

@@ -1,84 +1,64 @@
-import type { Database, SQLQueryBindings, Statement as Prepared } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import { binder } from "../binder.ts";
 import { compiler } from "../compiler.ts";
-import type { Sql, Statement, WriteResult } from "../statement.ts";
+import { type Field, type ReadRow, rowReader } from "../rows.ts";
+import type { Sql } from "../statement.ts";
 
 import { dialect } from "./dialect.ts";
+import type { Bound } from "./group.ts";
 import { tableOf } from "./tables.ts";
 
-/** A complete query of Drizzle's synchronous SQLite driver. */
+/** A complete query of Drizzle's SQLite driver. */
 interface SqliteBuilder {
-  prepare(): {
-    execute(values: object): { sync(): unknown[] | { changes: number } };
-  };
+  prepare(): { readonly fields?: readonly Field[] };
   toSQL(): { readonly sql: string; readonly params: readonly unknown[] };
 }
 
-/** A compiled statement. */
-type Run = (values: object) => WriteResult<unknown>;
-export type Compile = (statement: Statement<never, unknown>) => Run;
+/** A statement as SQL text. Each connection prepares it itself. */
+export interface Compiled {
+  readonly sql: string;
+  /** Returns the parameters. Throws when a value is missing or has a type that SQLite does not store. */
+  readonly bind: (values: object) => Bound[];
+  /** Null for a statement that returns no rows. */
+  readonly read: ReadRow | null;
+}
 
-export function compilerOf(client: Database): Compile {
-  return compiler({
-    // Guarantee: Sql lists only methods that Drizzle's SQLite builders have, with the same meaning;
-    // the storage suite runs every statement of the program through it.
-    builders: drizzle(client) as unknown as Sql,
-    tableOf,
-    dialect,
+/** Drizzle only builds the text and describes the rows; it runs nothing. */
+const noClient = { prepare: () => null };
+
+/** Compiles each statement once, for all databases that this process opens. */
+export const compile = compiler<Compiled>({
+  // Guarantee: a builder calls no method of the client but `prepare`, whose result is not used here. Sql lists
+  // only methods that Drizzle's SQLite builders have, with the same meaning; the storage suite runs every
+  // statement of the program through it.
+  builders: drizzle(noClient as unknown as Database) as unknown as Sql,
+  tableOf,
+  dialect,
+  prepare(query) {
     // Guarantee: Drizzle's SQLite builders made the query.
-    prepare: (query) => prepared(client, query as SqliteBuilder),
-  });
-}
-
-const noRows: readonly unknown[] = [];
-
-/**
- * Prepares a query. Drizzle runs queries that return rows, because it maps them. Queries that only write
- * are bound here, without Drizzle's check of every parameter.
- */
-function prepared(client: Database, query: SqliteBuilder): Run {
-  const { sql, params } = query.toSQL();
-  const statement = client.prepare(sql);
-  if (statement.reader) {
-    statement.finalize();
-    const mapped = query.prepare();
-    return (values) => {
-      const rows = mapped.execute(values).sync();
-      return Array.isArray(rows)
-        ? { rows, changes: rows.length }
-        : { rows: noRows, changes: rows.changes };
+    const builder = query as SqliteBuilder;
+    const { sql, params } = builder.toSQL();
+    const { fields } = builder.prepare();
+    return {
+      sql,
+      bind: binder(params, bindable),
+      read: fields === undefined ? null : rowReader(fields),
     };
+  },
+});
+
+function bindable(value: unknown): Bound {
+  switch (typeof value) {
+    case "string":
+    case "number":
+    case "bigint":
+    case "boolean":
+      return value;
+    default:
+      if (value === null || value instanceof Uint8Array) return value;
+      throw new TypeError(`SQLite cannot store a value of type ${typeof value}`);
   }
-  const bind = binder(params, bindable);
-  return (values) => {
-    const { changes } = statement.run(...bind(values));
-    return { rows: noRows, changes: changes };
-  };
-}
-
-// Guarantee: column encoders return types that the driver binds; the driver throws on any other.
-function bindable(value: unknown): SQLQueryBindings {
-  return value as SQLQueryBindings;
-}
-
-/**
- * Returns a function that closes the connection and all its statements. Call it before any statement is
- * prepared. A statement that is not finalized keeps the file open until it is garbage-collected.
- */
-export function closer(client: Database): () => void {
-  const statements: Pick<Prepared, "finalize">[] = [];
-  const prepare = client.prepare.bind(client);
-  // Guarantee: same parameters and return value as the method it replaces.
-  client.prepare = ((...query: Parameters<typeof prepare>) => {
-    const statement = prepare(...query);
-    statements.push(statement);
-    return statement;
-  }) as typeof prepare;
-  return () => {
-    for (const statement of statements.splice(0)) statement.finalize();
-    client.close();
-  };
 }

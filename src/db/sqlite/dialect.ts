@@ -1,4 +1,13 @@
-import { type Column, type Placeholder, type SQL, sql } from "drizzle-orm";
+import {
+  type Column,
+  getTableName,
+  type Placeholder,
+  type SQL,
+  sql,
+  type Table,
+} from "drizzle-orm";
+
+import type { SearchTerm } from "../../base/search-terms.ts";
 
 import type { Dialect } from "../statement.ts";
 
@@ -14,12 +23,36 @@ export const dialect: Dialect = {
   nextNumber(column: Column) {
     return sql`(select coalesce(max(${column}), 0) + 1 from ${column.table})`;
   },
+  nextInOrder(column: Column, timeMs: SQL) {
+    return sql`(select max(coalesce(max(${column}), 0) + 1, ${timeMs}) from ${column.table})`;
+  },
   // SQLite has one writer at a time, so rows become visible in the order of their numbers.
   newestSettled(column: Column) {
     return sql<number>`coalesce(max(${column}), 0)`.mapWith(Number);
   },
+  joined: (text: SQL) => sql<string | null>`group_concat(${text}, ',')`,
   // SQLite has one writer at a time, so no row is locked by another transaction.
   amongUnlocked(column: Column, query: SQL) {
     return sql`${column} in (${query})`;
   },
+  matches(index: Table, terms: Placeholder) {
+    const query = sql.param<unknown, string>(terms, {
+      // Guarantee: the values of statements with `matches` are typed by `searchesOver`.
+      mapToDriverValue: (value) => matchText(value as readonly SearchTerm[]),
+    });
+    return sql`${sql.identifier(getTableName(index))} match ${query}`;
+  },
+  matchesByRowid: true,
 };
+
+/** A query of FTS5 (sqlite.org/fts5.html, section 3). Words have only letters and digits, so none is syntax. */
+function matchText(terms: readonly SearchTerm[]): string {
+  return terms.map(termText).join(" AND ");
+}
+
+/** FTS5 reads all matches of a prefix at once, but those of words one by one, so known words replace it. */
+function termText({ words, isPrefix, lastWords }: SearchTerm): string {
+  if (lastWords === undefined) return `"${words.join(" ")}"${isPrefix ? " *" : ""}`;
+  const phrases = lastWords.map((last) => `"${[...words.slice(0, -1), last].join(" ")}"`);
+  return `(${phrases.join(" OR ")})`;
+}

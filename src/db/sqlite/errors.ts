@@ -28,6 +28,43 @@ const advice: Readonly<Record<string, string>> = {
   SQLITE_NOMEM: "Out of memory: give this machine more, or run fewer programs on it",
 };
 
+/** The code of a `DatabaseError` whose message is the advice. */
+const ownCode = "SKYHOOK_STORAGE";
+
+/** An error in plain data: classes are lost between threads. `code` is null for one that is not SQLite's. */
+export interface DatabaseFailure {
+  readonly code: string | null;
+  readonly message: string;
+}
+
+/** An error of a statement or of the database, with SQLite's result code, such as `SQLITE_FULL`. */
+export class DatabaseError extends Error {
+  override readonly name = "DatabaseError";
+
+  constructor(
+    readonly code: string | null,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** An error that makes the database unusable, for any statement. `whatToDo` is for operators. */
+export function storageError(whatToDo: string): DatabaseError {
+  return new DatabaseError(ownCode, whatToDo);
+}
+
+export function failureOf(error: unknown): DatabaseFailure {
+  return {
+    code: codeOf(error),
+    message: error instanceof Error ? error.message : String(error),
+  };
+}
+
+export function errorOf({ code, message }: DatabaseFailure): DatabaseError {
+  return new DatabaseError(code, message);
+}
+
 /** Thrown for a stored value that this program cannot have written. */
 export class DamagedValue extends Error {
   override readonly name = "DamagedValue";
@@ -35,6 +72,8 @@ export class DamagedValue extends Error {
 
 /** For the Retry-After header: locks and full disks seldom clear sooner. */
 const retryAfterSeconds = 5;
+/** For errors that last until the program is started again. */
+const retryAfterRestartSeconds = 60;
 
 /** True for an error of the disk, the file or a lock; false for a statement's own (a constraint, a bug). */
 export function isStorageError(error: unknown): boolean {
@@ -43,15 +82,23 @@ export function isStorageError(error: unknown): boolean {
 
 function adviceFor(error: unknown): string | undefined {
   if (error instanceof DamagedValue) return damaged;
-  const code = error instanceof SQLiteError ? (error.code ?? "") : "";
+  const code = codeOf(error);
+  if (code === null) return undefined;
+  if (code === ownCode) return error instanceof Error ? error.message : undefined;
   // Extended codes start with the primary one: SQLITE_IOERR_WRITE.
   const primary = Object.keys(advice).find((known) => code.startsWith(known));
   return primary === undefined ? undefined : advice[primary];
 }
 
+function codeOf(error: unknown): string | null {
+  return error instanceof SQLiteError || error instanceof DatabaseError
+    ? (error.code ?? null)
+    : null;
+}
+
 /** True while another connection holds the lock that a writer needs. */
 export function isLocked(error: unknown): boolean {
-  return error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY") === true;
+  return codeOf(error)?.startsWith("SQLITE_BUSY") === true;
 }
 
 /**
@@ -62,7 +109,7 @@ export function unavailable(error: unknown): unknown {
   const whatToDo = adviceFor(error);
   if (whatToDo === undefined) return error;
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {
-    retryAfterSeconds,
+    retryAfterSeconds: codeOf(error) === ownCode ? retryAfterRestartSeconds : retryAfterSeconds,
     cause: new Error(whatToDo, { cause: error }),
   });
 }

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, realpathSync, statSync } from "node:fs";
 
-import { AppError } from "../../base/errors.ts";
+import { storageError } from "./errors.ts";
 
 /** Resolves symbolic links to the database file; SQLite keeps its log beside the target. */
 export const resolved = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
@@ -23,7 +23,7 @@ export function identityOf(file: string): string | null {
 /** Watches the files of an open database. */
 export interface InPlace {
   /**
-   * Throws `unavailable` once a file was removed or replaced, or the log was truncated. SQLite would keep
+   * Throws a storage error once a file was removed or replaced, or the log was truncated. SQLite would keep
    * writing to the old files, and acknowledged data would be lost when this process ends.
    */
   require(): void;
@@ -37,11 +37,18 @@ export interface InPlace {
 const frameHeaderBytes = 24;
 const logHeaderBytes = 32;
 
-export function inPlace(file: string, client: Database): InPlace {
-  if (file === ":memory:") return { require() {}, mayCheckpoint: () => true };
-  const files = filesOf(file);
+/** The identity of each file of a database, by name. */
+export type Identities = ReadonlyMap<string, string | null>;
+
+/** Call it once the database is open and has a log. */
+export function identitiesOf(file: string): Identities {
+  return new Map(filesOf(file).map((name) => [name, identityOf(name)]));
+}
+
+/** `opened`: the files as they were when the database was opened. */
+export function inPlace(client: Database, opened: Identities): InPlace {
+  const files = [...opened.keys()];
   const [, log = "", index = ""] = files;
-  const opened = new Map(files.map((name) => [name, identityOf(name)]));
   const isSame = (name: string) => identityOf(name) === opened.get(name);
   const pageBytes = Number(client.query("pragma page_size").values()[0]?.[0]);
   // Changes nothing: the second column is the number of frames in the log, according to its index.
@@ -62,8 +69,6 @@ export function inPlace(file: string, client: Database): InPlace {
     },
     mayCheckpoint() {
       try {
-        // The frame count does not include an open transaction.
-        if (client.inTransaction) client.run("rollback");
         return !isSame(log) || (isSame(index) && isLogWhole());
       } catch {
         return false;
@@ -72,9 +77,6 @@ export function inPlace(file: string, client: Database): InPlace {
   };
 }
 
-function lost(what: string): AppError {
-  return new AppError("unavailable", "The database cannot be used at the moment; try again", {
-    retryAfterSeconds: 60,
-    cause: new Error(`${what}: start skyhook again`),
-  });
+function lost(what: string): Error {
+  return storageError(`${what}: start skyhook again`);
 }

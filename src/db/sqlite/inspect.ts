@@ -4,7 +4,8 @@ import { rowsOf } from "../compiler.ts";
 import { type Schema, unfinishedCopy } from "../schema.ts";
 import type { Statement } from "../statement.ts";
 
-import { closer, compilerOf } from "./compile.ts";
+import { compile } from "./compile.ts";
+import { closer } from "./connection.ts";
 
 /**
  * Returns the migrations that a start would apply to the database in `file`; none when its schema is
@@ -59,7 +60,15 @@ export function rowsIn<Values extends object, Row>(
   const client = new Database(file, { readonly: true });
   const close = closer(client);
   try {
-    return rowsOf(statement, compilerOf(client)(statement)(values).rows);
+    const { sql, bind, read } = compile(statement);
+    if (read === null) return [];
+    return rowsOf(
+      statement,
+      client
+        .prepare(sql)
+        .values(...bind(values))
+        .map(read),
+    );
   } finally {
     close();
   }

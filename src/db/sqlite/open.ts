@@ -1,24 +1,32 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
+
+import { makePrivateFolder } from "../../base/private-file.ts";
 
 import { rowsOf } from "../compiler.ts";
 import type { Schema } from "../schema.ts";
 import type { Storage, StorageObserver } from "../storage.ts";
 
-import { closer, compilerOf } from "./compile.ts";
+import { compile } from "./compile.ts";
+import { closer, configure, preparer } from "./connection.ts";
+import { requireSafeSqlite, versionOf } from "./durability.ts";
 import { unavailable } from "./errors.ts";
 import { groupCommit } from "./group-commit.ts";
-import { inPlace } from "./in-place.ts";
+import { identitiesOf, inPlace } from "./in-place.ts";
 import { migrate } from "./migrate.ts";
+import { inlineWriter, threadWriter } from "./writer.ts";
 
-/** How long a call blocks inside SQLite for another process's lock; longer waits do not block the event loop. */
+/** How long a read blocks the event loop for another process's lock. */
 const busyTimeoutMs = 25;
 
 /** Connections that must not be closed or garbage-collected, because that would checkpoint their log. */
 const leftOpen: Database[] = [];
 
-/** Opens the database in `file`, and creates it if it is missing. `:memory:` opens one in memory. */
+/**
+ * Opens the database in `file`, and creates it if it is missing. `:memory:` opens one in memory. This thread
+ * reads on a connection of its own; the storage thread writes (writer.ts).
+ */
 export function openSqlite(
   schema: Schema,
   file: string,
@@ -27,15 +35,23 @@ export function openSqlite(
 ): Storage {
   const { client, close, migrated } = openCurrent(schema, file, isForCopy);
   if (migrated.length > 0) observer.migrated(migrated);
-  const compile = compilerOf(client);
-  const place = inPlace(file, client);
+  const { writer, mayCheckpoint } =
+    file === ":memory:" ? inMemory(client) : onDisk(client, file, observer);
+  const commits = groupCommit(writer, observer);
+  const prepare = preparer(client);
   let isClosed = false;
-  const commits = groupCommit(client, compile, () => place.require(), observer);
   return {
     dialect: "sqlite",
     async all(statement, values) {
+      const { sql, bind, read } = compile(statement);
+      if (read === null) throw new Error("A statement that returns no rows is not a read");
       try {
-        return rowsOf(statement, compile(statement)(values).rows);
+        return rowsOf(
+          statement,
+          prepare(sql)
+            .values(...bind(values))
+            .map(read),
+        );
       } catch (error) {
         throw unavailable(error);
       }
@@ -48,32 +64,47 @@ export function openSqlite(
       await commits.close();
       if (isClosed) return;
       isClosed = true;
-      if (place.mayCheckpoint()) close();
+      // The last connection to close checkpoints, so that is the writer's, or none.
+      if (mayCheckpoint()) close();
       else leftOpen.push(client);
+      await writer.close();
     },
+  };
+}
+
+function inMemory(client: Database) {
+  return { writer: inlineWriter(client), mayCheckpoint: () => true };
+}
+
+function onDisk(client: Database, file: string, observer: StorageObserver) {
+  client.run("pragma query_only = on");
+  const opened = identitiesOf(file);
+  const place = inPlace(client, opened);
+  const onDeath = (why: string) =>
+    observer.warning(
+      `the storage thread ended (${why}) and is started again; its transactions failed`,
+    );
+  return {
+    writer: threadWriter(file, opened, onDeath),
+    mayCheckpoint: () => place.mayCheckpoint(),
   };
 }
 
 /** Closes the connection before it throws, because callers that wait for a lock retry. */
 function openCurrent(schema: Schema, file: string, isForCopy: boolean) {
   const inMemory = file === ":memory:";
-  if (!inMemory) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (!inMemory) makePrivateFolder(dirname(file));
   const client = new Database(file, { create: true, strict: true });
   const close = closer(client);
   try {
-    if (!inMemory) chmodSync(file, 0o600);
-    configure(client);
+    if (!inMemory) {
+      requireSafeSqlite(versionOf(client));
+      chmodSync(file, 0o600);
+    }
+    configure(client, busyTimeoutMs);
     return { client, close, migrated: migrate(client, schema, isForCopy) };
   } catch (error) {
     close();
     throw error;
   }
-}
-
-function configure(client: Database): void {
-  client.run(`pragma busy_timeout = ${busyTimeoutMs}`);
-  client.run("pragma journal_mode = wal");
-  // FULL syncs the log on every commit, so acknowledged data survives a power failure.
-  client.run("pragma synchronous = full");
-  client.run("pragma mmap_size = 1073741824");
 }

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 
-import { writePrivately } from "../../base/private-file.ts";
+import { makePrivateFolder, writePrivately } from "../../base/private-file.ts";
 
 import { isLocked } from "./errors.ts";
 import { filesOf, identityOf, resolved } from "./in-place.ts";
@@ -33,25 +33,21 @@ interface Holder {
  * names the other server.
  */
 export function lockFolder(file: string): ServerLock {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makePrivateFolder(dirname(file));
   const { lock, note } = placesOf(file);
-  const client = new Database(lock, { create: true });
+  const held = exclusiveLock(lock);
+  if (held === null) {
+    throw new Error(
+      `${named(holderIn(note))} already serves the database in ${dirname(lock)}: stop it first, or set DATA_DIR or DATABASE_URL to another folder`,
+    );
+  }
   try {
-    chmodSync(lock, 0o600);
-    client.run(`pragma busy_timeout = ${lookMs}`);
-    // Nothing is ever written to it.
-    client.run("pragma journal_mode = memory");
-    client.run("begin exclusive");
     // Left behind by a server that was killed.
     rmSync(note, { force: true });
     say([]);
   } catch (error) {
-    client.close();
-    if (!isLocked(error)) throw error;
-    throw new Error(
-      `${named(holderIn(note))} already serves the database in ${dirname(lock)}: stop it first, or set DATA_DIR or DATABASE_URL to another folder`,
-      { cause: error },
-    );
+    held.release();
+    throw error;
   }
 
   function say(files: Holder["files"]): void {
@@ -63,9 +59,29 @@ export function lockFolder(file: string): ServerLock {
     opened: () => say(filesOf(file).map(identityOf)),
     release(): void {
       rmSync(note, { force: true });
-      client.close();
+      held.release();
     },
   };
+}
+
+/**
+ * Takes the lock that an empty database at `path` is, or returns null if another process has it. The operating
+ * system releases it when the process ends.
+ */
+export function exclusiveLock(path: string): { release(): void } | null {
+  const client = new Database(path, { create: true });
+  try {
+    chmodSync(path, 0o600);
+    client.run(`pragma busy_timeout = ${lookMs}`);
+    // Nothing is ever written to it.
+    client.run("pragma journal_mode = memory");
+    client.run("begin exclusive");
+    return { release: () => client.close() };
+  } catch (error) {
+    client.close();
+    if (isLocked(error)) return null;
+    throw error;
+  }
 }
 
 /**

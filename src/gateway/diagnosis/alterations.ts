@@ -36,20 +36,25 @@ export const bodyAlterations: readonly Alteration<Uint8Array>[] = [
   },
 ];
 
-/** Mistakes in copying a secret. */
-export const secretAlterations: readonly Alteration<string | Uint8Array>[] = [
+/** A mistake in copying a secret. `undo` returns keys; `keyOf` derives the key of a text as the scheme does. */
+export interface SecretAlteration extends Explanation {
+  readonly undo: (secret: string, keyOf: KeyOf) => readonly (string | Uint8Array)[];
+}
+type KeyOf = (secret: string) => readonly (string | Uint8Array)[];
+
+export const secretAlterations: readonly SecretAlteration[] = [
   {
     cause: "secret-white-space",
     detail:
       "The delivery verifies with different white space around the secret. Remove spaces and line breaks from the secret in Skyhook (environment variables are not trimmed) and at the provider.",
-    undo: (secret) =>
-      typeof secret === "string" ? [secret.trim(), `${secret.trim()}\n`, `${secret.trim()} `] : [],
+    undo: (secret, keyOf) =>
+      [secret.trim(), `${secret.trim()}\n`, `${secret.trim()} `].flatMap(keyOf),
   },
   {
     cause: "secret-encoding",
     detail:
-      "The delivery verifies with the secret decoded from hex or base64, or without its prefix. Skyhook uses the text of a secret as the key. Configure the same key at the provider and in Skyhook.",
-    undo: (secret) => (typeof secret === "string" ? decodings(secret) : []),
+      "The delivery verifies with the secret decoded from hex or base64, not decoded, or without its prefix. Configure the same key at the provider and in Skyhook.",
+    undo: decodings,
   },
 ];
 
@@ -90,6 +95,7 @@ function decodings(secret: string): readonly (string | Uint8Array)[] {
   const isHex = /^(?:[0-9a-f]{2})+$/i.test(bare);
   const isBase64 = /^[\w+/-]+={0,2}$/.test(bare);
   return [
+    secret,
     bare,
     ...(isHex ? [Buffer.from(bare, "hex")] : []),
     ...(isBase64 ? [Buffer.from(bare, "base64")] : []),

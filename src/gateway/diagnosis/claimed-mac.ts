@@ -1,16 +1,18 @@
-import type { SignatureScheme } from "../signatures/signature.ts";
+import { exactText, lookup, type PlaceSource } from "../signatures/place.ts";
+import type { HmacScheme } from "../signatures/scheme.schema.ts";
+import { placesOf } from "../signatures/scheme.ts";
 
 /** A form of signature that the strict verifier does not accept. */
 export type Oddity =
   "hex-for-base64" | "base64-for-hex" | "upper-case-hex" | "missing-prefix" | "malformed-signature";
 
-/** A signature as a lenient parser reads it from a header. Verification is strict. */
+/** A signature as a lenient parser reads it. Verification is strict. */
 export interface ClaimedMac {
   readonly mac: Buffer;
   /** Derived from the length of the MAC. */
-  readonly algorithm: "sha1" | "sha256" | "sha512";
-  /** The signed text before the body: the time, if the scheme has one. */
-  readonly signedPrefix: string;
+  readonly algorithm: HmacScheme["algorithm"];
+  /** The time as sent, or an empty text. */
+  readonly timestamp: string;
   /** Null if the form is right. */
   readonly oddity: Oddity | null;
 }
@@ -18,55 +20,70 @@ export interface ClaimedMac {
 const algorithmByBytes: Readonly<Record<number, ClaimedMac["algorithm"]>> = {
   20: "sha1",
   32: "sha256",
+  48: "sha384",
   64: "sha512",
 };
 
-/** All signatures in a header whose length is that of a known MAC. */
-export function claimedMacs(scheme: SignatureScheme, header: string): readonly ClaimedMac[] {
-  if (scheme.signed !== "timestamp-dot-raw") return readMac(scheme, header.trim(), "");
-  const items = header.split(",").map((item) => item.trim());
-  const time = items.find((item) => item.startsWith("t="))?.slice(2) ?? "";
-  return items
-    .filter((item) => item.startsWith("v1="))
-    .flatMap((item) => readMac(scheme, item.slice(3), `${time}.`));
+/** All signatures in a delivery whose length is that of a known MAC. */
+export function claimedMacs(scheme: HmacScheme, source: PlaceSource): readonly ClaimedMac[] {
+  const sent = placesOf(scheme).map((place) => exactText(lookup(place)(source)));
+  return sent.flatMap((value) => (value === null ? [] : macsIn(scheme, source, value)));
 }
 
-/** The time in a signature header, in seconds since the epoch, or null if it has none. */
-export function claimedSeconds(header: string): number | null {
-  const digits = /(?:^|,)\s*t=(\d{1,12})\s*(?:,|$)/.exec(header)?.[1];
-  return digits === undefined ? null : Number(digits);
+/** The signed time as sent, or an empty text. */
+export function claimedTime(
+  { timestamp, items }: Pick<HmacScheme, "timestamp" | "items">,
+  source: PlaceSource,
+  signature: string,
+): string {
+  const { from, item } = timestamp ?? {};
+  if (from !== undefined) return exactText(lookup(from)(source)) ?? "";
+  if (item === undefined || items === undefined) return "";
+  const list = signature.split(items.separator).map((each) => each.trim());
+  return list.find((each) => each.startsWith(item))?.slice(item.length) ?? "";
 }
 
-function readMac(
-  scheme: SignatureScheme,
-  text: string,
-  signedPrefix: string,
-): readonly ClaimedMac[] {
-  const prefix = scheme.prefix ?? "";
+function macsIn(scheme: HmacScheme, source: PlaceSource, value: string): readonly ClaimedMac[] {
+  const { items } = scheme;
+  const timestamp = claimedTime(scheme, source, value);
+  const texts = items === undefined ? [value.trim()] : value.split(items.separator);
+  return texts.flatMap((text) => readMac(scheme, text.trim(), timestamp));
+}
+
+function readMac(scheme: HmacScheme, text: string, timestamp: string): readonly ClaimedMac[] {
+  const { items } = scheme;
+  // Other items are a time or another version.
+  if (items !== undefined && !text.startsWith(items.signature)) return [];
+  const prefix = items?.signature ?? scheme.prefix ?? "";
   const encoded = text.startsWith(prefix)
     ? text.slice(prefix.length)
-    : text.replace(/^sha-?(?:1|256|512)[=:]/i, "");
+    : text.replace(/^(?:sha-?(?:1|256|384|512)|v\d)[=:]/i, "");
   const decoded = decode(scheme, encoded);
   if (decoded === null) return [];
   const algorithm = algorithmByBytes[decoded.mac.length];
   if (algorithm === undefined) return [];
   const oddity = decoded.oddity ?? (text.startsWith(prefix) ? null : "missing-prefix");
-  return [{ mac: decoded.mac, algorithm, signedPrefix, oddity }];
+  return [{ mac: decoded.mac, algorithm, timestamp, oddity }];
 }
 
 /** Distinguishes hex from base64 by length: no MAC has the same length in both. */
-function decode(
-  { encoding }: SignatureScheme,
-  text: string,
-): Pick<ClaimedMac, "mac" | "oddity"> | null {
-  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128})$/i.test(text)) {
-    const isUpper = text !== text.toLowerCase();
-    const oddity = encoding === "base64" ? "hex-for-base64" : isUpper ? "upper-case-hex" : null;
-    return { mac: Buffer.from(text, "hex"), oddity };
+function decode({ encoding }: HmacScheme, text: string): Pick<ClaimedMac, "mac" | "oddity"> | null {
+  const isHex = encoding.startsWith("hex");
+  if (/^(?:[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})$/i.test(text)) {
+    return {
+      mac: Buffer.from(text, "hex"),
+      oddity: isHex ? caseOf(encoding, text) : "hex-for-base64",
+    };
   }
   if (!/^[\w+/-]+={0,2}$/.test(text)) return null;
   const mac = Buffer.from(text, "base64");
-  const isCanonical = mac.toString("base64") === text;
-  const oddity = encoding === "hex" ? "base64-for-hex" : isCanonical ? null : "malformed-signature";
-  return { mac, oddity };
+  if (isHex) return { mac, oddity: "base64-for-hex" };
+  const isCanonical = mac.toString(encoding === "base64url" ? encoding : "base64") === text;
+  return { mac, oddity: isCanonical ? null : "malformed-signature" };
+}
+
+function caseOf(encoding: HmacScheme["encoding"], text: string): Oddity | null {
+  if (encoding === "hex-any-case") return null;
+  if (encoding === "hex-upper") return text === text.toUpperCase() ? null : "malformed-signature";
+  return text === text.toLowerCase() ? null : "upper-case-hex";
 }

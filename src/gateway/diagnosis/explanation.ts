@@ -17,11 +17,14 @@ export const causes = [
   "secret-white-space",
   "secret-encoding",
   "secret-of-another-provider",
+  "url-changed",
   "stale-timestamp",
   "missing-signature",
   "several-signatures",
   "malformed-signature",
+  "missing-signed-value",
   "missing-timestamp",
+  "untrusted-key",
   "unsupported-scheme",
   "body-too-large",
   "unsupported-encoding",
@@ -36,6 +39,14 @@ export interface Explanation {
   readonly cause: Cause;
   /** What happened and what to do, in plain words. */
   readonly detail: string;
+  /** What was tried without success, if no cause was found. `detail` says the same in one paragraph. */
+  readonly checklist?: Checklist;
+}
+
+export interface Checklist {
+  readonly finding: string;
+  readonly ruledOut: readonly string[];
+  readonly nextSteps: readonly string[];
 }
 
 /** A rejection with the received data and its explanation. */
@@ -50,6 +61,9 @@ export interface ExplainedRejection extends Rejection, BodyText {
 /** The input of an explanation, from a stored rejection or from files. */
 export interface RejectedDelivery {
   readonly reason: RejectionReason;
+  readonly method: string;
+  /** The URL as the provider knows it; empty if it was not stored. */
+  readonly url: string;
   /** The signature headers, and those of the other headers that were stored. */
   readonly headers: Headers;
   /** Null if the body was too large to store, or was deleted by retention. */

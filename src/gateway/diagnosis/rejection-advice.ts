@@ -1,7 +1,17 @@
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
-import type { SignatureRejection, SignatureScheme } from "../signatures/signature.ts";
+import type { SignatureRejection } from "../signatures/verification.ts";
+import {
+  headerIn,
+  isTextScheme,
+  isWeak,
+  placesOf,
+  type SignatureScheme,
+  signedPlaces,
+  toleranceOf,
+} from "../signatures/scheme.ts";
 import type { RejectedDelivery } from "./explanation.ts";
+import { formOf } from "./form.ts";
 
 /** Why a delivery did not verify: the verifier's reason, or that it uses another signature scheme. */
 export function reasonFor(
@@ -20,7 +30,9 @@ export function advice(
 ): string {
   const { signature, maxBodyBytes } = provider;
   const sent = [...headers.keys()].join(", ") || "none";
-  const names = signature.headers.join(" or ");
+  const names = placesOf(signature)
+    .map((place) => headerIn(place) ?? place)
+    .join(" or ");
   switch (reason) {
     case "missing-signature":
       return `The delivery has no signature. Expected header: ${names}. Headers sent: ${sent}. Check that the webhook has a secret at the provider, and that no proxy removes the header.`;
@@ -29,13 +41,19 @@ export function advice(
     case "malformed-signature":
       return `The signature is not ${formOf(signature)}. Check that the right header was copied completely and unchanged.`;
     case "wrong-signature":
+      if (isWeak(signature))
+        return "The secret in the delivery is not the configured one. Check that both are the same.";
       return "The signature was made with another secret or for another body. Check that the secret is that of this webhook, without added white space, and that no proxy, parser or editor changed the body.";
     case "missing-timestamp":
-      return "The signature header has no t=<unix seconds>. Check that it was copied completely.";
+      return `${timePlace(signature)}. Check that it was copied completely.`;
+    case "missing-signed-value":
+      return `The signature covers values that the delivery does not have (${signedPlaces(signature).join(", ")}). Headers sent: ${sent}. Check that no proxy removes them.`;
+    case "untrusted-key":
+      return "The delivery names a key that is not the service's: its URL is not one that keys are fetched from, or the service has no such key. It is probably forged.";
     case "stale-timestamp":
       return `The signature is valid, but its time is ${tooFar(signature)} the time of receipt. For a saved delivery, set the time of receipt with --at. Otherwise check this machine's clock.`;
     case "unsupported-scheme":
-      return `This is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs with ${names}${provider.setUp === undefined ? "" : `: ${provider.setUp}`}.`;
+      return `This is another kind of webhook of the same service (${(provider.foreignHeaders ?? []).join(", ")}). Set up the kind that signs with ${names}.${provider.setUp === undefined ? "" : ` ${provider.setUp}`}`;
     case "body-too-large":
       return `The body has ${bodyBytes} bytes; the limit is ${maxBodyBytes}. Have the provider send less data.`;
     case "unsupported-encoding":
@@ -45,17 +63,15 @@ export function advice(
 
 /** The scheme may have changed since the rejection, and may no longer have a time. */
 function tooFar(scheme: SignatureScheme): string {
-  if (scheme.signed !== "timestamp-dot-raw") return "too far from";
-  return `more than ${scheme.toleranceSeconds} s from`;
+  const seconds = toleranceOf(scheme);
+  return seconds === null ? "too far from" : `more than ${seconds} s from`;
 }
 
-/** Describes the form of a provider's signature. */
-export function formOf({ algorithm, encoding, prefix, signed }: SignatureScheme): string {
-  const bytes = algorithm === "sha1" ? 20 : 32;
-  const form =
-    encoding === "hex"
-      ? `${bytes * 2} lower-case hex digits`
-      : `base64 of ${bytes} bytes (${Math.ceil(bytes / 3) * 4} characters)`;
-  if (signed === "timestamp-dot-raw") return `of the form t=<unix seconds>,v1=<${form}>`;
-  return prefix === undefined ? form : `"${prefix}" followed by ${form}`;
+/** Where the signed time is expected. */
+function timePlace(scheme: SignatureScheme): string {
+  if (!isTextScheme(scheme)) return "The token has no time (`iat`)";
+  const { from, item = "t=" } = scheme.timestamp ?? {};
+  return from === undefined
+    ? `The signature header has no ${item}<unix seconds>`
+    : `The delivery has no signed time (${from})`;
 }

@@ -14,7 +14,12 @@ import {
 } from "../../web/rest/schema.ts";
 
 import { type Rejection, rejectionReasons } from "../rejection.ts";
-import { causes, type ExplainedRejection, type Explanation } from "./explanation.ts";
+import {
+  type Checklist,
+  causes,
+  type ExplainedRejection,
+  type Explanation,
+} from "./explanation.ts";
 
 const rejectionFields = {
   id: prefixedId<Rejection["id"]>("rej_", { description: "Sorts by time of receipt." }),
@@ -38,6 +43,13 @@ const explanationSchema = schemaOf<Explanation>()(
   {
     cause: word(causes, { description: "The cause." }),
     detail: text("What happened and what to do."),
+    checklist: Type.Optional(
+      schemaOf<Checklist>()("Checklist", "What was tried, if no cause was found.", {
+        finding: text("What happened."),
+        ruledOut: listOf(text("What was tried without success.", "reformatted JSON")),
+        nextSteps: listOf(text("What to check.")),
+      }),
+    ),
   },
 );
 
@@ -69,5 +81,10 @@ export const rejectionListQuery = documented(
   Type.Object({
     ...pageParameters,
     provider: Type.Optional(text("Only rejections of this provider.")),
+    reason: Type.Optional(word(rejectionReasons, { description: "Only with this reason." })),
+    from: Type.Optional(
+      instant({ description: "Only deliveries received at this time or later." }),
+    ),
+    to: Type.Optional(instant({ description: "Only deliveries received before this time." })),
   }),
 );

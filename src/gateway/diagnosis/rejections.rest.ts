@@ -3,9 +3,10 @@ import { Elysia } from "elysia";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { textFilter } from "../../web/rest/query.ts";
+import { choice, textFilter, timeRange } from "../../web/rest/query.ts";
 import { servePage } from "../../web/rest/serve.ts";
 
+import { rejectionReasons } from "../rejection.ts";
 import {
   explainedRejectionSchema,
   rejectionListQuery,
@@ -22,7 +23,11 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
       async (exchange) => {
         const ctx = await authenticated(exchange);
         return servePage(exchange, "rej_", (page, query) =>
-          rejections.list(ctx, page, { provider: textFilter(query, "provider") }),
+          rejections.list(ctx, page, {
+            ...timeRange(query),
+            provider: textFilter(query, "provider"),
+            reason: choice(query, "reason", rejectionReasons),
+          }),
         );
       },
       {
@@ -36,7 +41,7 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
           tags: ["Operators"],
           security: bearer,
           summary: "List rejected deliveries",
-          description: `The last ${keptPerProvider} of each provider, newest first. Needs the role operator or admin.`,
+          description: `The last ${keptPerProvider} of each provider, newest first. All filters must match. Needs the role operator or admin.`,
         },
       },
     )

@@ -51,7 +51,17 @@ export const deleteRejectedBodies = statement<{ until: Date; limit: number }>()(
       ),
 );
 
-export const rejectionPages = pagesOver(tables)<Rejection, "provider">({
+/** The rejections of each provider since a time, among those that are kept. */
+export const rejectionsSince = statement<{ since: Date }>()((db, { rejections }, p) => {
+  const { provider, createdAt } = rejections;
+  return db
+    .select({ provider, count: sql<number>`count(*)`.mapWith(Number) })
+    .from(rejections)
+    .where(sql`${createdAt} >= ${encoded(p.since, createdAt)}`)
+    .groupBy(provider);
+});
+
+export const rejectionPages = pagesOver(tables)<Rejection, "provider" | "reason">({
   table: (t) => t.rejections,
   select: (db, t) => db.select(rejectionColumns(t)).from(t.rejections),
 });

@@ -4,6 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import type { TimeRange } from "../../db/part.ts";
 import { paginate } from "../../db/paginate.ts";
 import {
   insertRejection,
@@ -18,17 +19,34 @@ import { bodyText } from "../body-text.ts";
 import { explain, type Known } from "./explain.ts";
 import type { ExplainedRejection, Explanation } from "./explanation.ts";
 import { prettyJson } from "./printable-json.ts";
+import type { Reveals } from "../../identity/audit/reveals.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
 import type { Delivery } from "../delivery.ts";
 import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
-import { providerById } from "../providers/catalogue.ts";
 import type { Registry } from "../providers/registry.ts";
+import {
+  isTextScheme,
+  isWeak,
+  readHeadersOf,
+  signatureHeaders,
+  type SignatureScheme,
+  signsUrl,
+} from "../signatures/scheme.ts";
 import { withoutSecrets, withoutValues } from "../stored-headers.ts";
 
 /** Rejected deliveries stored per provider. */
 export const keptPerProvider = 200;
 /** Larger bodies are not stored, because they come from unauthenticated senders. */
 const maxKeptBodyBytes = 256 * 1024;
+const maxUrlLength = 2_048;
+/** Tokens with a certificate chain are the longest signatures. */
+const maxValueLength = 4_096;
+
+/** Which rejections to list. Undefined means any. */
+export interface RejectionFilters extends TimeRange {
+  readonly provider?: string | undefined;
+  readonly reason?: RejectionReason | undefined;
+}
 
 export interface Rejections {
   /** Stores a rejected delivery. Never throws, because the response to the sender does not depend on it. */
@@ -39,30 +57,28 @@ export interface Rejections {
     bytes: Uint8Array | null,
   ): Promise<void>;
   /** Operators only. Newest first. */
-  list(
-    ctx: Context,
-    request: PageRequest,
-    filters: { readonly provider: string | undefined },
-  ): Promise<Page<Rejection>>;
-  /** Operators only. Explains the rejection with the current secrets. Throws `not-found`. */
+  list(ctx: Context, request: PageRequest, filters: RejectionFilters): Promise<Page<Rejection>>;
+  /** Operators only. Explains the rejection with the current secrets. Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
 }
 
 interface Parts {
   readonly storage: Storage;
   readonly registry: Registry;
+  readonly reveals: Reveals;
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
 }
 
-export function rejections({ storage, registry, log, clock, makeId }: Parts): Rejections {
+export function rejections({ storage, registry, reveals, log, clock, makeId }: Parts): Rejections {
   const withoutBody = failureLimiter(clock);
   return {
-    async keep(provider, reason, { headers, address, requestId }, bytes) {
+    async keep(provider, reason, delivery, bytes) {
       // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
-      if (bytes === null && !withoutBody.fail(address)) return;
+      if (bytes === null && !withoutBody.fail(delivery.address)) return;
       const now = clock.now();
+      const { headers, address, requestId } = delivery;
       const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
       const declaredBytes = Number(headers.get("content-length") ?? 0);
       const rejection = {
@@ -73,7 +89,7 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
         address,
         requestId,
         headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
-        signatures: sentHeaders(headers, signature?.headers ?? []),
+        signatures: signature === undefined ? {} : signedValues(signature, delivery),
         bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
       };
@@ -86,9 +102,9 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
         log.error({ provider, requestId, err: error }, "failed to store rejected delivery");
       }
     },
-    list(ctx, request, filters) {
+    list(ctx, request, { from, to, ...filters }) {
       requireOperator(ctx);
-      return paginate(rejectionPages(storage, filters), request);
+      return paginate(rejectionPages(storage, filters, { from, to }), request);
     },
     async read(ctx, id) {
       requireOperator(ctx);
@@ -100,12 +116,13 @@ export function rejections({ storage, registry, log, clock, makeId }: Parts): Re
         );
       }
       const { signatures, body, ...rejection } = found;
+      if (body !== null) await reveals.record(ctx, "rejection.revealed", found.id);
       return {
         ...rejection,
-        signatureHeaders: Object.keys(signatures),
+        signatureHeaders: Object.keys(signatures).filter((name) => !name.startsWith(":")),
         ...bodyText(body),
         bodyPretty: body === null ? null : prettyJson(body),
-        explanation: explanationOf(registry, found),
+        explanation: await explanationOf(registry, found),
       };
     },
   };
@@ -115,21 +132,25 @@ function isRejectionId(id: string): id is Rejection["id"] {
   return /^rej_[0-9a-f]{1,64}$/.test(id);
 }
 
-function explanationOf(registry: Registry, rejection: StoredRejection): Explanation {
+async function explanationOf(registry: Registry, rejection: StoredRejection): Promise<Explanation> {
   const registered = registry.get(rejection.provider);
-  const provider = registered?.provider ?? providerById(rejection.provider);
+  const provider = registry.provider(rejection.provider);
   if (provider === undefined) {
     return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
   }
   const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
+  const { ":method": method = "POST", ":url": url = "", ...signed } = signatures;
   const known = {
     provider,
     secrets: registered?.secrets ?? null,
     others: othersThan(registry, provider.id),
+    keys: registry.keys,
   };
   return explain(known, {
     reason,
-    headers: new Headers({ ...headers, ...signatures }),
+    method,
+    url,
+    headers: new Headers({ ...headers, ...signed }),
     bytes: body,
     bodyBytes,
     receivedAtMs: createdAt.getTime(),
@@ -142,8 +163,25 @@ function othersThan(registry: Registry, id: string): Known["others"] {
   );
 }
 
+/**
+ * What the signature is made of, for explanations. Not for secrets that are sent themselves: a wrong one may be that of another
+ * service.
+ */
+function signedValues(
+  scheme: SignatureScheme,
+  { headers, method, url }: Pick<Delivery, "headers" | "method" | "url">,
+): Record<string, string> {
+  if (isWeak(scheme)) return {};
+  const names = [...signatureHeaders(scheme), ...readHeadersOf(scheme)];
+  const isUrlSigned = isTextScheme(scheme) && signsUrl(scheme);
+  return {
+    ...sentHeaders(headers, names),
+    ...(isUrlSigned && { ":method": method, ":url": url.slice(0, maxUrlLength) }),
+  };
+}
+
 function sentHeaders(headers: Headers, names: readonly string[]): Record<string, string> {
-  const sent = names.map((name) => [name, headers.get(name)?.slice(0, 1_024)] as const);
+  const sent = names.map((name) => [name, headers.get(name)?.slice(0, maxValueLength)] as const);
   return Object.fromEntries(
     sent.filter((entry): entry is [string, string] => entry[1] !== undefined),
   );

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
-import { severities } from "../notification.ts";
+import { filterExplanationSchema } from "../destinations/destination.schema.ts";
+import { notificationStatuses, severities } from "../notification.ts";
 import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
@@ -16,7 +17,13 @@ import {
 } from "../../web/rest/schema.ts";
 
 import { type Event, eventStatuses } from "../event.ts";
-import type { EventTimeline, ListedEvent, NotificationWithAttempts } from "./events.ts";
+import { deliveryStates } from "../event-index.ts";
+import type {
+  EventTimeline,
+  ListedEvent,
+  NotificationDelivery,
+  NotificationWithAttempts,
+} from "./events.ts";
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
@@ -38,6 +45,10 @@ const eventFields = {
   data: Type.Record(Type.String(), scalar, {
     description: "Named fields copied from the payload.",
   }),
+  recovered: Type.Boolean({
+    description:
+      "Whether it was read from the provider's log, because its delivery had not arrived.",
+  }),
 };
 
 const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
@@ -46,6 +57,12 @@ const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
     nullable(word(severities), {
       description:
         "The highest severity of its notifications; null if it has none. Only with `include=severity`.",
+    }),
+  ),
+  delivery: Type.Optional(
+    word(deliveryStates, {
+      description:
+        "The worst status of its notifications: `dead`, `retrying`, `pending`, `delivered`; `none` without. Only with `include=delivery`.",
     }),
   ),
 });
@@ -61,19 +78,49 @@ const receiptSchema = schemaOf<NonNullable<EventTimeline["receipt"]>>()(
       description:
         "Request headers by lower-case name: those that the provider reads and those known to hold no secret.",
     }),
-    address: text("The client's address.", "192.0.2.1"),
-    signedWith: word(["current", "previous"], {
-      description: "The secret that the signature matched.",
+    address: text(
+      "The client's address. For a recovered event, the host of the provider's API.",
+      "192.0.2.1",
+    ),
+    signedWith: nullable(word(["current", "previous"]), {
+      description: "The secret that the signature matched; null for a recovered event.",
     }),
     bodyBytes: count("Size of the body in bytes.", 1024),
     duplicates: count("Number of duplicates received.", 0),
   },
 );
 
+const notificationDeliverySchema = schemaOf<NotificationDelivery>()(
+  "NotificationDelivery",
+  "What became of a notification at one destination.",
+  {
+    destinationId: prefixedId<NotificationDelivery["destinationId"]>("dst_", {
+      description: "The destination.",
+    }),
+    destination: text("The destination's name.", "deploys"),
+    status: word([...notificationStatuses, "filtered"] as const, {
+      description: "`filtered`: the destination's present filter does not match the event.",
+    }),
+    attemptCount: notificationFields.attemptCount,
+    dueAt: notificationFields.dueAt,
+    deliveredAt: notificationFields.deliveredAt,
+    lastError: notificationFields.lastError,
+    filtered: nullable(filterExplanationSchema, {
+      description: "Why it was filtered, otherwise null.",
+    }),
+  },
+);
+
 const notificationWithAttemptsSchema = schemaOf<NotificationWithAttempts>()(
   "NotificationWithAttempts",
   "A notification with its delivery attempts.",
-  { ...notificationFields, attempts: listOf(attemptSchema, { description: "Oldest first." }) },
+  {
+    ...notificationFields,
+    attempts: listOf(attemptSchema, { description: "Oldest first." }),
+    deliveries: listOf(notificationDeliverySchema, {
+      description: "One entry per destination of the operators.",
+    }),
+  },
 );
 
 export const eventTimelineSchema = schemaOf<EventTimeline>()(
@@ -82,9 +129,14 @@ export const eventTimelineSchema = schemaOf<EventTimeline>()(
   {
     ...eventFields,
     receipt: nullable(receiptSchema, { description: "Null for events that Skyhook creates." }),
+    effect: nullable(
+      text("What it changed in a booking, or why nothing.", "confirmed bk_019377b07d407000"),
+      { description: "Null if it is not about a booking's payment." },
+    ),
     body: nullable(text("The exact bytes received; null if no longer stored.", "{}")),
     bodyEncoding: word(["utf-8", "base64"], { description: "Encoding of `body`." }),
     notifications: listOf(notificationWithAttemptsSchema),
+    delivery: word(deliveryStates, { description: "The worst status of its notifications." }),
   },
 );
 
@@ -95,14 +147,51 @@ export const eventListQuery = documented(
     ...pageParameters,
     include: Type.Optional(
       text(
-        "`total` adds the number of events, `severity` the severity of each; or both.",
+        "A list of these: `total` adds the number of events, `severity` and `delivery` those of each.",
         "severity",
         "total,severity",
       ),
     ),
     provider: Type.Optional(text("Only events of this provider.")),
-    type: Type.Optional(text("Only events of this type.")),
+    type: Type.Optional(
+      text(
+        "Only events of this type, or of all types that start with the text before `*`.",
+        "deploy.*",
+      ),
+    ),
     status: Type.Optional(word(eventStatuses, { description: "Only events with this status." })),
+    from: Type.Optional(instant({ description: "Only events received at this time or later." })),
+    to: Type.Optional(instant({ description: "Only events received before this time." })),
+    subject: Type.Optional(text("Only events about this resource.", "pull_request/42")),
+    idempotencyKey: Type.Optional(text("Only the event with this key.", "code_host:72d3162e")),
+    delivery: Type.Optional(
+      word(deliveryStates, {
+        description:
+          "Only events whose notifications are in this state: `dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`; `none` without notifications.",
+      }),
+    ),
+    q: Type.Optional(
+      text(
+        'Only events with all of these words in their title, actor, subject or data. `deplo*` finds words that start so, `"build failed"` these words in this order. Case and accents do not matter.',
+        "build fail*",
+      ),
+    ),
+  }),
+);
+
+export const eventStreamQuery = documented(
+  Type.Object({
+    provider: Type.Optional(text("Only events of this provider.")),
+    type: Type.Optional(text("Only events of this type, or of these types.", "deploy.*")),
+    severity: Type.Optional(
+      word(severities, {
+        description: "Only events with a notification of this severity or a higher one.",
+      }),
+    ),
+    since: Type.Optional(
+      instant({ description: "Starts with events of this time. Ignored with Last-Event-ID." }),
+    ),
+    include: Type.Optional(text("`body`: webhooks only, with receipt and body.", "body")),
   }),
 );
 

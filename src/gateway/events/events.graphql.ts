@@ -2,9 +2,11 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { checkedFilter } from "../../web/rest/query.ts";
+import { checkedFilter, checkedRange } from "../../web/rest/query.ts";
 
 import { type Event, eventStatuses } from "../event.ts";
+import { deliveryStateOf, deliveryStates } from "../event-index.ts";
+import { highestSeverity } from "../notification.ts";
 import type { NotificationTypes } from "../notifications/notifications.graphql.ts";
 
 import type { Events } from "./events.ts";
@@ -13,16 +15,25 @@ import type { Events } from "./events.ts";
 export function eventsGraphql(
   builder: Builder,
   events: Events,
-  { NotificationType, loadNotificationsOf }: NotificationTypes,
+  { NotificationType, Severity, loadNotificationsOf }: NotificationTypes,
 ): void {
   const loadEvent = loader(async ({ signedIn }, ids: readonly string[]) =>
     one(await events.find(signedIn(), ids), ({ id }): string => id),
+  );
+  const loadEffect = loader(async ({ signedIn }, ids: readonly Event["id"][]) =>
+    one(await events.effects(signedIn(), ids), ({ id }) => id),
   );
   const EventType = builder.objectRef<Event>("Event");
   const EventStatus = builder.enumType("EventStatus", {
     description:
       "`accepted`: operators are notified. `ignored`: verified, but of a type that is not configured. `unreadable`: verified, but could not be parsed.",
     values: eventStatuses,
+  });
+
+  const DeliveryState = builder.enumType("DeliveryState", {
+    description:
+      "What became of an event's notifications: the worst of their statuses, from `dead` over `retrying` and `pending` to `delivered`. `none`: it has no notifications.",
+    values: deliveryStates,
   });
 
   builder.node(EventType, {
@@ -56,6 +67,27 @@ export function eventsGraphql(
         type: "JSONObject",
         description: "Selected fields of the payload.",
       }),
+      recovered: t.exposeBoolean("recovered", {
+        description:
+          "Whether it was read from the provider's log, because its delivery had not arrived.",
+      }),
+      severity: t.field({
+        type: Severity,
+        nullable: true,
+        description: "The highest severity of its notifications; null if it has none.",
+        resolve: async ({ id }, _, ctx) => highestSeverity(await loadNotificationsOf(ctx, id)),
+      }),
+      delivery: t.field({
+        type: DeliveryState,
+        description: "What became of its notifications.",
+        resolve: async ({ id }, _, ctx) => deliveryStateOf(await loadNotificationsOf(ctx, id)),
+      }),
+      effect: t.string({
+        nullable: true,
+        description:
+          "What it changed in a booking, or why nothing. Null if it is not about a booking's payment.",
+        resolve: async ({ id }, _, ctx) => (await loadEffect(ctx, id))?.effect ?? null,
+      }),
       notifications: t.field({
         type: [NotificationType],
         description: "The notifications about the event, oldest first.",
@@ -80,15 +112,46 @@ export function eventsGraphql(
         description: "All events, newest first. Operators only.",
         args: {
           provider: t.arg.string({ description: "Only events of this provider." }),
-          type: t.arg.string({ description: "Only events of this type." }),
+          type: t.arg.string({
+            description: "Only events of this type; with `deploy.*` of all types that start so.",
+          }),
           status: t.arg({ type: EventStatus, description: "Only events with this status." }),
+          q: t.arg.string({
+            description:
+              'Only events with all of these words in title, actor, subject or data: `deplo*`, `"build failed"`.',
+          }),
+          from: t.arg({ type: "DateTime", description: "Only events received then or later." }),
+          to: t.arg({ type: "DateTime", description: "Only events received before." }),
+          subject: t.arg.string({ description: "Only events about this resource." }),
+          idempotencyKey: t.arg.string({ description: "Only the event with this key." }),
+          delivery: t.arg({
+            type: DeliveryState,
+            description: "Only events with notifications in this state.",
+          }),
         },
-        resolve: (_, { provider, type, status, ...args }, { signedIn }) => {
+        resolve: (_, given, { signedIn }) => {
           const ctx = signedIn();
+          const {
+            provider,
+            type,
+            status,
+            q,
+            from,
+            to,
+            subject,
+            idempotencyKey,
+            delivery,
+            ...args
+          } = given;
           const filters = {
+            ...checkedRange(from, to),
             provider: checkedFilter("provider", provider),
             type: checkedFilter("type", type),
             status: status ?? undefined,
+            q: checkedFilter("q", q),
+            subject: checkedFilter("subject", subject),
+            idempotencyKey: checkedFilter("idempotencyKey", idempotencyKey),
+            delivery: delivery ?? undefined,
           };
           return connectionOf(
             args,

@@ -4,7 +4,7 @@ import { documentedHeaders, linkHeaders } from "../../web/rest/documented-header
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { choice, textFilter } from "../../web/rest/query.ts";
+import { choice, textFilter, timeRange } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import {
@@ -15,7 +15,22 @@ import {
   replayQuery,
 } from "./event.schema.ts";
 import { eventStatuses } from "../event.ts";
+import { deliveryStates } from "../event-index.ts";
+import type { EventFilters } from "./event-search.ts";
 import type { Events } from "./events.ts";
+
+function filtersOf(query: URLSearchParams): EventFilters {
+  return {
+    ...timeRange(query),
+    provider: textFilter(query, "provider"),
+    type: textFilter(query, "type"),
+    status: choice(query, "status", eventStatuses),
+    subject: textFilter(query, "subject"),
+    idempotencyKey: textFilter(query, "idempotencyKey"),
+    delivery: choice(query, "delivery", deliveryStates),
+    q: textFilter(query, "q"),
+  };
+}
 
 /** The received events and their replay, for operators. */
 export const eventsRest = (events: Events, authenticated: Authenticated) =>
@@ -28,14 +43,13 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           exchange,
           "evt_",
           (page, query, included) => {
-            const filters = {
-              provider: textFilter(query, "provider"),
-              type: textFilter(query, "type"),
-              status: choice(query, "status", eventStatuses),
+            const extras = {
+              severity: included.includes("severity"),
+              delivery: included.includes("delivery"),
             };
-            return events.list(ctx, page, filters, { severity: included.includes("severity") });
+            return events.list(ctx, page, filtersOf(query), extras);
           },
-          ["severity"],
+          ["severity", "delivery"],
         );
       },
       {
@@ -49,7 +63,8 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           tags: ["Operators"],
           security: bearer,
           summary: "List events",
-          description: "Newest first. Needs the role operator or admin.",
+          description:
+            "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment. Needs the role operator or admin.",
         },
       },
     )
@@ -76,9 +91,10 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           "true",
           "false",
         ]);
-        return events.replay(ctx, exchange.params.id, {
-          onlyUndelivered: onlyUndelivered === "true",
-        });
+        const { id } = exchange.params;
+        await events.replay(ctx, id, { onlyUndelivered: onlyUndelivered === "true" });
+        // The response has the body, so it is recorded as a read of it.
+        return events.read(ctx, id);
       },
       {
         parse: "none",

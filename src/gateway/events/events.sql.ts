@@ -1,18 +1,23 @@
-import { and, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import { type Event, type StoredEvent, eventsTable } from "../event.ts";
 import { eventColumns } from "../event.sql.ts";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, statementsOver } from "../../db/statement.ts";
+import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
 
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);
 
 /** Stores an event. Changes no row if its idempotency key or body hash exists. */
-export const insertEvent = statement<StoredEvent>()((db, { events }) =>
-  db.insert(events).values(allColumns(events)).onConflictDoNothing(),
-);
+export const insertEvent = statement<StoredEvent>()((db, { events }, p, dialect) => {
+  const seq = dialect.nextInOrder(events.seq, encoded(p.createdAt, events.createdAt));
+  return db
+    .insert(events)
+    .values({ ...allColumns(events, "seq"), seq })
+    .onConflictDoNothing();
+});
 
 /**
  * The event that a delivery duplicates: with the same body hash if the event has one, otherwise with the
@@ -42,6 +47,38 @@ export const firstOfDelivery = statement<
     .limit(1),
 );
 
+/** Events of one type about one thing, newest first. */
+interface Like extends Pick<Event, "provider" | "type" | "subject"> {
+  readonly limit: number;
+}
+
+export const recoveredLike = statement<Like>()((db, t, p) =>
+  db
+    .select(eventColumns(t))
+    .from(t.events)
+    // The bare column, as in the partial index.
+    .where(and(sql`${t.events.recovered}`, isLike(t, p)))
+    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .limit(p.limit),
+);
+
+export const storedLikeSince = statement<Like & { readonly since: Date }>()((db, t, p) =>
+  db
+    .select(eventColumns(t))
+    .from(t.events)
+    .where(and(isLike(t, p), gte(t.events.createdAt, encoded(p.since, t.events.createdAt))))
+    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .limit(p.limit),
+);
+
+function isLike({ events }: TablesOf<typeof tables>, p: Parameters<Like>) {
+  return and(
+    eq(events.type, p.type),
+    eq(events.provider, p.provider),
+    sql`${events.subject} is not distinct from ${p.subject}`,
+  );
+}
+
 export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p) =>
   db
     .update(events)
@@ -51,6 +88,15 @@ export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p)
 
 export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
   db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
+);
+
+/** What these events changed in bookings. */
+export const effectsOf = statement<{ ids: readonly Event["id"][] }>()(
+  (db, { events }, p, dialect) =>
+    db
+      .select({ id: events.id, effect: events.effect })
+      .from(events)
+      .where(dialect.among(events.id, p.ids)),
 );
 
 /** The events with these idempotency keys, in any order. */
@@ -68,6 +114,7 @@ export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
       signedWith: events.signedWith,
       bodyBytes: events.bodyBytes,
       duplicates: events.duplicates,
+      effect: events.effect,
       body: events.body,
     })
     .from(events)
@@ -77,7 +124,7 @@ export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
 
 /** Replaces the normalised fields of an event. Identity and receipt stay. */
 export const renormaliseEvent = statement<
-  Omit<Event, "provider" | "idempotencyKey" | "createdAt">
+  Omit<Event, "provider" | "idempotencyKey" | "createdAt" | "recovered">
 >()((db, { events }, p) =>
   db
     .update(events)
@@ -104,8 +151,12 @@ export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events },
     .limit(1),
 );
 
-export const eventPages = pagesOver(tables)<Event, "provider" | "type" | "status">({
+/** The columns that events are filtered by. */
+export type ColumnFilter = "provider" | "type" | "status" | "subject" | "idempotencyKey";
+
+export const eventPages = pagesOver(tables)<Event, ColumnFilter>({
   table: (t) => t.events,
   select: (db, t) => db.select(eventColumns(t)).from(t.events),
   uncommon: { filter: "status", common: "accepted" },
+  indexed: ["idempotencyKey", "type", "provider"],
 });

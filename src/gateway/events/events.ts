@@ -3,15 +3,21 @@ import { AppError } from "../../base/errors.ts";
 import {
   type Attempt,
   highestSeverity,
-  type Message,
   type Notification,
   type Severity,
 } from "../notification.ts";
+import { deliveriesOfEvent } from "../notifications/deliveries.sql.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import type { Reveals } from "../../identity/audit/reveals.ts";
 import { paginate } from "../../db/paginate.ts";
 import { eventById } from "../event.sql.ts";
-import { eventPages, eventsByIds, receiptById, renormaliseEvent } from "./events.sql.ts";
+import { type DeliveryState, deliveryStateOf } from "../event-index.ts";
+import type { EventReplay } from "./event-replay.ts";
+import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
+import { effectsOf, eventsByIds, receiptById, renormaliseEvent } from "./events.sql.ts";
+import type { SearchIndex } from "./search-index.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,
@@ -20,38 +26,55 @@ import {
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { type BodyText, bodyText } from "../body-text.ts";
-import { interpret } from "../providers/interpret.ts";
-import { providerById } from "../providers/catalogue.ts";
+import type { Destination } from "../destination.ts";
+import type { FilterExplanation } from "../destinations/filter.ts";
+import type { Target, Targets } from "../destinations/targets.ts";
+import type { OutgoingDelivery } from "../outgoing-delivery.ts";
 
-import {
-  type Event,
-  type EventStatus,
-  noReceipt,
-  type Receipt,
-  type StoredEvent,
-} from "../event.ts";
+import { type Event, noReceipt, type Receipt, type StoredEvent } from "../event.ts";
 
 /** An event with its receipt, body and notifications. */
 export interface EventTimeline extends Event, BodyText {
   /** Null for events that Skyhook creates. */
   readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
+  /** What it changed in a booking, or why nothing. Null if it is not about a booking's payment. */
+  readonly effect: string | null;
   readonly notifications: readonly NotificationWithAttempts[];
+  readonly delivery: DeliveryState;
 }
 
 export interface NotificationWithAttempts extends Notification {
   readonly attempts: readonly Attempt[];
+  /** One entry per destination of the operators. */
+  readonly deliveries: readonly NotificationDelivery[];
+}
+
+/** What became of a notification at one destination. */
+export interface NotificationDelivery extends Pick<
+  Notification,
+  "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
+> {
+  readonly destinationId: Destination["id"];
+  /** The destination's name. */
+  readonly destination: string;
+  /** `filtered`: the destination's present filter does not match the event. */
+  readonly status: Notification["status"] | "filtered";
+  /** Why it was filtered, otherwise null. */
+  readonly filtered: FilterExplanation | null;
 }
 
 /** An event in a list. */
 export interface ListedEvent extends Event {
   /** The highest severity of its notifications, null if it has none. Present only if requested. */
   readonly severity?: Severity | null;
+  /** The state of its notifications. Present only if requested. */
+  readonly delivery?: DeliveryState;
 }
 
-export interface EventFilters {
-  readonly provider: string | undefined;
-  readonly type: string | undefined;
-  readonly status: EventStatus | undefined;
+/** What a list can add to its events. */
+export interface ListExtras {
+  readonly severity?: boolean;
+  readonly delivery?: boolean;
 }
 
 export interface ReplayOptions {
@@ -66,24 +89,33 @@ export interface Events {
     ctx: Context,
     request: PageRequest,
     filters: EventFilters,
-    extras?: { readonly severity: boolean },
+    extras?: ListExtras,
   ): Promise<Page<ListedEvent>>;
-  /** Throws `not-found`. */
+  /** Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
   /** The existing events of `ids`, in any order. */
   find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
+  /** The effects of the existing events of `ids`, in any order. */
+  effects(
+    ctx: Context,
+    ids: readonly Event["id"][],
+  ): Promise<readonly Pick<EventTimeline, "id" | "effect">[]>;
   /**
    * Normalises the stored body again with this version's rules and notifies again. Failed notifications are
    * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
-   * notifications, unless `onlyUndelivered` is set. Throws `not-found`.
+   * notifications, unless `onlyUndelivered` is set. Never repeats the event's effect. Throws `not-found`.
    */
-  replay(ctx: Context, id: string, options?: ReplayOptions): Promise<EventTimeline>;
+  replay(ctx: Context, id: string, options?: ReplayOptions): Promise<Event>;
 }
 
 export function events(
   storage: Storage,
-  outbox: Outbox,
-  messagesFor: (event: Event) => readonly Message[],
+  index: Pick<SearchIndex, "caughtUp">,
+  outbox: Pick<Outbox, "committed">,
+  replaying: EventReplay,
+  targets: Pick<Targets, "list">,
+  audit: Audit,
+  reveals: Reveals,
 ): Events {
   async function find(id: string): Promise<Event> {
     const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
@@ -98,74 +130,111 @@ export function events(
 
   async function timeline(id: string): Promise<EventTimeline> {
     const event = await find(id);
-    const [stored, sent, attempts] = await Promise.all([
+    const [stored, sent, attempts, deliveries] = await Promise.all([
       storedReceipt(event.id),
       storage.all(notificationsOfEvent, { eventId: event.id }),
       storage.all(attemptsOfEvent, { eventId: event.id }),
+      storage.all(deliveriesOfEvent, { eventId: event.id }),
     ]);
     const notifications = sent.map((notification) => ({
       ...notification,
       attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
+      deliveries: targets.list().flatMap((target) => {
+        const { id: destinationId } = target.destination;
+        const delivery = deliveries.find(
+          (each) => each.notificationId === notification.id && each.destinationId === destinationId,
+        );
+        return deliveryTo(target, event, notification, delivery);
+      }),
     }));
-    return { ...event, receipt: receiptOf(event, stored), ...bodyText(stored.body), notifications };
+    const receipt = receiptOf(event, stored);
+    const { effect, body } = stored;
+    const delivery = deliveryStateOf(notifications);
+    return { ...event, receipt, effect, ...bodyText(body), notifications, delivery };
   }
 
-  async function withSeverity({ data, ...rest }: Page<Event>): Promise<Page<ListedEvent>> {
+  async function withExtras(
+    { data, ...rest }: Page<Event>,
+    { severity = false, delivery = false }: ListExtras,
+  ): Promise<Page<ListedEvent>> {
     const eventIds = data.map(({ id }) => id);
-    const notifications = Map.groupBy(
+    const byEvent = Map.groupBy(
       await storage.all(notificationsOfEvents, { eventIds }),
       ({ eventId }) => eventId,
     );
     return {
       ...rest,
-      data: data.map((event) => ({
-        ...event,
-        severity: highestSeverity(notifications.get(event.id) ?? []),
-      })),
+      data: data.map((event) => {
+        const notifications = byEvent.get(event.id) ?? [];
+        return {
+          ...event,
+          ...(severity && { severity: highestSeverity(notifications) }),
+          ...(delivery && { delivery: deliveryStateOf(notifications) }),
+        };
+      }),
     };
   }
 
   return {
-    async list(ctx, request, filters, extras) {
+    async list(ctx, request, filters, extras = {}) {
       requireOperator(ctx);
-      const page = await paginate(eventPages(storage, filters), request);
-      return extras?.severity === true ? withSeverity(page) : page;
+      if (needsIndex(filters)) await index.caughtUp();
+      const page = await paginate(await eventsMatching(storage, filters), request);
+      const isPlain = extras.severity !== true && extras.delivery !== true;
+      return isPlain ? page : withExtras(page, extras);
     },
     async read(ctx, id) {
       requireOperator(ctx);
-      return timeline(id);
+      const event = await timeline(id);
+      if (event.body !== null) await reveals.record(ctx, "event.revealed", event.id);
+      return event;
     },
     async find(ctx, ids) {
       requireOperator(ctx);
       return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
     },
+    async effects(ctx, ids) {
+      requireOperator(ctx);
+      return storage.all(effectsOf, { ids });
+    },
     async replay(ctx, id, { onlyUndelivered = false } = {}) {
       requireOperator(ctx);
-      const stored = await find(id);
-      const event = renormalised(stored, await storedReceipt(stored.id));
-      const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
-      // An event that was not accepted on receipt has no notifications to send again.
-      const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
-      const notifying = isRepeat
-        ? [outbox.rescheduleFor(event)]
-        : outbox.writesFor(event, messagesFor(event));
+      const { event, notifying } = await replaying.prepare(await find(id), onlyUndelivered);
       // Retention may have deleted the event since it was found.
-      await storage.atomically(write(renormaliseEvent, event, notFound()), ...notifying);
+      await storage.atomically(
+        write(renormaliseEvent, event, notFound()),
+        ...notifying,
+        audit.entry(ctx, "event.replayed", event.id),
+      );
       outbox.committed();
-      return timeline(id);
+      return find(id);
     },
   };
 }
 
 /** The receipt of an event with its body. All null for events that Skyhook creates. */
-type StoredReceipt = Pick<
+export type StoredReceipt = Pick<
   StoredEvent,
-  "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "body"
+  "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "effect" | "body"
 >;
 
-/** Whether an attempt failed, also before a reschedule. False during the first attempt. */
-function hasFailed({ status, lastError }: Notification): boolean {
-  return status !== "delivered" && lastError !== null;
+/** Nothing for users' destinations, and where the event was stored before the destination. */
+function deliveryTo(
+  { destination, filter }: Target,
+  event: Event,
+  { severity }: Notification,
+  delivery: OutgoingDelivery | undefined,
+): readonly NotificationDelivery[] {
+  if (destination.ownerId !== null) return [];
+  const name = { destinationId: destination.id, destination: destination.name };
+  if (delivery !== undefined) {
+    const { status, attemptCount, dueAt, deliveredAt, lastError } = delivery;
+    return [{ ...name, status, attemptCount, dueAt, deliveredAt, lastError, filtered: null }];
+  }
+  const filtered = filter?.explain({ ...event, severity }) ?? null;
+  if (filtered === null) return [];
+  const never = { attemptCount: 0, dueAt: null, deliveredAt: null, lastError: null };
+  return [{ ...name, ...never, status: "filtered", filtered }];
 }
 
 function notFound(): AppError {
@@ -176,18 +245,8 @@ function isEventId(id: string): id is Event["id"] {
   return /^evt_[0-9a-f]{1,64}$/.test(id);
 }
 
-/** The event as this version normalises the stored body. Unchanged if the body was deleted. */
-function renormalised(event: Event, { body, headers }: StoredReceipt): Event {
-  const provider = providerById(event.provider);
-  if (provider === undefined || body === null) return event;
-  const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
-  if (normalised === null) return event;
-  const { deliveryId: _, occurredAt, ...fields } = normalised;
-  return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
-}
-
-function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {
+export function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {
   const { address, headers, signedWith, bodyBytes, duplicates } = stored;
-  if (address === null || headers === null || signedWith === null) return null;
+  if (address === null || headers === null) return null;
   return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
 }

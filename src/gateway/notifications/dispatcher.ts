@@ -1,21 +1,26 @@
 import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";
+import type { Destination } from "../destination.ts";
+import type { Targets } from "../destinations/targets.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Storage } from "../../db/storage.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
+import { type EventFeed, eventFeed } from "./channels/event-feed.ts";
 import { type Feed, feed, logFeed } from "./channels/feed.ts";
-import { gateway } from "./channels/gateway.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
 import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
-/** Dispatches committed notifications to the feed, the log, the operator gateway and other instances. */
+/** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
 export interface Dispatcher {
   readonly feed: Feed;
+  readonly eventFeed: EventFeed;
   readonly outbox: Outbox;
+  /** Call after a destination was changed. */
+  refresh(): Promise<void>;
   start(): Promise<void>;
   /** Accepts no more notifications and waits for running deliveries. Interrupted ones are sent again after a restart. */
   stop(): Promise<void>;
@@ -33,57 +38,75 @@ interface Parts {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
+  readonly targets: Targets;
 }
 
 export interface DispatcherOptions {
-  /** Null if no operator gateway is configured. */
-  readonly operatorGateway: { readonly url: string; readonly key: Uint8Array } | null;
   /** Whether each notification is written to the log. */
   readonly logs: boolean;
 }
 
-/** How long a stop waits for running deliveries to the operator gateway. */
+/** How long a stop waits for running deliveries. */
 const deliveryPatienceMs = 4_000;
 
-export function dispatcher(parts: Parts, { operatorGateway, logs }: DispatcherOptions): Dispatcher {
+export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatcher {
   const { storage, clock, log, metrics, onNews } = parts;
   const { signals } = storage;
-  // The log follows the feed too, but does not count as a subscriber.
-  const following = feed(storage, clock, (count) => {
-    metrics.subscribers(Math.max(0, logs ? count - 1 : count));
-  });
-  const delivering =
-    operatorGateway === null
-      ? null
-      : notifier({ ...parts, gateway: gateway(operatorGateway.url, operatorGateway.key, clock) });
-  const listening = signals && otherInstances(signals, { feed: following, wake, onNews }, clock);
+  const subscribers = { feed: 0, events: 0 };
+  const count = (name: keyof typeof subscribers, followers: number) => {
+    subscribers[name] = followers;
+    // The log follows the feed too, but does not count as a subscriber.
+    const others = Math.max(0, logs ? subscribers.feed - 1 : subscribers.feed);
+    metrics.subscribers(others + subscribers.events);
+  };
+  const following = feed(storage, clock, (followers) => count("feed", followers));
+  const followingEvents = eventFeed(storage, clock, (followers) => count("events", followers));
+  const delivering = notifier(parts);
+  const listening = otherInstances(
+    signals,
+    { feed: following, eventFeed: followingEvents, wake: () => wake(null), onNews },
+    clock,
+  );
 
   /** Detached, so that their work is not part of the trace of the current request. */
-  function wake(): void {
+  function wake(destinations: ReadonlySet<Destination["id"]> | null): void {
     detached(() => {
       following.wake();
-      delivering?.wake();
+      followingEvents.wake();
+      delivering.wake(destinations);
     });
   }
 
   /** Wakes the channels of this instance and of the others. */
-  function committed(): void {
-    wake();
+  function committed(destinations: ReadonlySet<Destination["id"]> | null): void {
+    wake(destinations);
     signals?.send("notifications", 0);
   }
 
-  const channels = { hasGateway: delivering !== null, wake: committed };
+  /** Another instance has changed a destination. Polling finds what a lost signal or an error missed. */
+  function changedElsewhere(): void {
+    delivering.refresh().catch((error: unknown) => {
+      log.error({ err: error }, "failed to read destinations; retrying");
+    });
+  }
+
   return {
     feed: following,
-    outbox: outbox(channels, parts.makeId, () => clock.now()),
+    eventFeed: followingEvents,
+    outbox: outbox({ wake: committed }, parts.targets, parts.makeId, () => clock.now()),
+    async refresh() {
+      await delivering.refresh();
+      signals?.send("destinations", 0);
+    },
     async start() {
-      await delivering?.start();
-      listening?.start();
+      await delivering.start();
+      listening.start();
+      signals?.listen("destinations", changedElsewhere, changedElsewhere);
       if (logs) void logFeed(following, log, clock);
     },
     async stop() {
-      listening?.stop();
-      await delivering?.stop(deliveryPatienceMs);
+      listening.stop();
+      await delivering.stop(deliveryPatienceMs);
     },
   };
 }

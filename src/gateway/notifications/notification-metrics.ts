@@ -1,4 +1,7 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
+import type { Destination } from "../destination.ts";
+
+import type { DestinationLabel } from "./destination-metrics.ts";
 
 export type NotificationMetrics = ReturnType<typeof notificationMetrics>;
 
@@ -18,11 +21,18 @@ export function notificationMetrics(
   metrics: Metrics,
   readUndelivered: () => Promise<readonly Undelivered[]>,
   now: () => number,
+  labelOf: DestinationLabel,
 ) {
   const attempts = metrics.counter({
     name: "skyhook_notification_attempts_total",
-    help: "Delivery attempts to the operator gateway by outcome",
-    labels: ["outcome"],
+    help: "Delivery attempts by destination and outcome",
+    labels: ["destination", "outcome"],
+  });
+  const durations = metrics.histogram({
+    name: "skyhook_notification_attempt_seconds",
+    help: "Duration of delivery attempts by destination",
+    labels: ["destination"],
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   const subscribers = metrics.gauge({
     name: "skyhook_feed_subscribers",
@@ -38,7 +48,6 @@ export function notificationMetrics(
     help: "Age of the oldest pending or retrying notification",
   });
 
-  for (const outcome of ["delivered", "failed"]) attempts.inc({ outcome }, 0);
   metrics.onScrape(async () => {
     try {
       show(await readUndelivered());
@@ -60,8 +69,11 @@ export function notificationMetrics(
   }
 
   return {
-    attempted(outcome: "delivered" | "failed"): void {
-      attempts.inc({ outcome });
+    /** `seconds`: how long it took; null if it was not made, because the circuit is open. */
+    attempted(target: Destination, outcome: "delivered" | "failed", seconds: number | null): void {
+      const destination = labelOf(target);
+      attempts.inc({ destination, outcome });
+      if (seconds !== null) durations.observe({ destination }, seconds);
     },
     subscribers(count: number): void {
       subscribers.set(count);

@@ -45,13 +45,18 @@ export const notificationPageSchema = pageOf(notificationSchema);
 
 export const attemptSchema = schemaOf<Attempt>()(
   "Attempt",
-  "One attempt to deliver a notification to the operator gateway.",
+  "One attempt to deliver a notification to a destination.",
   {
     notificationId,
+    destinationId: prefixedId<Attempt["destinationId"]>("dst_", {
+      description: "The destination.",
+    }),
     startedAt: instant({ description: "Start of the attempt." }),
     durationMs: count("Duration in milliseconds.", 35),
-    delivered: Type.Boolean({ description: "Whether the gateway accepted it." }),
-    responseStatus: nullable(count("The gateway's HTTP status; null if it did not respond.", 200)),
+    delivered: Type.Boolean({ description: "Whether the destination accepted it." }),
+    responseStatus: nullable(
+      count("The destination's HTTP status; null if it did not respond.", 200),
+    ),
     error: nullable(text("What went wrong.")),
   },
 );

@@ -60,7 +60,7 @@ export function notificationsGraphql(
     }),
   );
 
-  return { NotificationType, loadNotificationsOf };
+  return { NotificationType, Severity, loadNotificationsOf };
 }
 
 /** Used in the types of other features. */

@@ -3,13 +3,17 @@ import { Elysia } from "elysia";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
 import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice } from "../../web/rest/query.ts";
-import { eventStream, type ServerSentEvent } from "../../web/rest/sse.ts";
+import {
+  eventStream,
+  lastEventId,
+  lastEventIdHeader,
+  type ServerSentEvent,
+} from "../../web/rest/sse.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 import type { Feed, FeedEntry } from "./channels/feed.ts";
@@ -70,15 +74,7 @@ export const notificationsRest = (
           security: bearer,
           summary: "Follow notifications as they happen",
           description: "Needs the role operator or admin.",
-          parameters: [
-            {
-              name: "Last-Event-ID",
-              in: "header",
-              description:
-                "Resumes after this message. Without it, the stream starts with new notifications.",
-              schema: { type: "string", pattern: "^\\d{1,15}$" },
-            },
-          ],
+          parameters: [lastEventIdHeader],
           responses: {
             200: {
               description: "Messages named `notification`, with JSON as their data.",
@@ -94,20 +90,4 @@ async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<Serv
   for await (const { seq, ...entry } of entries) {
     yield { id: String(seq), event: "notification", data: entry };
   }
-}
-
-/** The position after which a client resumes, or null to start with new notifications. */
-function lastEventId(request: Request): number | null {
-  const header = request.headers.get("last-event-id");
-  if (header === null || header === "") return null;
-  if (/^\d{1,15}$/.test(header)) return Number(header);
-  throw new AppError("invalid-parameter", "Last-Event-ID was not sent by this feed", {
-    errors: [
-      {
-        parameter: "Last-Event-ID",
-        code: "invalid-parameter",
-        detail: "Omit it to start with new notifications.",
-      },
-    ],
-  });
 }

@@ -1,171 +1,92 @@
-import { and, asc, eq, gt, inArray, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
+import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 
 import {
   type Attempt,
   type Notification,
   type NotificationStatus,
-  type StoredNotification,
-  undeliveredStatuses,
   notificationsTable,
   attemptsTable,
 } from "../notification.ts";
 
+import type { Destination } from "../destination.ts";
 import { eventsTable } from "../event.ts";
+import { deliveriesTable } from "../outgoing-delivery.ts";
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsExcept, statementsOver, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 
-const tables = { notifications: notificationsTable, attempts: attemptsTable, events: eventsTable };
+const tables = {
+  notifications: notificationsTable,
+  attempts: attemptsTable,
+  deliveries: deliveriesTable,
+  events: eventsTable,
+};
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
 /** The public columns of a notification. */
 function notificationColumns({ notifications }: Tables) {
-  const hidden = { seq: true, leasedUntil: true };
+  const hidden = { seq: true };
   return columnsExcept(notifications, hidden) satisfies Record<keyof Notification, unknown>;
 }
 
-/** The columns that a notifier needs for a delivery. */
-function leasedColumns({ notifications }: Tables) {
-  const { seq, id, eventId, createdAt, title, text, url, severity } = notifications;
-  const { attemptCount, leasedUntil } = notifications;
-  return { seq, id, eventId, title, text, url, severity, createdAt, attemptCount, leasedUntil };
-}
-
 /** The database assigns `seq`. */
-export const insertNotification = statement<Notification & { readonly leasedUntil: null }>()(
-  (db, { notifications }) => db.insert(notifications).values(allColumns(notifications, "seq")),
+export const insertNotification = statement<Notification>()((db, { notifications }) =>
+  db.insert(notifications).values(allColumns(notifications, "seq")),
 );
 
-/**
- * Reschedules an event's notifications with these statuses: they are due at once, with all attempts left.
- * Does not end leases: a leased notification is being sent, and must not be sent twice at the same time.
- */
-const reschedule = (...statuses: readonly NotificationStatus[]) =>
-  statement<{ eventId: Notification["eventId"]; now: Date }>()((db, { notifications }, p) =>
+/** What a notification's columns are by its deliveries to the operators' destinations, without one of these. */
+function summaryOf({ notifications, deliveries }: Tables, except: SQL = sql``) {
+  const ofNotification = sql`from ${deliveries} where ${deliveries.eventId} = ${notifications.eventId} and ${deliveries.notificationId} = ${notifications.id} and ${deliveries.ownerId} is null${except}`;
+  const has = (status: NotificationStatus) =>
+    sql`exists (select 1 ${ofNotification} and ${deliveries.status} = ${sql.raw(`'${status}'`)})`;
+  const [dead, retrying, pending] = [has("dead"), has("retrying"), has("pending")];
+  return {
+    status: sql`case when ${dead} then 'dead' when ${retrying} then 'retrying' when ${pending} then 'pending' else 'delivered' end`,
+    attemptCount: sql`coalesce((select max(${deliveries.attemptCount}) ${ofNotification}), 0)`,
+    dueAt: sql`(select min(${deliveries.dueAt}) ${ofNotification})`,
+    deliveredAt: sql`case when ${dead} or ${retrying} or ${pending} then null else coalesce((select max(${deliveries.deliveredAt}) ${ofNotification}), ${notifications.createdAt}) end`,
+    lastError: sql`(select max(${deliveries.lastError}) ${ofNotification})`,
+  };
+}
+
+const lockNotifications = statement<Pick<Notification, "eventId">>()(
+  (db, { notifications }, p) =>
     db
       .update(notifications)
-      .set({
-        status: "pending",
-        attemptCount: 0,
-        dueAt: encoded(p.now, notifications.dueAt),
-      })
-      .where(
-        and(eq(notifications.eventId, p.eventId), inArray(notifications.status, [...statuses])),
-      )
-      .returning({ id: notifications.id }),
-  );
+      .set({ status: sql`${notifications.status}` })
+      .where(eq(notifications.eventId, p.eventId)),
+  // Deliveries of an event to several destinations end at the same time.
+  { contended: ({ eventId }) => ({ table: notificationsTable, id: eventId }) },
+);
 
-/** Used for a duplicate of the event. */
-export const rescheduleDead = reschedule("dead");
-
-/** Used for an operator's replay. */
-export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
+/** See `summaryWrites`. */
+export const summariseNotifications = statement<Pick<Notification, "eventId">>()((db, t, p) =>
+  db.update(t.notifications).set(summaryOf(t)).where(eq(t.notifications.eventId, p.eventId)),
+);
 
 /**
- * Stores the outcome of an attempt. Changes no row if another notifier has the lease by now, or if the
- * attempt failed and the notification was rescheduled meanwhile, which resets `earlierAttempts`.
+ * Sums up the deliveries of an event in its notifications, in the transaction that changes a delivery. Locks
+ * the notifications first: a PostgreSQL statement that waits for a row reads other tables as they were before,
+ * and would overwrite the newer sum of the transaction that it waited for.
  */
-export const settleNotification = statement<
-  Pick<
-    StoredNotification,
-    "seq" | "leasedUntil" | "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
-  > & { readonly earlierAttempts: number }
->()((db, { notifications }, p) =>
+export function summaryWrites(eventId: Notification["eventId"]) {
+  return [write(lockNotifications, { eventId }), write(summariseNotifications, { eventId })];
+}
+
+/** Sums up what remains without a destination. Run it before its deliveries are deleted. */
+export const summariseWithout = statement<{ destinationId: Destination["id"] }>()((db, t, p) =>
   db
-    .update(notifications)
-    .set({
-      status: p.status,
-      attemptCount: p.attemptCount,
-      dueAt: p.dueAt,
-      deliveredAt: p.deliveredAt,
-      lastError: p.lastError,
-      leasedUntil: null,
-    })
+    .update(t.notifications)
+    .set(summaryOf(t, sql` and ${t.deliveries.destinationId} <> ${p.destinationId}`))
     .where(
-      and(
-        isHeldBy(notifications, p),
-        sql`(${notifications.attemptCount} = ${encoded(p.earlierAttempts, notifications.attemptCount)} or ${encoded(p.status, notifications.status)} = 'delivered')`,
-      ),
+      sql`${t.notifications.status} <> 'delivered' and ${t.notifications.eventId} in (select ${t.deliveries.eventId} from ${t.deliveries} where ${t.deliveries.destinationId} = ${p.destinationId} and ${t.deliveries.status} <> 'delivered')`,
     ),
 );
-
-/**
- * Leases due notifications to one notifier. Notifications that another notifier is leasing at this moment
- * are skipped; a lease that has expired does not count.
- */
-export const claimDue = statement<{ now: Date; leasedUntil: Date; limit: number }>()((
-  db,
-  t,
-  p,
-  dialect,
-) => {
-  const { seq, dueAt, leasedUntil } = t.notifications;
-  const now = encoded(p.now, dueAt);
-  const due = sql`select ${seq} from ${t.notifications}
-      where ${dueAt} <= ${now} and (${leasedUntil} is null or ${leasedUntil} <= ${now})
-      order by ${dueAt} limit ${p.limit}`;
-  return db
-    .update(t.notifications)
-    .set({ leasedUntil: p.leasedUntil })
-    .where(dialect.amongUnlocked(seq, due))
-    .returning(leasedColumns(t));
-});
-
-/** Ends the lease of a notification that was not settled. Its `dueAt` stays. */
-export const releaseNotification = statement<Pick<StoredNotification, "seq" | "leasedUntil">>()(
-  (db, { notifications }, p) =>
-    db.update(notifications).set({ leasedUntil: null }).where(isHeldBy(notifications, p)),
-);
-
-function isHeldBy(
-  { seq, leasedUntil }: Tables["notifications"],
-  lease: { readonly seq: Placeholder; readonly leasedUntil: Placeholder },
-) {
-  return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));
-}
 
 export const insertAttempt = statement<Attempt>()((db, { attempts }) =>
   db.insert(attempts).values(allColumns(attempts)),
 );
-
-/** Ends all leases. Used at the start of a single process, where remaining leases are stale. */
-export const releaseLeases = statement()((db, { notifications }) =>
-  db
-    .update(notifications)
-    .set({ leasedUntil: null })
-    .where(and(isNotNull(notifications.dueAt), isNotNull(notifications.leasedUntil))),
-);
-
-/**
- * Used after the clock was set back: notifications due after `dueAfter` or leased beyond `heldAfter` are
- * due now, without a lease.
- */
-export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Date }>()((
-  db,
-  { notifications },
-  p,
-) => {
-  const { dueAt, leasedUntil } = notifications;
-  const dueAfter = encoded(p.dueAfter, dueAt);
-  const heldAfter = encoded(p.heldAfter, leasedUntil);
-  return db
-    .update(notifications)
-    .set({ dueAt: encoded(p.now, dueAt), leasedUntil: null })
-    .where(sql`${dueAt} is not null and (${dueAt} > ${dueAfter} or ${leasedUntil} > ${heldAfter})`);
-});
-
-/** When the next notification without a lease at `after` is due. */
-export const nextDue = statement<{ after: Date }>()((db, { notifications }, p) => {
-  const { dueAt, leasedUntil } = notifications;
-  const after = encoded(p.after, dueAt);
-  return db
-    .select({ dueAt })
-    .from(notifications)
-    .where(sql`${dueAt} is not null and (${leasedUntil} is null or ${leasedUntil} <= ${after})`)
-    .orderBy(asc(dueAt))
-    .limit(1);
-});
 
 export const notificationsOfEvent = statement<Pick<Notification, "eventId">>()((db, t, p) =>
   db

@@ -1,38 +1,43 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
 import type { Signals } from "../../db/storage.ts";
 
+import type { EventFeed } from "./channels/event-feed.ts";
 import type { Feed } from "./channels/feed.ts";
 
-/** What is woken when another instance on the same database stored notifications. */
+/** What is woken when another process stored events or notifications. */
 interface Followers {
   readonly feed: Pick<Feed, "newestSeq">;
+  readonly eventFeed: Pick<EventFeed, "newestSeq">;
   /** Wakes all channels. */
   readonly wake: () => void;
-  /** Called when polling finds new notifications. */
+  /** Called when polling finds new events or notifications. */
   readonly onNews: () => void;
 }
 
 /** The longest delay after a lost signal, for example if the sender dies after its commit. */
 const lookIntervalMs = 2_000;
 
-/** Listens to signals from other instances on the same database, and polls in case a signal is lost. */
+/**
+ * Finds events and notifications that another process stored: an instance on the same database, or a command. Listens to
+ * signals, if the database has them, and polls in case one is lost.
+ */
 export function otherInstances(
-  signals: Signals,
-  { feed, wake, onNews }: Followers,
+  signals: Signals | null,
+  { feed, eventFeed, wake, onNews }: Followers,
   clock: Clock,
 ): { start(): void; stop(): void } {
   let stopped = true;
-  let newest = 0;
+  let newest = "";
   let cancel: Cancel = () => {};
 
   async function look(): Promise<void> {
     try {
-      const seq = await feed.newestSeq();
-      if (seq !== newest) {
+      const found = `${await feed.newestSeq()} ${await eventFeed.newestSeq()}`;
+      if (found !== newest) {
         wake();
         onNews();
       }
-      newest = seq;
+      newest = found;
     } catch {
       // Followers report the error when they read. The next poll finds what this one missed.
     }
@@ -46,7 +51,7 @@ export function otherInstances(
   return {
     start() {
       stopped = false;
-      signals.listen("notifications", wake, wake);
+      signals?.listen("notifications", wake, wake);
       lookLater();
     },
     stop() {

@@ -47,10 +47,11 @@ export const deployPlatform: Provider = {
   id: "deploy_platform",
   displayName: "Deploy platform (Vercel)",
   signature: {
+    kind: "hmac",
     algorithm: "sha1",
     encoding: "hex",
-    headers: ["x-deploy-signature", "x-vercel-signature"],
-    signed: "raw",
+    from: ["header.x-deploy-signature", "header.x-vercel-signature"],
+    signs: "{body}",
   },
   deliveryIdIsSigned: true,
   maxBodyBytes: 5 * 1024 * 1024,

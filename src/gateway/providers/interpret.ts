@@ -2,9 +2,12 @@ import type { Event } from "../event.ts";
 import type { Message } from "../notification.ts";
 
 import { compactJson } from "../signatures/compact-json.ts";
-import { isObject, printable } from "./payload.ts";
-import type { JsonObject, Normalised, Provider } from "./provider.ts";
-import type { Verified } from "../signatures/signature.ts";
+import { asPayload, isObject, printable } from "./payload.ts";
+import { paymentIn } from "./payment.ts";
+import type { Interpreted, JsonObject, Provider } from "./provider.ts";
+import { pointerKeys, valueAt } from "../signatures/place.ts";
+import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
+import type { Verified } from "../signatures/verification.ts";
 
 /** Looks a header up by its lower-case name. */
 export type HeaderLookup = (name: string) => string | null;
@@ -18,16 +21,19 @@ export function interpret(
   provider: Provider,
   { bytes }: Pick<Verified, "bytes">,
   headerOf: HeaderLookup,
-): Normalised | null {
-  const payload = read(provider, bytes);
+): Interpreted | null {
+  const payload = payloadOf(provider, bytes);
   if (payload === null) return null;
-  return provider.normalise({
+  const normalised = provider.normalise({
     payload,
     header(...names) {
       const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
       return value === null ? null : printable(value);
     },
   });
+  const isListed = normalised.status === "accepted";
+  const payment = isListed ? paymentIn(provider, normalised.type, payload) : null;
+  return { ...normalised, payment };
 }
 
 /** The notifications for an event. None unless its status is `accepted`. */
@@ -36,11 +42,21 @@ export function messagesOf(provider: Provider, event: Event): readonly Message[]
   return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
 }
 
-function read({ signature, formField }: Provider, bytes: Uint8Array): JsonObject | null {
+/** The parsed payload, or null as for `interpret`. */
+export function payloadOf(
+  { signature, payload: format = "object", formField }: Provider,
+  bytes: Uint8Array,
+): JsonObject | null {
+  if (format === "form") return formPayload(bytes);
+  if (format === "jwt") return claimsIn(signature, bytes);
   const payload = parse(bytes, formField);
-  if (payload !== null || signature.signed !== "raw-or-compact-json") return payload;
+  // An array is a payload only where the provider says so.
+  const isWanted = (value: JsonObject) => format === "json" || isObject(value);
+  if (payload !== null) return isWanted(payload) ? payload : null;
+  if (!signsCompactJson(signature)) return null;
   // The signature does not cover white space, so it may have been added within tokens.
-  return parse(compactJson(bytes), formField);
+  const compact = parse(compactJson(bytes), formField);
+  return compact !== null && isWanted(compact) ? compact : null;
 }
 
 // Removes a byte order mark, and throws on invalid UTF-8.
@@ -50,8 +66,35 @@ function parse(bytes: Uint8Array, formField: string | undefined): JsonObject | n
   try {
     const text = utf8.decode(bytes);
     const isForm = formField !== undefined && text.startsWith(`${formField}=`);
-    const value: unknown = JSON.parse(isForm ? fieldOf(text, formField) : text);
-    return isObject(value) ? value : null;
+    return asPayload(JSON.parse(isForm ? fieldOf(text, formField) : text));
+  } catch {
+    return null;
+  }
+}
+
+/** Fields of a form beyond this number are not read. */
+const maxFields = 1_000;
+
+/** The fields of a form; of a repeated field the first. Null if it is not UTF-8 or has too many. */
+function formPayload(bytes: Uint8Array): JsonObject | null {
+  try {
+    const text = utf8.decode(bytes);
+    if (text.split("&", maxFields + 1).length > maxFields) return null;
+    return Object.fromEntries([...new URLSearchParams(text)].toReversed());
+  } catch {
+    return null;
+  }
+}
+
+/** The claims of the token that the signature is. It was verified on receipt. */
+function claimsIn(scheme: SignatureScheme, bytes: Uint8Array): JsonObject | null {
+  if (scheme.kind !== "jwt" || !isTokenInBody(scheme)) return null;
+  try {
+    const text = utf8.decode(bytes);
+    const token =
+      scheme.from === "body" ? text : String(valueAt(JSON.parse(text), pointerKeys(scheme.from)));
+    const [, claims = ""] = token.slice((scheme.prefix ?? "").length).split(".");
+    return asPayload(JSON.parse(utf8.decode(Buffer.from(claims, "base64url"))));
   } catch {
     return null;
   }

@@ -20,6 +20,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A payload as the type that built-in providers read. Arrays have their indexes as keys. */
+export function asPayload(value: unknown): JsonObject | null {
+  if (typeof value !== "object" || value === null) return null;
+  // Guarantee: objects and arrays have own keys, and every reader checks what a key holds.
+  return value as JsonObject;
+}
+
 /** The value at a path of own keys, or undefined. */
 export function at(payload: unknown, ...path: readonly string[]): unknown {
   let value = payload;
@@ -57,13 +64,17 @@ export function textAt(payload: unknown, ...path: readonly string[]): string | n
 /** The first line of the text at a path, at most 120 characters. */
 export function firstLineAt(payload: unknown, ...path: readonly string[]): string | null {
   const value = at(payload, ...path);
-  if (typeof value !== "string") return null;
-  if (isClean(value, maxLineLength)) return value;
-  const [line = ""] = value
-    .slice(0, maxLineLength * 8)
+  return typeof value === "string" ? firstLine(value, maxLineLength) : null;
+}
+
+/** The first line of a text as printable text, at most `maxLength` characters, or null if empty. */
+export function firstLine(text: string, maxLength: number): string | null {
+  if (isClean(text, maxLength)) return text;
+  const [line = ""] = text
+    .slice(0, maxLength * 8)
     .trim()
     .split(/[\r\n]/, 1);
-  return printable(line, maxLineLength);
+  return printable(line, maxLength);
 }
 
 /** Whether the text needs no cleaning. True for nearly all text, and ten times faster than cleaning. */
@@ -176,6 +187,17 @@ export function unixSecondsAt(payload: unknown, ...path: readonly string[]): Dat
 export function unixMillisAt(payload: unknown, ...path: readonly string[]): Date | null {
   const value = at(payload, ...path);
   return typeof value === "number" ? validTime(Math.round(value)) : null;
+}
+
+/**
+ * A time written in any usual way, or null: ISO 8601 with an offset, or seconds or milliseconds since the epoch as a number
+ * or digits. The years 2000 to 2100 differ in seconds and milliseconds, so the two cannot be confused.
+ */
+export function anyTime(value: unknown): Date | null {
+  const isDigits = typeof value === "string" && /^\d{9,14}(?:\.\d{1,9})?$/.test(value);
+  const number = typeof value === "number" || isDigits ? Number(value) : Number.NaN;
+  if (Number.isNaN(number)) return isoTimeAt({ value }, "value");
+  return validTime(Math.round(number)) ?? validTime(Math.round(number * 1_000));
 }
 
 /** Rejects times outside the years 2000 to 2100. */

@@ -51,21 +51,56 @@ const listed: ReadonlyMap<string | null, Listed> = new Map([
   ],
 ]);
 
+const bookingPlaces = {
+  bookingReference: "/data/object/metadata/booking",
+  currency: "/data/object/currency",
+};
+
 /** Stripe: https://docs.stripe.com/webhooks. The key is the whole secret, including `whsec_`. */
 export const paymentProcessor: Provider = {
   id: "payment_processor",
   displayName: "Payment processor (Stripe)",
   signature: {
+    kind: "hmac",
     algorithm: "sha256",
     encoding: "hex",
-    headers: ["x-payment-signature", "stripe-signature"],
-    signed: "timestamp-dot-raw",
-    toleranceSeconds: 300,
+    from: ["header.x-payment-signature", "header.stripe-signature"],
+    items: { separator: ",", signature: "v1=" },
+    timestamp: { item: "t=", unit: "seconds", toleranceSeconds: 300 },
+    signs: "{timestamp}.{body}",
   },
   deliveryIdIsSigned: true,
   secretPrefix: "whsec_",
   maxBodyBytes: 5 * 1024 * 1024,
   normalise,
+  payments: {
+    unit: "minor",
+    // A connected account sets the metadata of its own payments: https://docs.stripe.com/connect/webhooks
+    foreignAccount: "/account",
+    // Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases
+    decimals: { ISK: 2, MGA: 0, UGX: 2 },
+    events: {
+      "payment_intent.succeeded": {
+        ...bookingPlaces,
+        kind: "paid",
+        amount: "/data/object/amount_received",
+        payment: "/data/object/id",
+      },
+      "payment_intent.payment_failed": {
+        ...bookingPlaces,
+        kind: "failed",
+        amount: "/data/object/amount",
+        payment: "/data/object/id",
+      },
+      // A charge has a copy of the metadata of its payment intent.
+      "charge.refunded": {
+        ...bookingPlaces,
+        kind: "refunded",
+        amount: "/data/object/amount_refunded",
+        payment: "/data/object/payment_intent",
+      },
+    },
+  },
   notify: [notifyPayment],
   samples,
 };

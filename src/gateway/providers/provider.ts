@@ -1,7 +1,9 @@
 import type { Event, EventData } from "../event.ts";
 import type { Message } from "../notification.ts";
+import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 
-import type { SignatureScheme } from "../signatures/signature.ts";
+import type { Handshake } from "./handshake.ts";
+import type { SignatureScheme } from "../signatures/scheme.ts";
 
 /**
  * Describes one external service: how it signs, how to normalise its payloads and what to notify operators
@@ -32,12 +34,28 @@ export interface Provider {
   readonly secretPrefix?: string;
   /** How to create the webhook at the service, where that is not obvious. */
   readonly setUp?: string;
+  /** The file that describes it; undefined for a built-in provider. */
+  readonly path?: string;
+  /** Equal for equal files; undefined for a built-in provider. */
+  readonly revision?: string;
+  /** The service's page about its webhooks. */
+  readonly docs?: string;
+  /** What the scheme was checked against. */
+  readonly checkedWith?: string;
+  readonly handshakes?: readonly Handshake[];
   /** The maximum body size. Larger bodies get 413 while they stream in. */
   readonly maxBodyBytes: number;
+  /**
+   * What the body is. Default: a JSON object. `json`: an object or an array. `form`: its fields are the payload. `jwt`: the claims of the
+   * token that the signature is are the payload.
+   */
+  readonly payload?: "object" | "json" | "form" | "jwt";
   /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
   readonly formField?: string;
   /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
   normalise(delivery: VerifiedDelivery): Normalised;
+  /** Which events are about the payment of a booking; undefined if none are. */
+  readonly payments?: PaymentSource;
   /** Called for each accepted event. Each function returns a notification, or null for none. */
   readonly notify: readonly NotifyFunction[];
   /** One example delivery for each listed event, used by `skyhook send` and the tests. */
@@ -70,6 +88,12 @@ export interface Normalised {
   readonly url: string | null;
   readonly actor: string | null;
   readonly data: EventData;
+}
+
+/** A normalised payload with what it says about the payment of a booking. */
+export interface Interpreted extends Normalised {
+  /** Null if it is about something else. */
+  readonly payment: PaymentNotice | null;
 }
 
 export type NotifyFunction = (event: Event) => Message | null;

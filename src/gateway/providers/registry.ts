@@ -1,13 +1,9 @@
 import type { Provider } from "./provider.ts";
-import { catalogue } from "./catalogue.ts";
+import { providerById } from "./catalogue.ts";
 import { secretFingerprint } from "../secret-use.ts";
-import {
-  type SecretRole,
-  type Secrets,
-  type SignedRequest,
-  type Verification,
-  verifier,
-} from "../signatures/signature.ts";
+import { type KeyStore, noKeys } from "../signatures/key-store.ts";
+import type { SecretRole, Secrets, Verify } from "../signatures/verification.ts";
+import { verifier } from "../signatures/signature.ts";
 
 /** A registered provider with its secrets and verifier, which are null while no secret is set. */
 export interface Registered {
@@ -15,49 +11,79 @@ export interface Registered {
   readonly secrets: Secrets | null;
   /** Secret fingerprints, as stored in the database. Empty for a secret that is not set. */
   readonly fingerprints: Readonly<Record<SecretRole, string>>;
-  readonly verify: ((request: SignedRequest) => Verification) | null;
+  readonly verify: Verify | null;
 }
 
 /** The registered providers, by id. */
 export interface Registry extends Iterable<Registered> {
   get(id: string): Registered | undefined;
+  /** The registered provider with this id, or the built-in one. */
+  provider(id: string): Provider | undefined;
+  /** The ids of the registered providers. */
+  ids(): readonly Provider["id"][];
+  /** Where keys that services publish come from. */
+  readonly keys: KeyStore;
   /**
-   * Reads all secrets again and returns the providers whose secrets changed. Throws if a secret is missing
-   * or cannot be read; the previous secrets then stay in use.
+   * Reads all providers and secrets again and returns the providers that changed, came or went. Throws if a file is
+   * invalid, or a secret is missing or invalid; everything then stays as it is.
    */
   reload(): readonly Provider["id"][];
 }
 
-/** Registers the providers `ids` with their secrets. `secretsOf` reads the secrets; its errors propagate. */
-export function registry(
-  ids: readonly string[],
-  secretsOf: (providerId: string) => Secrets | null,
-): Registry {
-  const chosen = catalogue.filter((provider) => ids.includes(provider.id));
+/** A secret that the provider's scheme cannot use. The message names the provider, and says how the secret must be written. */
+export class InvalidSecret extends Error {
+  override readonly name = "InvalidSecret";
+}
+
+interface RegistryParts {
+  /** Reads the providers to register; its errors propagate. */
+  readonly providers: () => readonly Provider[];
+  /** Reads the secrets of one; its errors propagate. */
+  readonly secretsOf: (providerId: string) => Secrets | null;
+  readonly keys?: KeyStore;
+}
+
+export function registry({ providers, secretsOf, keys = noKeys }: RegistryParts): Registry {
   const bindAll = () =>
-    new Map(chosen.map((provider) => [provider.id, bind(provider, secretsOf(provider.id))]));
+    new Map(
+      providers().map((provider) => [provider.id, bind(provider, secretsOf(provider.id), keys)]),
+    );
   let bound = bindAll();
   return {
     get: (id) => bound.get(id),
+    provider: (id) => bound.get(id)?.provider ?? providerById(id),
+    ids: () => [...bound.keys()],
+    keys,
     [Symbol.iterator]: () => bound.values(),
     reload() {
       const fresh = bindAll();
-      const pairs = [...fresh.values()].map((now) => ({ now, before: bound.get(now.provider.id) }));
-      for (const { now, before } of pairs) {
-        if (now.secrets !== null || !before?.secrets) continue;
+      for (const { provider, secrets } of fresh.values()) {
+        if (secrets !== null || !bound.get(provider.id)?.secrets) continue;
+        const removal =
+          provider.path === undefined
+            ? "remove the provider from WEBHOOK_PROVIDERS and restart"
+            : `remove ${provider.path}`;
         throw new Error(
-          `The secret of ${now.provider.id} is no longer set. Restore it, or remove the provider from WEBHOOK_PROVIDERS and restart.`,
+          `The secret of ${provider.id} is no longer set. Restore it, or ${removal}.`,
         );
       }
+      const before = bound;
       bound = fresh;
-      return pairs
-        .filter(({ now, before }) => !Bun.deepEquals(now.secrets, before?.secrets))
-        .map(({ now }) => now.provider.id);
+      const ids = new Set([...before.keys(), ...fresh.keys()]);
+      return [...ids].filter((id) => !isSame(before.get(id), fresh.get(id)));
     },
   };
 }
 
-function bind(provider: Provider, secrets: Secrets | null): Registered {
+function isSame(before: Registered | undefined, now: Registered | undefined): boolean {
+  if (before === undefined || now === undefined) return false;
+  return (
+    before.provider.revision === now.provider.revision &&
+    Bun.deepEquals(before.secrets, now.secrets)
+  );
+}
+
+function bind(provider: Provider, secrets: Secrets | null, keys: KeyStore): Registered {
   const fingerprint = (secret: string | null | undefined) =>
     secret ? secretFingerprint(secret) : "";
   return {
@@ -67,6 +93,16 @@ function bind(provider: Provider, secrets: Secrets | null): Registered {
       current: fingerprint(secrets?.current),
       previous: fingerprint(secrets?.previous),
     },
-    verify: secrets === null ? null : verifier(provider.signature, secrets),
+    verify: secrets === null ? null : verifierOf(provider, secrets, keys),
   };
+}
+
+/** Throws an error that names the provider, and says how its secret must be written. */
+function verifierOf({ id, signature }: Provider, secrets: Secrets, keys: KeyStore): Verify {
+  try {
+    return verifier(signature, secrets, keys);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "is invalid";
+    throw new InvalidSecret(`The secret of ${id} ${reason}`, { cause: error });
+  }
 }

@@ -32,15 +32,17 @@ export const sharedInbox: Provider = {
   id: "shared_inbox",
   displayName: "Shared inbox (Front)",
   signature: {
+    kind: "hmac",
     algorithm: "sha1",
     encoding: "base64",
-    headers: ["x-inbox-signature", "x-front-signature"],
-    signed: "raw-or-compact-json",
+    from: ["header.x-inbox-signature", "header.x-front-signature"],
+    // The service signs the JSON without white space, whatever it sends.
+    signs: ["{body}", "{compactJson}"],
   },
   deliveryIdIsSigned: true,
   // Application webhooks use another scheme, which signs the time in this header.
   foreignHeaders: ["x-front-request-timestamp"],
-  setUp: 'use a rule with the action "trigger a webhook"',
+  setUp: 'Use a rule with the action "trigger a webhook".',
   maxBodyBytes: 5 * 1024 * 1024,
   normalise,
   notify: [notifyConversation],

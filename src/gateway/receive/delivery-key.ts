@@ -1,6 +1,6 @@
 import { idOf } from "../providers/payload.ts";
 import type { Normalised, Provider } from "../providers/provider.ts";
-import type { Verified } from "../signatures/signature.ts";
+import type { Verified } from "../signatures/verification.ts";
 
 /** What two deliveries of the same event have in common; see `StoredEvent`. */
 export interface DeliveryIdentity {

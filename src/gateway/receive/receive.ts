@@ -1,37 +1,41 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError, isServerError } from "../../base/errors.ts";
-import type { Event, EventStatus, StoredEvent } from "../event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Verdict } from "../delivery-count.ts";
 import type { Latency } from "../statistics/latency.ts";
 import type { Tally } from "../statistics/tally.ts";
-import { countDuplicate, firstOfDelivery, insertEvent } from "../events/events.sql.ts";
-import { rescheduleDead } from "../notifications/notifications.sql.ts";
-import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
-import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 
 import type { Acknowledgement, Delivery } from "../delivery.ts";
-import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
-import { interpret, messagesOf } from "../providers/interpret.ts";
+import type { EffectOf } from "./effects.ts";
+import {
+  type AdoptSecret,
+  answerHandshake,
+  type Greeting,
+  handshakeOf,
+  isHandshake,
+} from "./handshakes.ts";
+import type { HandshakeAnswer } from "../providers/handshake.ts";
+import { interpret } from "../providers/interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
-import type { Normalised, Provider } from "../providers/provider.ts";
+import type { Provider } from "../providers/provider.ts";
 import { reasonFor } from "../diagnosis/rejection-advice.ts";
 import type { Rejections } from "../diagnosis/rejections.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import type { Verified } from "../signatures/signature.ts";
+import { storeDelivery } from "./store-delivery.ts";
+import type { Verification, Verified } from "../signatures/verification.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
-import { withoutSecrets } from "../stored-headers.ts";
 
 export interface ReceiveParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly limiter: FailureLimiter;
   readonly outbox: Outbox;
+  readonly effectOf: EffectOf;
   readonly rejections: Rejections;
   readonly metrics: WebhookMetrics;
   readonly tally: Tally;
@@ -41,43 +45,40 @@ export interface ReceiveParts {
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly adoptSecret: AdoptSecret;
 }
 
+/** The response to a delivery or to a handshake. */
+export type Receive = (delivery: Delivery) => Promise<Acknowledgement | HandshakeAnswer>;
+
 /**
- * Receives deliveries. An acknowledged delivery is on disk, exactly once. Throws, in the order of the
+ * Receives deliveries, and answers the handshakes by which services test the URL. An acknowledged delivery is on disk, exactly once. Throws, in the order of the
  * checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `unsupported-media-type`
  * (a content coding), `body-too-large`, `unavailable` (no secret is set), `invalid-signature` or, beyond
  * the quota, `too-many-auth-failures`; after storing an unreadable body, `invalid-body`. Throws
  * `unavailable` if the event cannot be stored. Providers retry after `unavailable`.
  */
-export function receiver(parts: ReceiveParts): (delivery: Delivery) => Promise<Acknowledgement> {
+export function receiver(parts: ReceiveParts): Receive {
   const { registry, clock, metrics, tally, latency, tracer } = parts;
 
-  async function receive(delivery: Delivery): Promise<Acknowledgement> {
+  async function receive(delivery: Delivery): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
     const registered = findProvider(registry, delivery.providerId);
-    requirePost(delivery);
+    requireMethod(registered.provider, delivery);
     requireFewFailures(parts, delivery);
     const bytes = await readDelivery(parts, registered.provider, delivery);
+    const unsigned = handshakeOf(registered.provider, delivery, bytes, "unsigned");
+    if (unsigned !== null) return greet(parts, registered, delivery, unsigned);
     const verified = await inSpan(tracer, "webhook verify", {}, () =>
       verifyDelivery(parts, registered, delivery, { bytes, receivedAtMs }),
     );
+    const signed = handshakeOf(registered.provider, delivery, bytes, "signed");
+    if (signed !== null) return greet(parts, registered, delivery, signed);
     const normalised = interpret(registered.provider, verified, (name) =>
       delivery.headers.get(name),
     );
-    const identity = deliveryIdentity(registered.provider, normalised, verified);
-    const event = eventOf(
-      parts,
-      registered.provider,
-      delivery,
-      verified,
-      normalised,
-      identity,
-      receivedAtMs,
-    );
-    return inSpan(tracer, "webhook store", {}, () =>
-      store(parts, registered.provider, event, identity),
-    );
+    const trusted = { ...verified, receivedAtMs };
+    return storeDelivery(parts, registered.provider, delivery, trusted, normalised);
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -90,6 +91,10 @@ export function receiver(parts: ReceiveParts): (delivery: Delivery) => Promise<A
     const label = registry.get(delivery.providerId)?.provider.id ?? "unknown";
     try {
       const acknowledgement = await receive(delivery);
+      if ("body" in acknowledgement) {
+        count(label, "handshake");
+        return acknowledgement;
+      }
       const tookMs = performance.now() - startedMs;
       count(label, acknowledgement.status);
       if (tracer !== null) describe(label, acknowledgement);
@@ -118,9 +123,30 @@ function findProvider(registry: Registry, id: string): Registered {
   throw new AppError("unknown-provider", "No provider with this name is registered");
 }
 
-function requirePost({ method }: Delivery): void {
-  if (method === "POST") return;
+/** Deliveries are POST. Handshakes can have other methods. */
+function requireMethod(provider: Provider, delivery: Delivery): void {
+  if (delivery.method === "POST" || isHandshake(provider, delivery)) return;
   throw new AppError("method-not-allowed", "Send webhooks with POST", { allow: ["POST"] });
+}
+
+/** Answers a handshake. One with another secret counts as a failure, as a wrong signature does. */
+async function greet(
+  parts: ReceiveParts,
+  registered: Registered,
+  delivery: Delivery,
+  greeting: Greeting,
+): Promise<HandshakeAnswer> {
+  const answer = await answerHandshake(parts, registered, greeting);
+  if (answer !== null) return answer;
+  const { limiter, log } = parts;
+  const { address, requestId } = delivery;
+  const isWithinQuota = limiter.fail(address);
+  log.warn(
+    { provider: registered.provider.id, address, requestId },
+    "webhook handshake rejected: it brings another secret; remove the present one to accept it",
+  );
+  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  throw new AppError("invalid-signature", "The signature does not verify");
 }
 
 function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): void {
@@ -159,14 +185,25 @@ async function verifyDelivery(
   delivery: Delivery,
   { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
 ): Promise<Verified> {
-  const { headers, address, requestId } = delivery;
+  const { method, url, headers, address, requestId } = delivery;
   if (verify === null) {
     const detail = "This provider has no secret, so its webhooks cannot be verified. Retry later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
   }
-  const result = verify({ headers, bytes, receivedAtMs });
+  let result: Verification;
+  try {
+    const verdict = verify({ method, url, headers, bytes, receivedAtMs });
+    // Awaited only if a key is fetched: an await would delay every other delivery by a turn.
+    result = verdict instanceof Promise ? await verdict : verdict;
+  } catch (error) {
+    // A key that cannot be fetched: anyone can name any number of them.
+    if (limiter.fail(address)) throw error;
+    throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  }
   if ("verified" in result) {
-    tally.matched(provider.id, fingerprints[result.verified.signedWith]);
+    if (delivery.isTest !== true) {
+      tally.matched(provider.id, fingerprints[result.verified.signedWith]);
+    }
     return result.verified;
   }
   // Counts before the first await, so that a burst cannot exceed the quota.
@@ -176,99 +213,6 @@ async function verifyDelivery(
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   await rejections.keep(provider.id, reason, delivery, bytes);
   throw new AppError("invalid-signature", "The signature does not verify");
-}
-
-function eventOf(
-  { makeId }: ReceiveParts,
-  provider: Provider,
-  delivery: Delivery,
-  verified: Verified,
-  normalised: Normalised | null,
-  { keys: [idempotencyKey], bodyHash }: DeliveryIdentity,
-  receivedAtMs: number,
-): StoredEvent {
-  const { bytes, signedWith } = verified;
-  const createdAt = new Date(receivedAtMs);
-  return {
-    id: makeId("evt", receivedAtMs),
-    provider: provider.id,
-    type: normalised?.type ?? "unreadable",
-    status: normalised?.status ?? "unreadable",
-    idempotencyKey,
-    occurredAt: normalised?.occurredAt ?? createdAt,
-    createdAt,
-    subject: normalised?.subject ?? null,
-    title: normalised?.title ?? "Unreadable: not a JSON object in UTF-8",
-    url: normalised?.url ?? null,
-    actor: normalised?.actor ?? null,
-    data: normalised?.data ?? {},
-    headers: withTrace(withoutSecrets(delivery.headers, provider.readHeaders)),
-    address: delivery.address,
-    signedWith,
-    bodyBytes: bytes.length,
-    bodyHash,
-    duplicates: 0,
-    body: bytes,
-  };
-}
-
-/** Commits the event, or finds the event that it duplicates. */
-async function store(
-  parts: ReceiveParts,
-  provider: Provider,
-  event: StoredEvent,
-  { keys }: DeliveryIdentity,
-): Promise<Acknowledgement> {
-  for (const idempotencyKey of keys) {
-    const candidate = { ...event, idempotencyKey };
-    const acknowledgement =
-      (await storeNew(parts, provider, candidate)) ?? (await storeDuplicate(parts, candidate));
-    if (acknowledgement !== null) return acknowledgement;
-  }
-  // Retention deleted the first event between the two statements. The provider's retry is stored.
-  throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
-}
-
-/** Commits the event with its notifications in one transaction. Returns null if its key or body hash exists. */
-async function storeNew(
-  { storage, outbox, log }: ReceiveParts,
-  provider: Provider,
-  event: StoredEvent,
-): Promise<Acknowledgement | null> {
-  const notifications = outbox.writesFor(event, messagesOf(provider, event));
-  const [inserted] = await storage.atomically(write(insertEvent, event, "stop"), ...notifications);
-  if (inserted.changes === 0) return null;
-  const { id, type, status, idempotencyKey } = event;
-  log.info({ provider: provider.id, type, id, idempotencyKey }, `webhook ${status}`);
-  if (notifications.length > 0) outbox.committed();
-  return acknowledge(status, { id, idempotencyKey, type, status });
-}
-
-/** Counts the duplicate on the first event. Returns null if there is none: another body has the unsigned id. */
-async function storeDuplicate(
-  { storage, outbox, log }: ReceiveParts,
-  { provider, idempotencyKey, bodyHash, createdAt }: StoredEvent,
-): Promise<Acknowledgement | null> {
-  const [first] = await storage.all(firstOfDelivery, { provider, idempotencyKey, bodyHash });
-  if (first === undefined) return null;
-  const [, rescheduled] = await storage.atomically(
-    write(countDuplicate, { id: first.id }),
-    write(rescheduleDead, { eventId: first.id, now: createdAt }),
-  );
-  if (rescheduled.changes > 0) outbox.committed();
-  log.info({ provider, type: first.type, id: first.id, idempotencyKey }, "webhook duplicate");
-  return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
-}
-
-function acknowledge(
-  status: EventStatus | "duplicate",
-  { id, idempotencyKey, type }: Pick<Event, "id" | "idempotencyKey" | "type" | "status">,
-): Acknowledgement {
-  if (status !== "unreadable") return { status, id, idempotencyKey, event: type };
-  throw new AppError(
-    "invalid-body",
-    "The body is not a JSON object in UTF-8. It was stored for the operators.",
-  );
 }
 
 function verdictOf(error: unknown): Verdict {

@@ -3,8 +3,8 @@ import type { Metrics } from "../../telemetry/metrics.ts";
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
-/** Counts deliveries. The series of registered providers start at 0, so that none is absent before its first delivery. */
-export function webhookMetrics(metrics: Metrics, providers: readonly string[]) {
+/** Counts deliveries. */
+export function webhookMetrics(metrics: Metrics) {
   const receipts = metrics.counter({
     name: "skyhook_webhook_receipts_total",
     help: "Webhook deliveries by provider and verdict",
@@ -15,11 +15,14 @@ export function webhookMetrics(metrics: Metrics, providers: readonly string[]) {
     help: "Time from the request headers of a delivery to its acknowledgement, including the commit",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
-  for (const provider of providers) {
-    for (const verdict of verdicts) receipts.inc({ provider, verdict }, 0);
-  }
 
   return {
+    /** Starts the series of registered providers at 0, so that none is absent before its first delivery. */
+    registered(providers: readonly string[]): void {
+      for (const provider of providers) {
+        for (const verdict of verdicts) receipts.inc({ provider, verdict }, 0);
+      }
+    },
     received(provider: string, verdict: Verdict): void {
       receipts.inc({ provider, verdict });
     },

@@ -5,28 +5,28 @@ import type { AddressOf, Connection } from "../../web/rest/client-address.ts";
 import type { Exchange } from "../../web/rest/serve.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
-import { pathOf } from "../../web/rest/url.ts";
+import { pathOf, targetOf } from "../../web/rest/url.ts";
 
 import { catalogue } from "../providers/catalogue.ts";
-import type { Acknowledgement, Delivery } from "../delivery.ts";
+import type { HandshakeAnswer } from "../providers/handshake.ts";
+import type { Receive } from "./receive.ts";
 
 /** `POST /webhooks/{provider}`. */
-export const webhooksRest = (
-  receive: (delivery: Delivery) => Promise<Acknowledgement>,
-  addressOf: AddressOf,
-) => {
-  const deliver = (exchange: Exchange & Connection) => {
+export const webhooksRest = (receive: Receive, addressOf: AddressOf, publicUrl: string | null) => {
+  const deliver = async (exchange: Exchange & Connection) => {
     const { request, set } = exchange;
     const address = addressOf(exchange);
-    return receive({
+    const result = await receive({
       // Match the raw path; do not percent-decode.
       providerId: pathOf(request.url).slice("/webhooks/".length),
       method: request.method,
+      url: publicUrl === null ? request.url : publicUrl + targetOf(request.url),
       headers: request.headers,
       address,
       requestId: requestIdOf(set.headers),
       readBody: (maxBytes) => readBytes(request, maxBytes, address),
     });
+    return "body" in result ? responseOf(result, set.headers) : result;
   };
   return (
     new Elysia({ name: "webhooks" })
@@ -37,6 +37,16 @@ export const webhooksRest = (
       .all("/webhooks/:provider", deliver, { parse: "none", detail: { hide: true } })
   );
 };
+
+/** The answer to a handshake, with the headers of every response. */
+function responseOf(
+  { status, headers, body }: HandshakeAnswer,
+  common: Exchange["set"]["headers"],
+): Response {
+  const all = new Headers(headers);
+  for (const [name, value] of Object.entries(common)) all.set(name, String(value));
+  return new Response(status === 204 ? null : body, { status, headers: all });
+}
 
 const deliveryDetail = {
   operationId: "receiveWebhook",

@@ -11,7 +11,11 @@ import {
   deleteBody,
   lockSettledEvent,
 } from "./retention.sql.ts";
+import { deleteDeliveriesOf } from "../notifications/deliveries.sql.ts";
+import { deleteReplayFailures } from "../events/replays.sql.ts";
 import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
+import { deleteReveals } from "../../identity/audit/audit.sql.ts";
+import { revealActions } from "../../identity/audit/audit-entry.ts";
 import { deleteOldCounts } from "../statistics/statistics.sql.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -40,8 +44,8 @@ const jumpMs = 3_600_000;
 const afterJumpMs = 3_600_000;
 
 /**
- * Deletes expired data: bodies, events with their notifications and attempts, idempotency keys and
- * delivery counts. Keeps events with undelivered or dead notifications. After the clock jumps forward,
+ * Deletes expired data: bodies, events with their notifications and attempts, who read bodies, why events could
+ * not be replayed, idempotency keys and delivery counts. Keeps events with undelivered or dead notifications. After the clock jumps forward,
  * everything looks expired, so nothing is deleted for an hour. Of rejected deliveries it deletes only the
  * bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
  */
@@ -68,6 +72,10 @@ export function pruner(
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
+      ...revealActions.map((action) =>
+        inBatches((limit) => write(deleteReveals, { action, until: expiredUntil(now), limit })),
+      ),
+      inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
       deleteCounts(now),
     ]);
     for (const end of ends) {
@@ -83,6 +91,7 @@ export function pruner(
   }
 
   const bodiesUntil = (now: number) => new Date(now - bodyDays * dayMs);
+  const expiredUntil = (now: number) => new Date(now - eventDays * dayMs);
 
   async function deleteBodies(now: number): Promise<void> {
     const until = bodiesUntil(now);
@@ -94,11 +103,12 @@ export function pruner(
   }
 
   async function deleteEvents(now: number): Promise<void> {
-    await walk(start, new Date(now - eventDays * dayMs), (eventId) =>
+    await walk(start, expiredUntil(now), (eventId) =>
       storage.atomically(
         write(lockSettledEvent, { id: eventId }, "stop"),
         write(deleteSettledEvent, { id: eventId }, "stop"),
         write(deleteAttemptsOf, { eventId }),
+        write(deleteDeliveriesOf, { eventId }),
         write(deleteNotificationsOf, { eventId }),
       ),
     );

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 import { count, instant, listOf, nullable, schemaOf, text } from "../../web/rest/schema.ts";
 
-import type { ProviderStatus, ProviderStatuses } from "./provider-status.ts";
+import type { ProviderStatus, ProviderStatuses, ReconciliationStatus } from "./provider-status.ts";
 import type { Rotation, SecretStatus } from "./rotation.ts";
 
 const secretFields = {
@@ -31,6 +31,24 @@ const rotationSchema = schemaOf<Rotation>()(
   },
 );
 
+const reconciliationSchema = schemaOf<ReconciliationStatus>()(
+  "ReconciliationStatus",
+  "How far the provider's log was compared with what arrived.",
+  {
+    coveredUntil: nullable(instant(), {
+      description: "Everything that the provider sent before is stored; null before the first run.",
+    }),
+    checkedAt: nullable(instant(), { description: "End of the last run, complete or not." }),
+    succeededAt: nullable(instant(), { description: "End of the last complete run." }),
+    nextRunAt: instant({ description: "When the next run is due." }),
+    pausedUntil: nullable(instant(), {
+      description: "The API's rate limit is reached until then.",
+    }),
+    error: nullable(text("Why the last run failed.", "api.github.com answers 401")),
+    recovered: count("Deliveries recovered so far.", 3),
+  },
+);
+
 const providerStatusSchema = schemaOf<ProviderStatus>()(
   "ProviderStatus",
   "The status of a registered provider.",
@@ -50,6 +68,9 @@ const providerStatusSchema = schemaOf<ProviderStatus>()(
         "Whether it has been silent for ten usual intervals and longer than any pause of the last 14 days.",
     }),
     secrets: rotationSchema,
+    reconciliation: nullable(reconciliationSchema, {
+      description: "Null if its log is not compared: it has none, or no token is set.",
+    }),
   },
 );
 

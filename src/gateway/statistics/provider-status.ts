@@ -6,6 +6,8 @@ import type { Storage } from "../../db/storage.ts";
 
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
+import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
+import { reconciliationOf } from "../reconciliation.sql.ts";
 import { rotation, type Rotation } from "./rotation.ts";
 import { maxActiveHours, silence, type Silence } from "./silence.ts";
 
@@ -16,7 +18,15 @@ export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {
   /** Null if there is none, or retention deleted it. */
   readonly lastEventAt: Date | null;
   readonly secrets: Rotation;
+  /** Null if its log is not compared: it has none, or no token is set. */
+  readonly reconciliation: ReconciliationStatus | null;
 }
+
+/** How far the provider's log was compared with what arrived. */
+export type ReconciliationStatus = Pick<
+  Reconciliation,
+  "coveredUntil" | "checkedAt" | "succeededAt" | "nextRunAt" | "pausedUntil" | "error" | "recovered"
+>;
 
 export interface ProviderStatuses {
   readonly data: readonly ProviderStatus[];
@@ -27,14 +37,35 @@ export interface Providers {
   list(ctx: Context): Promise<ProviderStatuses>;
 }
 
-export function providerStatuses(storage: Storage, registry: Registry, clock: Clock): Providers {
+/** `isReconciled`: whether the provider's log is compared. */
+export function providerStatuses(
+  storage: Storage,
+  registry: Registry,
+  isReconciled: (provider: Provider["id"]) => boolean,
+  clock: Clock,
+): Providers {
   return {
     async list(ctx) {
       requireOperator(ctx);
-      const statuses = [...registry].map((one) => providerStatus(storage, one, clock.now()));
+      const statuses = Array.from(registry, async (one) => ({
+        ...(await providerStatus(storage, one, clock.now())),
+        reconciliation: isReconciled(one.provider.id)
+          ? await reconciliationStatus(storage, one.provider.id)
+          : null,
+      }));
       return { data: await Promise.all(statuses) };
     },
   };
+}
+
+export async function reconciliationStatus(
+  storage: Storage,
+  provider: Provider["id"],
+): Promise<ReconciliationStatus> {
+  const [row] = await storage.all(reconciliationOf, { provider });
+  const { coveredUntil, checkedAt, succeededAt, nextRunAt, pausedUntil, error, recovered } =
+    row ?? firstReconciliation(provider);
+  return { coveredUntil, checkedAt, succeededAt, nextRunAt, pausedUntil, error, recovered };
 }
 
 /** The status of one provider. All queries use indexes. */
@@ -42,7 +73,7 @@ export async function providerStatus(
   storage: Storage,
   registered: Registered,
   nowMs: number,
-): Promise<ProviderStatus> {
+): Promise<Omit<ProviderStatus, "reconciliation">> {
   const { id, displayName } = registered.provider;
   const [[last], uses, hours] = await Promise.all([
     storage.all(lastEventOf, { provider: id }),
@@ -60,4 +91,16 @@ export async function providerStatus(
     ...silence(hours, lastVerifiedMs, nowMs),
     secrets: rotation(registered, uses, nowMs),
   };
+}
+
+/** The providers that are silent. */
+export async function silentAmong(
+  storage: Storage,
+  registry: Registry,
+  nowMs: number,
+): Promise<readonly Provider["id"][]> {
+  const statuses = await Promise.all(
+    Array.from(registry, (registered) => providerStatus(storage, registered, nowMs)),
+  );
+  return statuses.filter(({ isSilent }) => isSilent).map(({ provider }) => provider);
 }

@@ -1,18 +1,10 @@
 import { Type } from "@sinclair/typebox";
 
-import {
-  count,
-  documented,
-  instant,
-  listOf,
-  nullable,
-  schemaOf,
-  text,
-  word,
-} from "../../web/rest/schema.ts";
+import { count, instant, listOf, nullable, schemaOf, text, word } from "../../web/rest/schema.ts";
 
 import { verdicts } from "../delivery-count.ts";
 import type { Acknowledgements } from "./latency.ts";
+import { spanQuery } from "./span.schema.ts";
 import {
   type DeliverySeries,
   type DeliveryStatistics,
@@ -42,23 +34,7 @@ export const deliveryStatisticsSchema = schemaOf<DeliveryStatistics>()(
   },
 );
 
-const time = "2026-11-21T08:00:00Z";
-
-export const deliveryStatisticsQuery = documented(
-  Type.Object({
-    from: Type.Optional(text("A time with an offset. Default: an hour before `to`.", time)),
-    to: Type.Optional(text("A time with an offset. Default: now.", time)),
-    step: Type.Optional(
-      Type.Integer({
-        minimum: 60,
-        maximum: 86_400,
-        multipleOf: 60,
-        default: 60,
-        description: `Seconds per step, for at most ${maxPoints} steps.`,
-      }),
-    ),
-  }),
-);
+export const deliveryStatisticsQuery = spanQuery(maxPoints);
 
 const milliseconds = (description: string) =>
   nullable(Type.Number({ minimum: 0, description, examples: [1.4] }));

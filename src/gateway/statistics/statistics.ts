@@ -6,6 +6,7 @@ import type { Storage } from "../../db/storage.ts";
 
 import { type DeliveryCount, minuteOf } from "../delivery-count.ts";
 import type { Acknowledgements, Latency } from "./latency.ts";
+import type { Span } from "./span.ts";
 
 /** Deliveries over time, by provider and verdict. */
 export interface DeliveryStatistics {
@@ -35,14 +36,6 @@ export interface OutboxDepth {
   readonly dead: number;
   /** Age of the oldest pending or retrying notification, or null if there is none. */
   readonly oldestSeconds: number | null;
-}
-
-/** A time span in milliseconds since the epoch, aligned to whole steps. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** A multiple of 60. */
-  readonly stepSeconds: number;
 }
 
 /** For operators only. */

@@ -15,6 +15,8 @@ export interface Tally {
   received(provider: MinuteCount["provider"], verdict: Verdict): void;
   /** Records that the secret with this fingerprint matched. */
   matched(provider: SecretUse["provider"], secret: SecretUse["secret"]): void;
+  /** Writes the counts so far. If the database cannot be written, they are kept. */
+  write(): Promise<void>;
   /** Writes the remaining counts. */
   stop(): Promise<void>;
 }
@@ -51,11 +53,12 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
   function schedule(): void {
     cancel ??= clock.after(flushIntervalMs, () => {
       cancel = null;
-      flushing = flush();
+      flushing = flushing.then(flush);
     });
   }
 
   async function flush(): Promise<void> {
+    if (counts.size + uses.size === 0) return;
     const [writtenCounts, writtenUses] = [counts, uses];
     counts = new Map();
     uses = new Map();
@@ -94,10 +97,14 @@ export function tally(storage: Storage, clock: Clock, log: Log): Tally {
       recordUse({ provider, secret, firstMatchedAt: now, lastMatchedAt: now });
       schedule();
     },
+    write() {
+      flushing = flushing.then(flush);
+      return flushing;
+    },
     async stop() {
       await flushing;
       cancel?.();
-      if (counts.size + uses.size > 0) await flush();
+      await flush();
       cancel?.();
     },
   };

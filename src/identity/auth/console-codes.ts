@@ -1,7 +1,7 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../../base/clock.ts";
-import type { Role } from "../../base/context.ts";
+import type { Actor, Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
@@ -37,7 +37,9 @@ export function mintConsoleCode(
 }
 
 export interface ConsoleCodes {
-  /** Exchanges a code for an access token and marks the code as used. Throws `invalid-token`. */
+  /** Returns who a code signs in, and marks the code as used. Throws `invalid-token`. */
+  redeem(code: string): Promise<Actor>;
+  /** Exchanges a code for an access token, as `redeem`. */
   exchange(code: string): Promise<AccessToken>;
 }
 
@@ -65,20 +67,25 @@ export function consoleCodes(
     return { ...session, jti };
   }
 
+  async function redeem(code: string): Promise<Actor> {
+    const { actor, expiresAt, jti } = await verified(code);
+    // Recorded in the database, so that a code works once across all instances.
+    const used: IdempotencyRecord = {
+      scope: "console-code",
+      key: jti,
+      requestHash: new Uint8Array(),
+      resourceId: "",
+      createdAt: new Date(clock.now()),
+      expiresAt: new Date(expiresAt.getTime() + usedCodeKeptMs),
+    };
+    await storage.atomically(write(insertIdempotency, used, invalidCode()));
+    return actor;
+  }
+
   return {
+    redeem,
     async exchange(code) {
-      const { actor, expiresAt, jti } = await verified(code);
-      // Recorded in the database, so that a code works once across all instances.
-      const used: IdempotencyRecord = {
-        scope: "console-code",
-        key: jti,
-        requestHash: new Uint8Array(),
-        resourceId: "",
-        createdAt: new Date(clock.now()),
-        expiresAt: new Date(expiresAt.getTime() + usedCodeKeptMs),
-      };
-      await storage.atomically(write(insertIdempotency, used, invalidCode()));
-      const token = await tokens.mint(actor, tokenTtlSeconds);
+      const token = await tokens.mint(await redeem(code), tokenTtlSeconds);
       return { access_token: token, token_type: "Bearer", expires_in: tokenTtlSeconds };
     },
   };

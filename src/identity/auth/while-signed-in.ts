@@ -7,31 +7,42 @@ const longestMs = 2 ** 31 - 1;
 /**
  * Yields the items of `follow` until the token expires, the client disconnects or the source ends.
  * `follow` gets a signal, because a generator that waits for its next item does not notice `return()`
- * until that item arrives, which may be never.
+ * until that item arrives, which may be never. `onEnd` is called at the end, maybe more than once.
  */
 export function whileSignedIn<Item>(
   { expiresAt }: Context,
   clock: Clock,
   follow: (signal: AbortSignal) => AsyncGenerator<Item, void>,
+  onEnd: () => void = () => {},
 ): AsyncIterableIterator<Item> {
   const ended = new AbortController();
   const items = follow(ended.signal);
   const cancelExpiry = clock.after(
     Math.min(Math.max(0, expiresAt.getTime() - clock.now()), longestMs),
-    () => ended.abort(),
+    end,
   );
+  function end(): void {
+    cancelExpiry();
+    ended.abort();
+    onEnd();
+  }
+  async function finish(): Promise<IteratorReturnResult<undefined>> {
+    end();
+    await items.return();
+    return { done: true, value: undefined };
+  }
   const iterator: AsyncIterableIterator<Item> = {
     async next() {
-      const result = await items.next();
-      if (result.done === true) cancelExpiry();
-      return ended.signal.aborted ? { done: true, value: undefined } : result;
+      try {
+        const result = await items.next();
+        if (result.done !== true && !ended.signal.aborted) return result;
+      } catch (error) {
+        end();
+        throw error;
+      }
+      return finish();
     },
-    async return() {
-      cancelExpiry();
-      ended.abort();
-      await items.return();
-      return { done: true, value: undefined };
-    },
+    return: finish,
     [Symbol.asyncIterator]: () => iterator,
   };
   return iterator;

@@ -2,7 +2,7 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { checkedIdempotencyKey } from "../../web/rest/idempotency-key.ts";
+import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 
 import type { User } from "./user.ts";
 import type { Users } from "./users.ts";
@@ -76,14 +76,11 @@ export function usersGraphql(builder: Builder, users: Users) {
       description: "Creates a user.",
       args: {
         input: t.arg({ type: CreateUserInput, required: true, description: "The user to create." }),
-        idempotencyKey: t.arg.string({
-          description:
-            "1 to 255 visible ASCII characters. A retry with the same key within 24 hours returns the first result.",
-        }),
+        idempotencyKey: t.arg.string(idempotencyKeyArg),
       },
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
-        const key = checkedIdempotencyKey(idempotencyKey, "idempotencyKey");
+        const key = idempotencyKeyOf(idempotencyKey);
         return (await users.create(ctx, input, key)).made;
       },
     }),

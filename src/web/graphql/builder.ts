@@ -14,7 +14,7 @@ interface Types {
   Connection: { readonly total: () => Promise<number> };
   Scalars: {
     ID: { Input: string; Output: string | number };
-    DateTime: { Input: never; Output: Date };
+    DateTime: { Input: string; Output: Date };
     Date: { Input: string; Output: string };
     EmailAddress: { Input: string; Output: string };
     Money: { Input: never; Output: number };

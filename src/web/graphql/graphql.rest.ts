@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import type { GraphQLSchema } from "graphql";
 
-import type { Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
+import type { Credentials } from "../rest/auth.ts";
 import type { AddressOf, Connection } from "../rest/client-address.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 import { requestIdOf } from "../rest/request-id.ts";
@@ -12,7 +12,7 @@ import type { Exchange } from "../rest/serve.ts";
 interface GraphqlRoute {
   /** Called once, at the first request. */
   readonly schema: () => Promise<GraphQLSchema>;
-  readonly verify: Verify;
+  readonly credentials: Credentials;
   readonly logError: ErrorLog;
   /** Whether to serve the playground and to allow introspection. */
   readonly playground: boolean;

@@ -8,6 +8,8 @@ import {
 
 import { type Asset, asset, htmlPage, pageHeaders } from "../rest/asset.ts";
 
+import { examples } from "./playground-examples.ts";
+
 /** GraphiQL, served by this program without other hosts. */
 export interface Playground {
   readonly page: Asset;
@@ -15,51 +17,71 @@ export interface Playground {
   file(request: Request, name: string): Promise<Response> | null;
 }
 
-const exampleQuery = `# Flights are public. Everything else needs a token:
-# add it after "Bearer " under Headers below.
-#   skyhook token --email you@example.com
-query Example {
-  flights(first: 5) {
-    totalCount
-    nodes {
-      flightId
-      flightNumber
-      origin
-      destination
-      departureLocal
-      price {
-        amount
-        currency
-      }
-      seatsAvailable
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-`;
+const exampleHeaders = JSON.stringify(
+  // With the second, the session of the console is accepted for mutations too.
+  { authorization: "Bearer ", "x-skyhook-console": "1" },
+  null,
+  2,
+);
 
-const exampleHeaders = JSON.stringify({ authorization: "Bearer " }, null, 2);
+/** The tabs of a first visit, as GraphiQL stores them. */
+const exampleTabs = {
+  activeTabIndex: 0,
+  tabs: examples.map(({ title, query, variables }, index) => ({
+    id: `example-${index}`,
+    hash: null,
+    title,
+    query,
+    variables: variables === undefined ? null : JSON.stringify(variables, null, 2),
+    headers: exampleHeaders,
+    operationName: null,
+    response: null,
+  })),
+};
 
 const options = {
   title: "Skyhook GraphiQL",
   endpoint: "/graphql",
-  defaultQuery: exampleQuery,
+  defaultQuery: examples[0]?.query ?? "",
   defaultHeaders: exampleHeaders,
   headers: exampleHeaders,
   subscriptionsProtocol: "SSE",
 };
 
+/** The first visit does not wait longer for a flight. */
+const flightTimeoutMs = 2_000;
+
 /**
  * Starts the editor and its workers. GraphiQL reopens a stored tab only if it receives exactly that tab's
  * query, variables and headers; otherwise each visit adds a tab. So it receives those of the active tab,
- * or of the tab with the query in the URL. Empty tabs are removed.
+ * or of the tab with the query in the URL. Empty tabs are removed. On a first visit, the examples get a flight with
+ * free seats: of the newest ones, the last to depart.
  */
 const start = `
+const exampleTabs = ${JSON.stringify(exampleTabs)};
+const place = "graphiql:tabState";
+async function bookableFlight() {
+  const query = "{ flights(first: 100) { nodes { flightId departureTime seatsAvailable } } }";
+  try {
+    const headers = { "content-type": "application/json" };
+    const request = { method: "POST", headers, body: JSON.stringify({ query }), signal: AbortSignal.timeout(${flightTimeoutMs}) };
+    const { data } = await (await fetch("/graphql", request)).json();
+    const free = data.flights.nodes.filter(({ seatsAvailable }) => seatsAvailable > 0);
+    return free.sort((a, b) => b.departureTime.localeCompare(a.departureTime))[0]?.flightId;
+  } catch {
+    // The examples name a flight of their own.
+  }
+}
+async function firstVisit() {
+  const flightId = await bookableFlight();
+  const named = (name, value) => (name === "flightId" ? (flightId ?? value) : value);
+  const tabs = exampleTabs.tabs.map((tab) => ({
+    ...tab,
+    variables: tab.variables && JSON.stringify(JSON.parse(tab.variables, named), null, 2),
+  }));
+  localStorage.setItem(place, JSON.stringify({ ...exampleTabs, tabs }));
+}
 function lastVisit() {
-  const place = "graphiql:tabState";
   const wanted = new URL(location.href).searchParams.get("query");
   try {
     const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem(place));
@@ -83,7 +105,9 @@ self.MonacoEnvironment = {
   globalAPI: false,
   getWorker: (_, label) => new Worker("/graphql/playground/" + (workers[label] ?? "editor") + ".worker.js"),
 };
-YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...${JSON.stringify(options)}, ...lastVisit() });
+const ready = localStorage.getItem(place) === null ? firstVisit() : Promise.resolve();
+void ready.then(() =>
+  YogaGraphiQL.renderYogaGraphiQL(document.querySelector("#root"), { ...${JSON.stringify(options)}, ...lastVisit() }));
 `;
 
 const page = htmlPage(

@@ -9,9 +9,9 @@ import type { Builder } from "./builder.ts";
 export function scalars(builder: Builder): void {
   builder.scalarType("DateTime", {
     description:
-      "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-11-21T09:12:44.120Z.",
+      "A point in time: ISO 8601 in UTC with milliseconds, for example 2026-11-21T09:12:44.120Z. Arguments can have another offset.",
     serialize: (time) => time.toISOString(),
-    parseValue: outputOnly("DateTime"),
+    ...text("DateTime"),
   });
   builder.scalarType("Date", {
     description: "A calendar date: YYYY-MM-DD.",

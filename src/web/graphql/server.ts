@@ -1,8 +1,8 @@
 import type { GraphQLSchema } from "graphql";
 import { YogaServer } from "graphql-yoga";
 
-import type { Context, Session, Verify } from "../../base/context.ts";
-import { authenticate, tokenMissing } from "../rest/auth.ts";
+import type { Context, Session } from "../../base/context.ts";
+import { authenticate, type Credentials, tokenMissing } from "../rest/auth.ts";
 import type { ErrorLog } from "../rest/error-log.ts";
 
 import type { GraphqlContext, ServerContext } from "./context.ts";
@@ -13,7 +13,7 @@ import { logged, masked, useRequestErrors } from "./request-errors.ts";
 
 interface ServerOptions {
   readonly schema: GraphQLSchema;
-  readonly verify: Verify;
+  readonly credentials: Credentials;
   readonly logError: ErrorLog;
   /** Whether the playground is served: if not, introspection is off too. */
   readonly playground: boolean;
@@ -26,11 +26,16 @@ type Handler = (request: Request, context: ServerContext) => Promise<Response> |
  * Runs graphql-yoga with our plugins. `YogaServer` instead of `createYoga`: the latter adds an adapter
  * for other HTTP servers, which only costs time here.
  */
-export function createHandler({ schema, verify, logError, playground }: ServerOptions): Handler {
+export function createHandler({
+  schema,
+  credentials,
+  logError,
+  playground,
+}: ServerOptions): Handler {
   const server = new YogaServer<ServerContext, GraphqlContext>({
     schema,
     context: ({ request, requestId }) =>
-      logged(contextFor(request, requestId, verify), requestId, logError),
+      logged(contextFor(request, requestId, credentials), requestId, logError),
     plugins: [
       useHttp(logError),
       useDocuments(schema, playground),
@@ -60,9 +65,9 @@ const waitUntil = () => {};
 async function contextFor(
   request: Request,
   requestId: string,
-  verify: Verify,
+  credentials: Credentials,
 ): Promise<GraphqlContext> {
-  const session = await sessionOf(request, verify);
+  const session = await sessionOf(request, credentials);
   const signedIn = (): Context => {
     if (session !== null) return { ...session, requestId };
     throw tokenMissing();
@@ -70,9 +75,9 @@ async function contextFor(
   return { requestId, signedIn };
 }
 
-/** Null without a token. The playground's initial header is "Bearer" without one. */
-async function sessionOf(request: Request, verify: Verify): Promise<Session | null> {
+/** Null without a token or cookie. The playground's initial header is "Bearer" without one. */
+async function sessionOf(request: Request, credentials: Credentials): Promise<Session | null> {
   const header = request.headers.get("authorization");
-  if (header === null || /^bearer\s*$/i.test(header)) return null;
-  return authenticate(request, verify);
+  if (header === null || /^bearer\s*$/i.test(header)) return credentials.cookie(request);
+  return authenticate(request, credentials);
 }

@@ -25,14 +25,21 @@ const options = {
   documentDownloadType: "json",
 };
 
-// A separate file, because the page's Content-Security-Policy forbids inline scripts. The page shares its
-// token with the console, so each tab has one session. It does not store a token that the server rejects.
+// A separate file, because the page's Content-Security-Policy forbids inline scripts. It keeps a token that the
+// server accepts for the tab; without one, the session of the console is used, whose header each request has.
+// Each try of a POST has a new Idempotency-Key, unless one was entered.
 const start = `const storageKey = "skyhook.token";
 Scalar.createApiReference("#reference", {
   ...${JSON.stringify(options)},
   authentication: {
     preferredSecurityScheme: "bearer",
     securitySchemes: { bearer: { token: sessionStorage.getItem(storageKey) ?? "" } },
+  },
+  onBeforeRequest({ requestBuilder: { method, headers } }) {
+    headers.set("x-skyhook-console", "1");
+    if (!/^post$/i.test(method) || headers.get("idempotency-key")) return;
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    headers.set("idempotency-key", Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""));
   },
   onResponseReceived({ request, response }) {
     const [, token] = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "") ?? [];

@@ -7,10 +7,17 @@ import type { Exchange } from "./serve.ts";
 /** The context of an authenticated request. Throws as `authenticate` does. */
 export type Authenticated = (exchange: Exchange) => Promise<Context>;
 
-/** Authenticates requests by their bearer tokens and marks the responses as not cacheable. */
-export function authenticated(verify: Verify): Authenticated {
+/** What requests are authenticated by. */
+export interface Credentials {
+  readonly verify: Verify;
+  /** The session of a request's cookie; null without one. Rejects or throws if it is not valid. */
+  readonly cookie: (request: Request) => Promise<Session> | null;
+}
+
+/** Authenticates requests and marks the responses as not cacheable. */
+export function authenticated(credentials: Credentials): Authenticated {
   return async ({ request, set }) => {
-    const session = await authenticate(request, verify);
+    const session = await authenticate(request, credentials);
     set.headers["cache-control"] = "no-store";
     return { ...session, requestId: requestIdOf(set.headers) };
   };
@@ -20,16 +27,23 @@ export function authenticated(verify: Verify): Authenticated {
 export const bearer = [{ bearer: [] }];
 
 /**
- * Verifies the bearer token of a request (RFC 6750 section 2.1). Throws `authentication-required` without
- * an Authorization header, and `invalid-token` for a malformed header or an invalid token.
+ * Verifies the bearer token of a request (RFC 6750 section 2.1) or, without one, its cookie. Throws
+ * `authentication-required` without either, and `invalid-token` for a malformed header or an invalid token.
  */
-export function authenticate(request: Request, verify: Verify): Promise<Session> {
+export async function authenticate(
+  request: Request,
+  { verify, cookie }: Credentials,
+): Promise<Session> {
   const header = request.headers.get("authorization");
   const token = /^bearer +([^\s,]+)$/i.exec(header ?? "")?.[1];
   if (token !== undefined) return verify(token);
-  if (header === null) return Promise.reject(tokenMissing());
+  if (header === null) {
+    const session = cookie(request);
+    if (session === null) throw tokenMissing();
+    return session;
+  }
   const detail = "The Authorization header is malformed. Send it as Bearer <token>";
-  return Promise.reject(new AppError("invalid-token", detail));
+  throw new AppError("invalid-token", detail);
 }
 
 export function tokenMissing(): AppError {

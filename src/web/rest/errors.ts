@@ -66,6 +66,12 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     explanation:
       "The token is valid but lacks the required role. `skyhook token --role operator` or `--role admin` creates one that has it.",
   },
+  "cross-site-request": {
+    status: 403,
+    title: "Cross-site request",
+    explanation:
+      "The request has a session's cookie, but was not made by the console of this server. Programs use a token instead.",
+  },
   "not-found": {
     status: 404,
     title: "Not found",
@@ -102,6 +108,11 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "E-mail address taken",
     explanation:
       "A user with this e-mail address already exists. Upper and lower case count as the same.",
+  },
+  "replay-running": {
+    status: 409,
+    title: "Replay running",
+    explanation: "One bulk replay runs at a time. Wait until it has finished, or stop it.",
   },
   "idempotency-in-flight": {
     status: 409,
@@ -141,6 +152,12 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     title: "Too many authentication failures",
     explanation:
       "Too many requests from this address failed to authenticate. Wait for `Retry-After` seconds.",
+  },
+  "too-many-tests": {
+    status: 429,
+    title: "Too many tests",
+    explanation:
+      "You sent too many test events and test notifications. Wait for `Retry-After` seconds.",
   },
   internal: {
     status: 500,

@@ -13,7 +13,7 @@ import { problemReferences } from "./problem.schema.ts";
 interface Parts {
   /** Shown to browsers in place of the service description. */
   readonly home: Asset;
-  readonly providers: readonly string[];
+  readonly providers: () => readonly string[];
   readonly metrics: Metrics;
   /** Why the service cannot take traffic now; null when it can. */
   readonly unready: () => Promise<AppError | null>;
@@ -30,7 +30,7 @@ export const healthRest = ({ home, providers, metrics, unready }: Parts) =>
         apiVersion,
         status: "ok",
         uptimeSeconds: Math.floor(process.uptime()),
-        webhooks: { endpoint: "/webhooks/:provider", providers },
+        webhooks: { endpoint: "/webhooks/:provider", providers: providers() },
       }),
       {
         beforeHandle({ request, set }) {

@@ -52,8 +52,21 @@ function unknownParameters(unknown: readonly string[], known: readonly string[])
   return new AppError("invalid-parameter", detail, { errors });
 }
 
+/** What other APIs, or the options of the command line, call our parameters. */
+const synonyms: ReadonlyMap<string, string> = new Map([
+  ["since", "from"],
+  ["until", "to"],
+  ["before", "to"],
+  ["search", "q"],
+  ["query", "q"],
+  ["after", "cursor"],
+  ["first", "limit"],
+  ["per_page", "limit"],
+]);
+
 function adviceOn(name: string, known: readonly string[]): string {
-  const closest = nearest(name, known);
+  const meant = synonyms.get(name.toLowerCase()) ?? "";
+  const closest = known.includes(meant) ? meant : nearest(name, known);
   if (closest === null) return "Unknown parameter. This operation has no parameters";
   return `Unknown parameter. Did you mean ${closest}?`;
 }

@@ -33,6 +33,54 @@ export function checkedFilter(name: string, value: string | null | undefined): s
   return value;
 }
 
+/** The parameters `from` (inclusive) and `to` (exclusive). */
+export function timeRange(query: URLSearchParams): { from?: Date; to?: Date } {
+  return checkedRange(single(query, "from"), single(query, "to"));
+}
+
+/**
+ * Like `timeRange`, for values from elsewhere than a query string: instants in ISO 8601 with an offset. Digits
+ * beyond milliseconds are dropped.
+ */
+export function checkedRange(
+  fromText: string | null | undefined,
+  toText: string | null | undefined,
+): { from?: Date; to?: Date } {
+  const [from, to] = [checkedInstant("from", fromText), checkedInstant("to", toText)];
+  if (from && to && from > to) throw invalidParameter("to", "Must not be before from");
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+/** An instant in ISO 8601 with an offset; undefined if it is missing. Finer digits than milliseconds are dropped. */
+export function instantFilter(query: URLSearchParams, name: string): Date | undefined {
+  return checkedInstant(name, single(query, name));
+}
+
+function checkedInstant(name: string, text: string | null | undefined): Date | undefined {
+  if (text === undefined || text === null) return undefined;
+  const at = instantIn(text);
+  if (at === null) {
+    const detail = "Must be an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
+    // In a query string, + is a space.
+    const isPlusLost = instantIn(text.replace(" ", "+")) !== null;
+    throw invalidParameter(name, isPlusLost ? `${detail}. In a URL, write + as %2B` : detail);
+  }
+  return at;
+}
+
+const instantPattern =
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
+
+/** Null if the text is not an instant in ISO 8601 with an offset, or the time does not exist. */
+export function instantIn(text: string): Date | null {
+  if (!instantPattern.test(text)) return null;
+  try {
+    return new Date(Temporal.Instant.from(text).epochMilliseconds);
+  } catch {
+    return null;
+  }
+}
+
 /** One of the given values; undefined if it is missing. */
 export function choice<const Choice extends string>(
   query: URLSearchParams,

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { AppError } from "../../base/errors.ts";
 
 /** One message of a `text/event-stream` (HTML Living Standard, section 9.2). */
 export interface ServerSentEvent {
@@ -61,6 +62,30 @@ export function eventStream(
     },
   });
 }
+
+/** The position after which a client resumes, or null to start with new messages. */
+export function lastEventId(request: Request): number | null {
+  const header = request.headers.get("last-event-id");
+  if (header === null || header === "") return null;
+  if (/^\d{1,15}$/.test(header)) return Number(header);
+  throw new AppError("invalid-parameter", "Last-Event-ID was not sent by this feed", {
+    errors: [
+      {
+        parameter: "Last-Event-ID",
+        code: "invalid-parameter",
+        detail: "Omit it to start with new messages.",
+      },
+    ],
+  });
+}
+
+/** `Last-Event-ID`, as OpenAPI describes it. */
+export const lastEventIdHeader = {
+  name: "Last-Event-ID",
+  in: "header",
+  description: "Resumes after this message. Without it, the stream starts with new messages.",
+  schema: { type: "string", pattern: "^\\d{1,15}$" },
+} as const;
 
 /** Calls `beat` at every interval until the returned function is called. */
 function heartbeat(clock: Clock, beat: () => void): () => void {

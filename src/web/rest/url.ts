@@ -13,8 +13,8 @@ export function pathOf(url: string): string {
   return query < 0 ? target : target.slice(0, query);
 }
 
-/** The path and query, without scheme and host. */
-function targetOf(url: string): string {
+/** The raw path and query of a URL, without scheme and host. */
+export function targetOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   return start < 0 ? "/" : url.slice(start);
 }

@@ -5,7 +5,7 @@ import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql
 import { write } from "../../../src/db/statement.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
-import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 
 let app: TestApp;
@@ -52,6 +52,27 @@ describe("GET /v1/api/bookings?q=", () => {
     }
     const all = await listed(app, "/v1/api/bookings", "admin");
     expect(new Set(all.map((booking) => booking["id"]))).toEqual(new Set([id, bob["bookingId"]]));
+  });
+
+  test("finds bookings by flight number or a passenger's last name, each once", async () => {
+    const named = (n: number, lastName: string) => ({ ...passenger(n), lastName });
+    const ada = await book({ passengers: [named(1, "Byron"), named(2, "Hopper-Ö'Brien")] }, "a");
+    const bob = await book({ passengers: [named(1, "Miller"), named(2, "MILLER")] }, "b");
+    const flightOf = async (made: typeof ada) => {
+      const { flight } = await json(
+        await app.as("admin", `/v1/api/bookings/${String(made["bookingId"])}`),
+      );
+      return String(Object(flight).flightNumber);
+    };
+    expect(await found("miller")).toEqual([bob["bookingId"]]);
+    expect(await found("hopper-Ö'brien")).toEqual([ada["bookingId"]]);
+    expect(await found("Hopper-O\u0308'Brien")).toEqual([ada["bookingId"]]);
+    expect(await found("Hopper")).toEqual([]);
+    expect(await found((await flightOf(ada)).toLowerCase())).toContain(ada["bookingId"]);
+    expect(await found("SK")).toEqual([]);
+    const total = await json(await app.as("admin", "/v1/api/bookings?q=MILLER&include=total"));
+    expect(total["pagination"]).toMatchObject({ total: 1 });
+    expect(await listed(app, "/v1/api/bookings?q=miller&userId=a", "admin")).toEqual([]);
   });
 
   test("returns pages like the list without q", async () => {
@@ -129,6 +150,7 @@ describe("GET /v1/api/bookings/{id} for an admin", () => {
         title: "Booked: 2 seats for USD 999.00",
         actor: "test-user",
         eventId: expect.stringMatching(/^evt_/),
+        webhook: null,
         notifications: [expect.objectContaining({ status: "delivered" })],
       },
     ]);

@@ -10,7 +10,7 @@ import {
 } from "../../../src/booking/flights/airports.ts";
 import table from "../../../src/booking/flights/airports.tsv" with { type: "text" };
 import type { Flight } from "../../../src/booking/flight.ts";
-import { flightView } from "../../../src/booking/flights/view.ts";
+import { flightView } from "../../../src/booking/flights/flight-view.ts";
 
 function known(code: string): Airport {
   const found = airport(code);

@@ -5,7 +5,10 @@ import { explain, type Known } from "../../../src/gateway/diagnosis/explain.ts";
 import { prettyJson } from "../../../src/gateway/diagnosis/printable-json.ts";
 import type { RejectedDelivery } from "../../../src/gateway/diagnosis/explanation.ts";
 import { causes } from "../../../src/gateway/diagnosis/explanation.ts";
+import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
 
+import { requestOf, signer } from "../../../src/gateway/signatures/conformance/signer.ts";
+import { schemes } from "../signatures/schemes.ts";
 import { json, providerOf, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
 
@@ -34,13 +37,15 @@ function explained(
   header: string | null,
   body: string | Uint8Array = text,
   { secrets = current, ...fields }: Partial<RejectedDelivery> & { secrets?: Known["secrets"] } = {},
+  signature = providerOf(id).signature,
 ) {
-  const provider = providerOf(id);
+  const provider = { ...providerOf(id), signature };
   const headers = new Headers(
-    header === null ? {} : { [provider.signature.headers[0] ?? ""]: header },
+    header === null ? {} : { [signatureHeaders(provider.signature)[0] ?? ""]: header },
   );
   const bytes = Buffer.from(body);
-  const rejected = { reason: "wrong-signature", headers, bytes, receivedAtMs } as const;
+  const request = { method: "POST", url: "", headers, bytes, receivedAtMs };
+  const rejected = { reason: "wrong-signature", ...request } as const;
   return explain(
     { provider, secrets, others },
     { ...rejected, bodyBytes: bytes.length, ...fields },
@@ -52,6 +57,35 @@ const inbox = "shared_inbox"; // base64 of SHA-1, raw or compact
 const deploys = "deploy_platform"; // hex of SHA-1
 const code = "code_host"; // hex of SHA-256 after "sha256="
 const payments = "payment_processor"; // hex of SHA-256 over time and body
+
+/** A delivery of a service that signs the URL, received behind a proxy. */
+function ofSquare(signedUrl: string) {
+  const square = schemes["square"];
+  const headers = new Headers({
+    "x-square-hmacsha256-signature": mac(`${signedUrl}${text}`),
+    "x-forwarded-host": "hooks.example.com",
+  });
+  const url = "http://10.0.0.1:3111/webhooks/square";
+  // The URL as it is would verify.
+  const received = signedUrl === url ? url.replace("http:", "https:") : url;
+  return explained(tasks, null, text, { headers, url: received }, square);
+}
+
+function ofSendgrid() {
+  const sendgrid = schemes["sendgrid"];
+  if (sendgrid === undefined) throw new Error("No such scheme");
+  const by = signer(sendgrid);
+  const secrets = by.secrets("today");
+  const {
+    headers,
+    bytes,
+    receivedAtMs: atMs,
+  } = requestOf(by, {
+    body: Buffer.from(`${text}\n`),
+    header: by.header(Buffer.from(text), { secret: "today" }),
+  });
+  return explained(tasks, null, bytes, { headers, receivedAtMs: atMs, secrets }, sendgrid);
+}
 
 /** At least one row per cause: the expected cause, a label, and the explained delivery. */
 const rows: readonly (readonly [string, string, () => ReturnType<typeof explained>])[] = [
@@ -227,6 +261,27 @@ const rows: readonly (readonly [string, string, () => ReturnType<typeof explaine
   ],
   ["no-secret", "none now", () => explained(tasks, mac(text), text, { secrets: null })],
   ["body-not-kept", "too large", () => explained(tasks, mac(text), text, { bytes: null })],
+  ["url-changed", "another host", () => ofSquare("https://hooks.example.com/webhooks/square")],
+  ["url-changed", "http", () => ofSquare("http://10.0.0.1:3111/webhooks/square")],
+  ["url-changed", "a slash", () => ofSquare("https://10.0.0.1:3111/webhooks/square/")],
+  [
+    "missing-signed-value",
+    "no id",
+    () =>
+      explained(
+        tasks,
+        "v1,a",
+        text,
+        { reason: "missing-signed-value" },
+        schemes["standard webhooks"],
+      ),
+  ],
+  [
+    "untrusted-key",
+    "another host",
+    () => explained(tasks, "a", text, { reason: "untrusted-key" }, schemes["paypal"]),
+  ],
+  ["trailing-newline-added", "to what a public key verifies", ofSendgrid],
   ["unknown", "another secret", () => explained(tasks, mac(text, { key: "who knows" }))],
   ["unknown", "another body", () => explained(tasks, mac("another body"))],
   ["unknown", "an empty body", () => explained(tasks, mac(text), "")],
@@ -237,8 +292,8 @@ const textOfUrlSafe =
   Array.from({ length: 99 }, (_, n) => `{"n":${n}}`).find((body) => /[+/]/.test(mac(body))) ?? "";
 
 describe("explain", () => {
-  test.each(rows)("%s: %s", (cause, _, run) => {
-    const { cause: found, detail } = run();
+  test.each(rows)("%s: %s", async (cause, _, run) => {
+    const { cause: found, detail } = await run();
     expect(found as string).toBe(cause);
     expect(detail).toMatch(/^[A-Z].{20,}/);
   });
@@ -247,58 +302,67 @@ describe("explain", () => {
     expect(causes.filter((cause) => !rows.some(([tested]) => tested === cause))).toEqual([]);
   });
 
-  test("states by how many seconds a time is too early or too late", () => {
+  test("states by how many seconds a time is too early or too late", async () => {
     const sent = (t: number) => `t=${t},v1=${mac(`${t}.${text}`, { as: "hex" })}`;
-    expect(explained(payments, sent(nowSeconds - 4_000)).detail).toContain(
+    expect((await explained(payments, sent(nowSeconds - 4_000))).detail).toContain(
       "made 4000 s before the delivery was received; at most 300 s are allowed",
     );
-    expect(explained(payments, sent(nowSeconds + 301)).detail).toContain("made 301 s after");
+    expect((await explained(payments, sent(nowSeconds + 301))).detail).toContain(
+      "made 301 s after",
+    );
   });
 
-  test("does not blame the secret if the program may have changed", () => {
-    const { detail } = explained(
+  test("does not blame the secret if the program may have changed", async () => {
+    const { detail } = await explained(
       payments,
       `t=${nowSeconds},v1=${mac(`${nowSeconds}.${text}`, { as: "hex" })}`,
     );
     expect(detail).toStartWith("The delivery verifies with the current configuration");
   });
 
-  test("says how to create the supported kind of webhook", () => {
-    const { detail } = explained(inbox, mac(text), text, { reason: "unsupported-scheme" });
+  test("says how to create the supported kind of webhook", async () => {
+    const { detail } = await explained(inbox, mac(text), text, { reason: "unsupported-scheme" });
     expect(detail).toEndWith(
-      'Set up the kind that signs with x-inbox-signature or x-front-signature: use a rule with the action "trigger a webhook".',
+      'Set up the kind that signs with x-inbox-signature or x-front-signature. Use a rule with the action "trigger a webhook".',
     );
   });
 
-  test("names the other provider whose secret matches", () => {
-    expect(explained(tasks, mac(text, { key: "not this" })).detail).toContain(
+  test("names the other provider whose secret matches", async () => {
+    expect((await explained(tasks, mac(text, { key: "not this" }))).detail).toContain(
       "the secret of Another",
     );
   });
 
-  test("lists what is ruled out for an unknown cause, other providers only if there are any", () => {
-    const { detail } = explained(tasks, mac("another body"));
+  test("lists what is ruled out for an unknown cause, other providers only if there are any", async () => {
+    const { detail } = await explained(tasks, mac("another body"));
     expect(detail).toStartWith(
       "The delivery was signed with another secret, or the body was changed in transit. Ruled out: a line break",
     );
     expect(detail).toContain("the secrets of the other providers");
     const rejected = {
       reason: "wrong-signature",
-      headers: new Headers({ [providerOf(tasks).signature.headers[0] ?? ""]: mac("another body") }),
+      method: "POST",
+      url: "",
+      headers: new Headers({
+        [signatureHeaders(providerOf(tasks).signature)[0] ?? ""]: mac("another body"),
+      }),
       bytes: Buffer.from(text),
       bodyBytes: text.length,
       receivedAtMs,
     } as const;
-    const alone = explain({ provider: providerOf(tasks), secrets: current, others: [] }, rejected);
+    const alone = await explain(
+      { provider: providerOf(tasks), secrets: current, others: [] },
+      rejected,
+    );
     expect(alone.detail).toContain("Ruled out:");
     expect(alone.detail).not.toContain("other providers");
   });
 
-  test("reveals no secret and no valid signature", () => {
-    const explanations = [
+  test("reveals no secret and no valid signature", async () => {
+    const explanations = await Promise.all([
       ...rows.map(([, , run]) => run()),
       explained(code, mac("other", { as: "hex" })),
-    ];
+    ]);
     const secrets = [secret, "the one before it", "not this", "but this one", "c2VjcmV0"];
     const right = (["hex", "base64"] as const).flatMap((as) =>
       (["sha1", "sha256"] as const).map((by) => mac(text, { by, as })),
@@ -308,7 +372,7 @@ describe("explain", () => {
     }
   });
 
-  test("handles the largest stored bodies, deeply nested or not JSON", () => {
+  test("handles the largest stored bodies, deeply nested or not JSON", async () => {
     const bodies = [
       "[".repeat(262_144),
       nested(10_000, ""),
@@ -317,7 +381,8 @@ describe("explain", () => {
       `"${"\\".repeat(131_000)}`,
       "x".repeat(262_144),
     ];
-    for (const body of bodies) expect(explained(tasks, mac("other"), body).cause).toBe("unknown");
+    for (const body of bodies)
+      expect((await explained(tasks, mac("other"), body)).cause).toBe("unknown");
   });
 
   test("takes bounded time for hundreds of signatures in one header", () => {

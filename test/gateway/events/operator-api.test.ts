@@ -1,10 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { insertEvent, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
-import { write } from "../../../src/db/statement.ts";
+import { ne } from "drizzle-orm";
 
-import { json, sample, startApp, type TestApp } from "../../support/app.ts";
+import { insertEvent, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { summaryWrites } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { deliveriesTable } from "../../../src/gateway/outgoing-delivery.ts";
+
+import { json, sample, startApp, type TestApp, until } from "../../support/app.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
 import { eventRow } from "../../support/rows.ts";
+
+/** What the retry schedule does after some seven hours. */
+const killDeliveries = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
+  db
+    .update(deliveries)
+    .set({ status: "dead", dueAt: null })
+    .where(ne(deliveries.status, "delivered")),
+);
 
 let app: TestApp;
 beforeEach(async () => {
@@ -81,7 +94,12 @@ describe("access to the operator API", () => {
 
 describe("lists", () => {
   test("return an empty envelope if there is no data", async () => {
-    for (const list of ["events", "events?include=severity", "notifications", "rejections"]) {
+    for (const list of [
+      "events",
+      "events?include=severity,delivery",
+      "notifications",
+      "rejections",
+    ]) {
       const response = await get(`/v1/${list}`);
       expect(response.headers.get("link")).toBeNull();
       expect(await json(response)).toEqual({
@@ -157,6 +175,41 @@ describe("lists", () => {
       const [first] = await items(await get(`/v1/events${query}`));
       expect(first).not.toHaveProperty("severity");
     }
+  });
+
+  test("of events include the state of each event's deliveries only if requested", async () => {
+    const gateway = testGateway(
+      (_, { body }) => new Response(null, { status: body.includes("deploy.error") ? 503 : 200 }),
+    );
+    const failing = await startApp({
+      OPERATOR_GATEWAY_URL: gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+    });
+    const states = async (target: TestApp, query = "?include=delivery") =>
+      (await items(await target.as("operator", `/v1/events${query}`))).map(
+        ({ delivery }) => delivery,
+      );
+    try {
+      await failing.deliverSample("code_host", "package.published");
+      await failing.deliverSample("deploy_platform", "deploy.error");
+      const push = { headers: { "x-codehost-event": "push" } };
+      await failing.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
+      await until(async () => (await states(failing)).join() === "none,retrying,delivered");
+      await failing.services.storage.atomically(
+        write(killDeliveries, {}),
+        ...(await items(await failing.as("operator", "/v1/events"))).flatMap(({ id }) =>
+          summaryWrites(`evt_${String(id).slice(4)}`),
+        ),
+      );
+      expect(await states(failing)).toEqual(["none", "dead", "delivered"]);
+      expect(await states(failing, "?include=severity")).toEqual([undefined, undefined, undefined]);
+    } finally {
+      await failing.stop();
+      await gateway.stop();
+    }
+    // Without a destination, the feed and the log receive it.
+    await app.deliverSample("code_host", "package.published");
+    expect(await states(app)).toEqual(["delivered"]);
   });
 
   test.each([

@@ -1,81 +1,28 @@
-import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, setSystemTime, test } from "bun:test";
 
 import { Webhook } from "standardwebhooks";
 
-import { retryAfterMs } from "../../../src/gateway/notifications/channels/gateway.ts";
+import { retryAfterMs } from "../../../src/base/retry-after.ts";
 import { nextRetryMs } from "../../../src/gateway/notification.ts";
-import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
-import { write } from "../../../src/db/statement.ts";
-import { json, sample, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, sample, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
-import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { gatewaySecret, never, type Received, testGateway } from "../../support/gateway.ts";
 import {
-  gatewaySecret,
-  never,
-  type Received,
-  type TestGateway,
-  testGateway,
-} from "../../support/gateway.ts";
+  afterAttempt,
+  deliver,
+  hour,
+  idsOf,
+  minute,
+  newest,
+  notifying,
+  second,
+  untilLater,
+  waits,
+} from "../../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-/** The documented retry schedule. */
-const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour];
-
-// Every wait has its own time limit. This one allows for a busy machine.
-setDefaultTimeout(30_000);
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
-function gatewayThat(answer: Parameters<typeof testGateway>[0]): TestGateway {
-  const gateway = testGateway(answer);
-  ends.push(() => gateway.stop());
-  return gateway;
-}
-
-async function startWith(url: string, env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startApp({
-    OPERATOR_GATEWAY_URL: url,
-    OPERATOR_GATEWAY_SECRET: gatewaySecret,
-    ...env,
-  });
-  ends.push(() => app.stop());
-  return app;
-}
-
-const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
-
-/** Advances the clock in small increments until the condition holds. */
-const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =>
-  until(() => {
-    app.clock.advance(10);
-    return condition();
-  });
-
-async function newest(app: TestApp): Promise<Record<string, unknown>> {
-  const [notification] = await listed(app, "/v1/notifications");
-  if (notification === undefined) throw new Error("No notifications");
-  return notification;
-}
-
-/** The newest notification, once its `number`th attempt is recorded. */
-async function afterAttempt(app: TestApp, number: number): Promise<Record<string, unknown>> {
-  await untilLater(app, async () => {
-    const [latest] = (await timelineOf(app, (await newest(app))["eventId"])).slice(-1);
-    return itemsOf(latest?.["attempts"]).length >= number;
-  });
-  return newest(app);
-}
+const { gatewayThat, startWith } = notifying();
 
 /** Verifies a delivery with the standardwebhooks library, at the time it was sent. Throws if it is not genuine. */
 function verified(
@@ -93,9 +40,6 @@ function verified(
     setSystemTime();
   }
 }
-
-const idsOf = ({ received }: TestGateway) =>
-  new Set(received.map(({ headers }) => headers["webhook-id"]));
 
 describe("a notification at the operator gateway", () => {
   test("is a CloudEvent signed per Standard Webhooks, with the notification's id", async () => {
@@ -182,6 +126,20 @@ describe("a failed attempt", () => {
     return Date.parse(String(notification["dueAt"])) - ended;
   };
 
+  test("does not take longer because the clock jumped forward meanwhile", async () => {
+    let jump = () => {};
+    const gateway = gatewayThat(() => {
+      jump();
+      return new Response("no", { status: 500 });
+    });
+    const app = await startWith(gateway.url);
+    jump = () => app.clock.jump(3_600_000);
+    const { id } = await json(await deliver(app));
+    await afterAttempt(app, 1);
+    const [{ attempts } = {}] = await timelineOf(app, id);
+    expect(Number(itemsOf(attempts)[0]?.["durationMs"])).toBeLessThan(3_600_000);
+  });
+
   test("is retried in 5 s after a 500, and stores the start of the response", async () => {
     const { app, notification } = await failing(() => new Response("No\n\tdisk", { status: 500 }));
     expect(notification).toMatchObject({ status: "retrying", lastError: "HTTP 500: No disk" });
@@ -214,6 +172,24 @@ describe("a failed attempt", () => {
     );
     expect(notification).toMatchObject({ status: "retrying", lastError: "HTTP 301" });
     expect(gateway.received.map(({ path }) => path)).toEqual(["/notify"]);
+  });
+
+  test("is not made while an earlier one may still succeed", async () => {
+    const answer = Promise.withResolvers<Response>();
+    const gateway = gatewayThat((number) => (number === 1 ? answer.promise : new Response()));
+    const app = await startWith(gateway.url);
+    await deliver(app);
+    await until(() => gateway.received.length === 1);
+    // Just before the first attempt times out.
+    app.clock.advance(9.9 * second);
+    await deliver(app);
+    await until(() => idsOf(gateway).size === 2);
+    answer.resolve(new Response());
+    await untilLater(
+      app,
+      async () => (await listed(app, "/v1/notifications?status=delivered")).length === 2,
+    );
+    expect(gateway.received).toHaveLength(2);
   });
 
   test("times out after 10 s without a response", async () => {
@@ -376,251 +352,6 @@ describe("retries", () => {
     expect(await json(await send())).toMatchObject({ status: "duplicate", id });
     const { status: now, attemptCount } = await afterAttempt(app, 8);
     expect([now, attemptCount]).toEqual(["delivered", 1]);
-    expect(idsOf(gateway).size).toBe(1);
-  });
-});
-
-describe("an operator's replay", () => {
-  test("sends new notifications if the first were delivered", async () => {
-    const gateway = gatewayThat(() => new Response());
-    const app = await startWith(gateway.url);
-    const { id } = await json(await deliver(app));
-    await afterAttempt(app, 1);
-    for (const count of [2, 3]) {
-      const replay = await app.as("operator", `/v1/events/${String(id)}/replay`, {
-        method: "POST",
-      });
-      expect(replay.status).toBe(200);
-      await untilLater(app, () => gateway.received.length === count);
-    }
-    expect(idsOf(gateway).size).toBe(3);
-    await untilLater(app, async () =>
-      (await timelineOf(app, id)).every(({ status }) => status === "delivered"),
-    );
-    expect(await timelineOf(app, id)).toHaveLength(3);
-  });
-
-  test.each([
-    ["is dead", [...waits, null]],
-    ["waits for its next attempt", [null]],
-  ])("sends a notification that %s again at once, with its own id", async (_, delays) => {
-    let status = 500;
-    const gateway = gatewayThat(() => new Response(null, { status }));
-    const app = await startWith(gateway.url);
-    const { id } = await json(await deliver(app));
-    for (const [index, wait] of delays.entries()) {
-      await afterAttempt(app, index + 1);
-      if (wait !== null) app.clock.advance(wait);
-    }
-    status = 200;
-    await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
-    const { status: now, attemptCount } = await afterAttempt(app, delays.length + 1);
-    expect([now, attemptCount]).toEqual(["delivered", 1]);
-    expect(idsOf(gateway).size).toBe(1);
-    expect(await timelineOf(app, id)).toHaveLength(1);
-  });
-});
-
-const replay = (app: TestApp, id: unknown, query = "") =>
-  app.as("operator", `/v1/events/${String(id)}/replay${query}`, { method: "POST" });
-
-describe("an operator's replay during an attempt", () => {
-  test("sends a new notification during a first attempt, unless onlyUndelivered is set", async () => {
-    const answer = Promise.withResolvers<Response>();
-    const gateway = gatewayThat(() => answer.promise);
-    const app = await startWith(gateway.url);
-    const { id } = await json(await deliver(app));
-    await untilLater(app, () => gateway.received.length === 1);
-    expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
-    expect(await timelineOf(app, id)).toHaveLength(1);
-    expect((await replay(app, id)).status).toBe(200);
-    await untilLater(app, () => gateway.received.length === 2);
-    answer.resolve(new Response());
-    await untilLater(app, async () =>
-      (await timelineOf(app, id)).every(({ status }) => status === "delivered"),
-    );
-    expect(idsOf(gateway).size).toBe(2);
-    expect(gateway.received).toHaveLength(2);
-  });
-
-  /** An event whose second attempt is running and waits for `answer`. */
-  async function retried(answer: Promise<Response>) {
-    const answers = [new Response(null, { status: 500 }), answer];
-    const gateway = gatewayThat((number) => answers[number - 1] ?? new Response());
-    const app = await startWith(gateway.url);
-    const { id } = await json(await deliver(app));
-    await afterAttempt(app, 1);
-    app.clock.advance(6 * second);
-    await untilLater(app, () => gateway.received.length === 2);
-    return { app, gateway, id };
-  }
-
-  test("does not send during a running retry, which can still succeed", async () => {
-    const answer = Promise.withResolvers<Response>();
-    const { app, gateway, id } = await retried(answer.promise);
-    expect((await replay(app, id)).status).toBe(200);
-    // When this one has arrived, all due notifications have been sent.
-    const { id: other } = await json(await deliver(app));
-    await untilLater(app, async () =>
-      (await timelineOf(app, other)).every(({ status }) => status === "delivered"),
-    );
-    expect(gateway.received).toHaveLength(3);
-    answer.resolve(new Response());
-    await untilLater(app, async () => (await timelineOf(app, id))[0]?.["status"] === "delivered");
-    app.clock.advance(hour);
-    expect(itemsOf((await timelineOf(app, id))[0]?.["attempts"])).toHaveLength(2);
-    expect(gateway.received).toHaveLength(3);
-  });
-
-  test("sends again at once after a running retry has failed", async () => {
-    const answer = Promise.withResolvers<Response>();
-    const { app, gateway, id } = await retried(answer.promise);
-    expect((await replay(app, id)).status).toBe(200);
-    answer.resolve(new Response(null, { status: 500 }));
-    await untilLater(app, () => gateway.received.length === 3);
-    await untilLater(app, async () => (await timelineOf(app, id))[0]?.["status"] === "delivered");
-    expect(await timelineOf(app, id)).toMatchObject([{ attemptCount: 1 }]);
-    expect(idsOf(gateway).size).toBe(1);
-  });
-
-  test("sends nothing with onlyUndelivered if all are delivered", async () => {
-    const gateway = gatewayThat(() => new Response());
-    const app = await startWith(gateway.url);
-    const { id } = await json(await deliver(app));
-    await afterAttempt(app, 1);
-    expect((await replay(app, id, "?onlyUndelivered=true")).status).toBe(200);
-    expect(await timelineOf(app, id)).toHaveLength(1);
-    const wrong = await replay(app, id, "?onlyUndelivered=1");
-    expect([wrong.status, await json(wrong)]).toMatchObject([400, { code: "invalid-parameter" }]);
-    expect(await timelineOf(app, id)).toHaveLength(1);
-  });
-
-  test("creates nothing for an event that is deleted meanwhile", async () => {
-    const app = await startWith(gatewayThat(() => new Response()).url);
-    const { id } = await json(await deliver(app));
-    await afterAttempt(app, 1);
-    const { storage, events } = app.services;
-    const ctx = {
-      actor: { id: "someone", roles: ["operator"] },
-      expiresAt: new Date(app.clock.now() + hour),
-      requestId: "one",
-    } as const;
-    // Both transactions wait for the same commit, the deletion first. The replay reads the event before it.
-    const deletion = storage.atomically(
-      write(deleteSettledEvent, { id: `evt_${String(id).slice(4)}` }),
-    );
-    const error = await failure(events.replay(ctx, String(id)));
-    await deletion;
-    expect(error).toMatchObject({ code: "not-found" });
-    // The event's own notification remains, because this transaction deletes only the event.
-    expect(await listed(app, "/v1/notifications")).toHaveLength(1);
-  });
-});
-
-describe("an operator gateway that hangs", () => {
-  const count = 500;
-  async function timeToAnswer(app: TestApp): Promise<number> {
-    const start = performance.now();
-    const answers = await Promise.all(Array.from({ length: count }, () => deliver(app)));
-    expect(answers.every(({ status }) => status === 200)).toBe(true);
-    return performance.now() - start;
-  }
-
-  test("does not slow down webhooks and holds at most 16 deliveries [GATEWAY-2]", async () => {
-    const without = await startApp();
-    ends.push(() => without.stop());
-    await timeToAnswer(without);
-    const usualMs = await timeToAnswer(without);
-
-    const gateway = gatewayThat(never);
-    const app = await startWith(gateway.url);
-    expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
-    expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
-    await untilLater(app, () => gateway.received.length === 16);
-    app.clock.advance(10 * second);
-    await untilLater(app, () => gateway.received.length === 32);
-    expect(gateway.mostInFlight()).toBe(16);
-  });
-
-  test("receives every notification once after it responds again", async () => {
-    const answering = Promise.withResolvers<void>();
-    const gateway = gatewayThat(async () => {
-      await answering.promise;
-      return new Response();
-    });
-    const app = await startWith(gateway.url);
-    await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
-    await until(() => gateway.received.length === 16);
-    answering.resolve();
-    await untilLater(app, () => gateway.received.length === 100);
-    await untilLater(
-      app,
-      async () => (await listed(app, "/v1/notifications?status=pending")).length === 0,
-    );
-    expect(gateway.received).toHaveLength(100);
-    expect(idsOf(gateway).size).toBe(100);
-    expect(gateway.mostInFlight()).toBe(16);
-  });
-});
-
-describe("no notification is lost", () => {
-  function newFile(): string {
-    const folder = mkdtempSync(join(tmpdir(), "skyhook-notifications-"));
-    ends.push(() => rmSync(folder, { recursive: true }));
-    return join(folder, "skyhook.db");
-  }
-
-  test("if the process dies during a delivery: the next one sends it again with the same id", async () => {
-    const file = newFile();
-    const dead = gatewayThat(never);
-    const first = await startWith(dead.url, { DATABASE_URL: `sqlite:${file}` });
-    await Promise.all(Array.from({ length: 20 }, () => deliver(first)));
-    await until(() => dead.received.length === 16);
-
-    const alive = gatewayThat(() => new Response());
-    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
-    await untilLater(second, () => alive.received.length === 20);
-    await untilLater(
-      second,
-      async () => (await listed(second, "/v1/notifications?status=delivered")).length === 20,
-    );
-    expect(idsOf(alive).size).toBe(20);
-    for (const id of idsOf(dead)) expect(idsOf(alive)).toContain(id);
-  });
-
-  test("if the service stops during a delivery: the interrupted attempt does not count", async () => {
-    const file = newFile();
-    const hanging = gatewayThat(never);
-    const first = await startWith(hanging.url, { DATABASE_URL: `sqlite:${file}` });
-    const { id } = await json(await deliver(first));
-    await until(() => hanging.received.length === 1);
-    await first.stop();
-
-    const alive = gatewayThat(() => new Response());
-    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
-    await untilLater(second, () => alive.received.length === 1);
-    await untilLater(second, async () => (await newest(second))["status"] === "delivered");
-    expect([...idsOf(alive)]).toEqual([...idsOf(hanging)]);
-    const [{ attempts } = {}] = await timelineOf(second, id);
-    expect(attempts).toMatchObject([{ delivered: true }]);
-  });
-
-  test("if the outcome cannot be stored: it is sent again when the lease ends [GATEWAY-4]", async () => {
-    const file = newFile();
-    const held = Promise.withResolvers<Response>();
-    const gateway = gatewayThat((number) => (number === 1 ? held.promise : new Response()));
-    const app = await startWith(gateway.url, { DATABASE_URL: `sqlite:${file}` });
-    await deliver(app);
-    await until(() => gateway.received.length === 1);
-    using other = new Database(file);
-    other.run("begin immediate");
-    held.resolve(new Response());
-    await until(async () => (await app.services.unready()) !== null);
-    other.run("rollback");
-    expect((await newest(app))["status"]).toBe("pending");
-    app.clock.advance(30 * second);
-    await untilLater(app, async () => (await newest(app))["status"] === "delivered");
-    expect(gateway.received).toHaveLength(2);
     expect(idsOf(gateway).size).toBe(1);
   });
 });

@@ -1,10 +1,14 @@
+import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 
 import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
 
 import { json, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { complete } from "../../support/complete.ts";
+import { resources } from "../../support/resources.ts";
 
+const taken = resources();
 let app: TestApp;
 afterEach(() => app.stop());
 
@@ -30,6 +34,29 @@ describe("a verified delivery", () => {
       event: "task.completed",
     });
     expect(event).toMatchObject({ provider: "task_tracker", status: "accepted" });
+  });
+
+  test("is verified and stored as the bytes that were sent", async () => {
+    app = await startApp();
+    const body = ` { "event_name":"item:completed",\r\n "event_data": {"id":"1", "n": 1.0, "k": "\\u00e9\\/"} } `;
+    const { id } = await json(await app.deliver("task_tracker", body));
+    const event = await json(await app.as("operator", `/v1/events/${String(id)}`));
+    expect(event["body"]).toBe(body);
+  });
+
+  test("is not stored if one of its notifications cannot be", async () => {
+    const file = join(taken.newFolder(), "skyhook.db");
+    app = await startApp({ DATABASE_URL: `sqlite:${file}` });
+    using other = new Database(file);
+    other.run(
+      "create trigger broken before insert on notifications begin select raise(abort, 'broken'); end",
+    );
+    expect((await app.deliver("task_tracker", task(1))).status).toBe(500);
+    expect(await listed("/v1/events")).toEqual([]);
+    other.run("drop trigger broken");
+    const retried = await app.deliver("task_tracker", task(1));
+    expect(await json(retried)).toMatchObject({ status: "accepted" });
+    expect(await listed("/v1/notifications")).toHaveLength(1);
   });
 
   test("without a delivery id gets the hash of its body as the key", async () => {
@@ -284,6 +311,19 @@ describe("invalid requests, in the order of the checks", () => {
     const response = await app.deliver("code_host", "{}");
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toBe("60");
+  });
+
+  test("stores at most 20 rejections a minute per address that were not checked for a signature", async () => {
+    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    const compressed = (from: string) =>
+      app.fetch("/webhooks/code_host", {
+        method: "POST",
+        body: "x",
+        headers: { "content-encoding": "gzip", "x-forwarded-for": from },
+      });
+    for (let count = 0; count < 30; count += 1) await compressed("192.0.2.1");
+    await compressed("192.0.2.2");
+    expect(await listed("/v1/rejections?limit=100")).toHaveLength(21);
   });
 
   test("stores only the last 200 rejections per provider", async () => {

@@ -7,7 +7,9 @@ import {
   insertAttempt,
   insertNotification,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { operatorGateway } from "../../../src/gateway/destination.ts";
 import { write } from "../../../src/db/statement.ts";
+import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
@@ -32,6 +34,7 @@ async function store(number: number, daysAgo: number, status: "delivered" | "dea
     write(insertNotification, notification),
     write(insertAttempt, {
       notificationId: notification.id,
+      destinationId: operatorGateway.id,
       startedAt: createdAt,
       durationMs: 1,
       delivered: status === "delivered",
@@ -103,6 +106,31 @@ describe("retention", () => {
       app.clock.advance(minuteMs);
       return (await ids()).length === 0;
     });
+  });
+
+  test("keeps idempotency keys for a day", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const book = (key: string) =>
+      app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": key }));
+    await book("old");
+    const advanceHalfADay = () => {
+      // Hourly advances do not count as jumps.
+      for (let hour = 0; hour < 12; hour += 1) app.clock.advance(dayMs / 24);
+    };
+    advanceHalfADay();
+    await book("young");
+    advanceHalfADay();
+    const isStored = async (key: string) => {
+      const record = { scope: "booking:test-user", key };
+      return (await app.services.storage.all(idempotencyByKey, record)).length > 0;
+    };
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return !(await isStored("old"));
+    });
+    expect(await isStored("young")).toBe(true);
+    expect((await book("young")).headers.get("idempotent-replayed")).toBe("true");
   });
 
   test("deletes idempotency keys after a day", async () => {

@@ -184,6 +184,7 @@ describe("GET /v1/providers", () => {
         hasSecret: false,
         ...none,
         secrets: { current: unset, previous: { ...unset, safeToRemove: false } },
+        reconciliation: null,
       },
       {
         provider: "code_host",
@@ -194,6 +195,7 @@ describe("GET /v1/providers", () => {
           current: { present: true, lastMatchedAt: null },
           previous: { ...unset, safeToRemove: false },
         },
+        reconciliation: null,
       },
     ]);
   });

@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import { builtCommit, compile } from "../../../scripts/build.ts";
+import { builtCommit, compile, skyhookEntrypoints } from "../../../scripts/build.ts";
 
 const root = join(import.meta.dir, "../../..");
 
@@ -84,7 +84,7 @@ function whyNot(command: readonly string[]): string | null {
 
 /** Compiles the source here and a copy in another folder. Throws when the two programs differ. */
 async function compileTwice(program: string): Promise<void> {
-  const [first] = await compile(join(root, "src/main.ts"), program);
+  const [first] = await compile(skyhookEntrypoints, program);
   // On the disk of the packages, which are linked rather than copied where that can be.
   const elsewhere = join(root, "dist", `copy-${crypto.randomUUID().slice(0, 8)}`);
   mkdirSync(elsewhere, { recursive: true });

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -20,9 +20,6 @@ import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../sup
 import { type RunningServer, runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
-
-// Every wait has a bound of its own; this is for a machine that is busy.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { beginCopy } from "../../../src/cli/copy/copy.ts";
@@ -16,9 +16,6 @@ import { runSkyhook, spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { eventRow, notificationRow } from "../../support/rows.ts";
 import { skips } from "../../support/skips.ts";
-
-// Every wait has a bound of its own; this is for a machine that is busy.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const limits = {

@@ -1,3 +1,4 @@
+import { operatorGateway } from "../../../src/gateway/destination.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
@@ -106,7 +107,8 @@ describe("skyhook copy", () => {
       const body = Buffer.from([0, 255, 10]);
       const data = { z: 1, a: "\0", nothing: null };
       const id = notificationRow(1).id;
-      const attempt = { notificationId: id, durationMs: 1, delivered: false };
+      const destinationId = operatorGateway.id;
+      const attempt = { notificationId: id, destinationId, durationMs: 1, delivered: false };
       await from.atomically(
         write(insertEvent, eventRow(1, { body, bodyHash: body, data, headers: null })),
         write(insertNotification, notificationRow(1)),

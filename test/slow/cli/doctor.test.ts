@@ -78,6 +78,9 @@ describe("skyhook doctor", () => {
     expect(out).toMatch(/! +payment_processor .*whsec_/);
     expect(out).not.toMatch(/hunter2|same-secret|short\b/);
     expect(code).toBe(1);
+    const example = { CODE_HOST_WEBHOOK_SECRET: "It's a Secret to Everybody" };
+    const published = await skyhook(["doctor"], { cwd, env: { ...env, ...example } });
+    expect(published.out).toMatch(/! +code_host .*is an example from documentation/);
     const none = await skyhook(["doctor"]);
     expect(marks(none.out)).toEqual(expect.arrayContaining(["✗ task_tracker", "✗ code_host"]));
     expect(none.code).toBe(1);

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { databaseIn, deliverTo, keyOf, keysListed } from "../../support/load.ts";
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
-
-// Every wait has a bound of its own; this is for a machine that is busy.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 

@@ -67,6 +67,10 @@ describe("skyhook", () => {
     [["verify", "nobody", "--body", "-"], "task_tracker, shared_inbox"],
     [["verify", "task_tracker", "--body", "-", "--header", "nonsense"], "name: value"],
     [["verify", "task_tracker", "--body", "-", "--at", "2026-11-21"], "with its offset"],
+    [
+      ["verify", "task_tracker", "--body", "-", "--at", "2026-11-31T09:00:00Z"],
+      "a time that exists",
+    ],
     [["replay"], "event id"],
     [["replay", "evt_0", "--undelivered"], "event id"],
     [["register", "deploy_platform"], "--url <url> is required"],

@@ -3,7 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { itemsAt, textAt } from "../../../src/gateway/providers/payload.ts";
-import { sign } from "../../../src/gateway/signatures/signature.ts";
+import { sign } from "../../../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
 
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";
@@ -71,7 +72,7 @@ describe("skyhook replay", () => {
       const made = samples["package.published"]?.({ id: crypto.randomUUID(), now: new Date() });
       const body = Buffer.from(JSON.stringify({ ...made?.body, pad: "x".repeat(9 * 2 ** 20) }));
       const signed = sign(signature, secretOf("code_host"), body, Date.now());
-      const headers = { ...made?.headers, [signature.headers[0] ?? ""]: signed };
+      const headers = { ...made?.headers, [signatureHeaders(signature)[0] ?? ""]: signed };
       const url = `${own.url}/webhooks/code_host`;
       expect((await fetch(url, { method: "POST", headers, body })).status).toBe(200);
       await until(async () => (await skyhook(["doctor"], own)).out.includes("2 retrying"));

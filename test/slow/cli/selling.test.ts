@@ -156,6 +156,48 @@ describe("skyhook client", () => {
   });
 });
 
+const paying = {
+  WEBHOOK_PROVIDERS: "payment_processor",
+  PAYMENT_PROCESSOR_WEBHOOK_SECRET: "whsec_of_the_test",
+};
+
+describe("skyhook booking show", () => {
+  test("shows a hold, its payment and its refund, without personal data", async () => {
+    await skyhook("import", write("flights.csv", header, line()));
+    const server = await startServer({ cwd, env: paying });
+    const token = (await skyhook("token", "--email", "ada@example.com")).out.trim();
+    const headers = { authorization: `Bearer ${token}` };
+    const path = `${server.url}/v1/api/bookings`;
+    const held = await fetch(path, post({ ...bookingBody(1), hold: true }, headers));
+    const made: unknown = await held.json();
+    const [id, reference] = [String(at(made, "bookingId")), String(at(made, "reference"))];
+    const shown = async () => (await skyhook("booking", "show", reference.toLowerCase())).out;
+    expect(await shown()).toContain(`status   held until ${String(at(made, "expiresAt"))}`);
+    const send = (event: string) =>
+      runSkyhook(
+        ["send", "payment_processor", event, "--booking", reference, "--url", server.url],
+        {
+          cwd,
+          env: paying,
+        },
+      );
+    expect((await send("payment_intent.succeeded")).code).toBe(0);
+    expect((await fetch(`${path}/${id}`, { method: "DELETE", headers })).status).toBe(200);
+    expect((await send("charge.refunded")).code).toBe(0);
+    const out = await shown();
+    expect(out).toContain(`booking  ${id} (${reference})`);
+    expect(out).toContain("status   cancelled");
+    expect(out).toContain("paid     USD 499.50 by payment_processor");
+    expect(out).toContain("refund   USD 499.50 of USD 499.50, succeeded");
+    expect(out).toMatch(/payment\.confirmed +evt_\w+ +Paid USD 499\.50\n/);
+    expect(out).toMatch(/refund\.succeeded +evt_\w+ +Refunded USD 499\.50 in all/);
+    expect(out).not.toMatch(/ada@|\bada\b|lovelace/i);
+    const none = await skyhook("booking", "show", "AAAAAA");
+    expect([none.code, none.err]).toEqual([1, "skyhook: No booking has this id or reference\n"]);
+    expect(await server.stop()).toBe(0);
+  });
+});
+
 describe("skyhook booking reveal", () => {
   test("shows what is sealed, and records who asked and why", async () => {
     await skyhook("import", write("flights.csv", header, line()));
@@ -185,10 +227,26 @@ describe("skyhook booking reveal", () => {
   });
 });
 
+/** Of all bookings: few are cancelled. */
+async function statusesOfBookings(url: string, token: string): Promise<ReadonlySet<unknown>> {
+  const headers = { authorization: `Bearer ${token}` };
+  const statuses = new Set<unknown>();
+  let next: string | undefined = "/v1/api/bookings?limit=100";
+  while (next !== undefined) {
+    const response: Response = await fetch(new URL(next, url), { headers });
+    for (const booking of itemsAt(await response.json(), "data"))
+      statuses.add(at(booking, "status"));
+    next = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  }
+  return statuses;
+}
+
 describe("skyhook demo", () => {
   test("serves flights, tokens and webhooks, and leaves nothing behind", async () => {
-    const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"), 20_000);
+    const temporary = temporaryFolder();
+    folders.push(temporary);
+    const server = await startServer({ cwd, env: { TMPDIR: temporary } }, "demo");
+    await until(() => server.log().includes("/v1/feed\n"), 40_000);
     const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
     const headers = { authorization: `Bearer ${token}` };
     await until(async () => {
@@ -202,18 +260,37 @@ describe("skyhook demo", () => {
       return itemsAt(await (await fetch(`${server.url}${path}`, init)).json(), "data");
     };
     await until(async () => (await listed("/v1/rejections")).length > 0, 30_000);
-    const bookings = await listed("/v1/api/bookings", "ADMIN");
-    expect(bookings.map((booking) => String(at(booking, "status"))).toSorted()).toEqual([
-      "cancelled",
-      "confirmed",
-      "confirmed",
-      "confirmed",
-    ]);
+    const statuses = await statusesOfBookings(
+      server.url,
+      /ADMIN_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "",
+    );
+    expect(statuses).toEqual(new Set(["cancelled", "confirmed", "expired", "held"]));
+    for (const query of ["delivery=dead", "delivery=retrying", "type=payment.mismatch"]) {
+      expect([query, (await listed(`/v1/events?${query}`)).length]).not.toEqual([query, 0]);
+    }
+    const reasons = (await listed("/v1/rejections")).map((rejection) => at(rejection, "reason"));
+    expect(reasons.length).toBeGreaterThanOrEqual(4);
+    const load = await fetch(`${server.url}/v1/flights/load?days=60`, { headers });
+    const days = itemsAt(await load.json(), "days");
+    const sum = (name: string) => days.reduce<number>((all, day) => all + Number(at(day, name)), 0);
+    expect(sum("sold") / sum("seats")).toBeWithin(0.3, 0.7);
+    // What the console adds is in a folder that ends with the demo.
+    const admin = /ADMIN_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
+    for (const [path, body, status] of [
+      ["/v1/providers", { catalogue: "slack", makeSecret: true }, 201],
+      ["/v1/providers/slack/test", {}, 200],
+    ] as const) {
+      const init = post(body, { authorization: `Bearer ${admin}` });
+      expect([path, (await fetch(`${server.url}${path}`, init)).status]).toEqual([path, status]);
+    }
+    const isOfDemo = (name: string) => name.startsWith("skyhook-demo-");
+    expect(readdirSync(temporary).filter(isOfDemo)).toHaveLength(1);
     const code = /console#code=(\S+)/.exec(server.log())?.[1] ?? "";
     const opened = await fetch(`${server.url}/v1/auth/console`, post({ code }));
     expect(opened.status).toBe(200);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(cwd)).toEqual([]);
+    expect(readdirSync(temporary).filter(isOfDemo)).toEqual([]);
   }, 60_000);
 
   test.each([
@@ -235,27 +312,45 @@ describe("skyhook demo", () => {
         // Neither comments nor lines of the log.
         .filter((line) => /^[^#{]/.test(line));
       // A shell of its own in another folder, which has nothing of ours but what is pasted.
-      const elsewhere = temporaryFolder();
-      folders.push(elsewhere);
-      const paste = (command: string) =>
-        Bun.spawnSync(["bash", "-c", [...exports, command].join("\n")], {
-          cwd: elsewhere,
-          env: { PATH: process.env["PATH"] },
-          timeout: command.endsWith("/v1/feed") ? 2_000 : 30_000,
-        });
-      const answers = commands.map((command) => {
-        const { stdout, exitCode } = paste(command);
-        // The last one follows the feed, and does not end by itself.
-        if (!command.endsWith("/v1/feed")) expect([command, exitCode]).toEqual([command, 0]);
-        return stdout.toString();
-      });
-      const [link = "", sent, search, booking, graphql, events, feed] = answers;
-      expect(sent).toStartWith("200 accepted");
+      const [elsewhere, home] = [temporaryFolder(), temporaryFolder()];
+      folders.push(elsewhere, home);
+      const paste = (command: string, follows: boolean) =>
+        Bun.spawn(
+          ["bash", "-c", [...exports, `exec ${command}${follows ? " 2>&1" : ""}`].join("\n")],
+          {
+            cwd: elsewhere,
+            env: { PATH: process.env["PATH"], HOME: home },
+          },
+        );
+      // These follow what happens, and do not end by themselves.
+      const following = {
+        "/v1/feed": "retry: ",
+        " tail": " evt_",
+        " listen --to http://localhost:3000": "sending webhooks of",
+      };
+      const answers: string[] = [];
+      for (const command of commands) {
+        const [, awaited] = Object.entries(following).find(([end]) => command.endsWith(end)) ?? [];
+        const shell = paste(command, awaited !== undefined);
+        let out = "";
+        for await (const text of shell.stdout.pipeThrough(new TextDecoderStream())) {
+          out += text;
+          if (awaited !== undefined && out.includes(awaited)) break;
+        }
+        if (awaited !== undefined) shell.kill();
+        const exitCode = await shell.exited;
+        if (awaited === undefined) expect([command, exitCode]).toEqual([command, 0]);
+        else expect([command, out]).toEqual([command, expect.stringContaining(awaited)]);
+        answers.push(out);
+      }
+      const [link = "", sent, found, replay, , , paid, search, booking, graphql, events] = answers;
+      expect(found).toContain(options.length === 0 ? "deploy.error" : "");
+      expect(replay).toMatch(/^\d+ events? would be replayed/);
+      expect([sent, paid]).toEqual(Array(2).fill(expect.stringMatching(/^200 accepted/)));
       expect(itemsAt(JSON.parse(search ?? ""), "flights").length).toBeGreaterThan(0);
       expect(at(JSON.parse(booking ?? ""), "status")).toBe("confirmed");
       expect(graphql).toMatch(/^\{"data":\{"flights":\{"totalCount":\d{3}/);
       expect(itemsAt(JSON.parse(events ?? ""), "data").length).toBeGreaterThan(0);
-      expect(feed).toContain("retry: ");
       const { origin, hash } = new URL(link.trim());
       const signedIn = await fetch(`${origin}/v1/auth/console`, post({ code: hash.slice(6) }));
       expect(signedIn.status).toBe(200);
@@ -278,12 +373,34 @@ describe("skyhook demo", () => {
     // Whoever read it would find no key, and not start.
     await Bun.write(join(cwd, "data/personal_data_key_previous"), "no key");
     const server = await startServer({ cwd }, "demo");
-    await until(() => server.log().includes("/v1/feed\n"), 20_000);
+    await until(() => server.log().includes("/v1/feed\n"), 40_000);
     expect(server.log()).not.toContain(file);
     expect(await server.stop()).toBe(0);
     expect(readdirSync(join(cwd, "data"))).toEqual(["personal_data_key_previous"]);
     for (const folder of ["data", "secrets"]) rmSync(join(cwd, folder), { recursive: true });
   }, 60_000);
+
+  test.each([
+    ["has secrets for all providers", "", "payment_processor"],
+    ["has no provider of payments", "code_host", "code_host"],
+  ])(
+    "with a database and no secrets %s",
+    async (_, providers, provider) => {
+      const env = {
+        DATABASE_URL: `sqlite:${join(cwd, "given.db")}`,
+        ...(providers !== "" && { WEBHOOK_PROVIDERS: providers }),
+      };
+      const server = await startServer({ cwd, env }, "demo");
+      await until(() => server.log().includes("/v1/feed\n"), 60_000);
+      await until(() => server.log().includes("webhook accepted"), 20_000);
+      const token = /OPERATOR_TOKEN=(\S+)/.exec(server.log())?.[1] ?? "";
+      const headers = { authorization: `Bearer ${token}` };
+      const events = await fetch(`${server.url}/v1/events?provider=${provider}`, { headers });
+      expect(itemsAt(await events.json(), "data").length).toBeGreaterThan(0);
+      expect(await server.stop()).toBe(0);
+    },
+    120_000,
+  );
 
   test("--keep leaves all of it in a folder that `serve` goes on with", async () => {
     const env = { DATA_DIR: join(cwd, "kept"), SECRETS_DIR: join(cwd, "kept/secrets") };

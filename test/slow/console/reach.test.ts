@@ -85,7 +85,7 @@ describe.skipIf(skips(noChromium))("the accessibility of the console", () => {
     await browser.press("Enter");
     await browser.until(isFocused("main"));
     await browser.press("j");
-    await browser.press("2");
+    await browser.press("3");
     await browser.until(`document.title.startsWith('Rejected') && ${isFocused("main")}`);
   });
 

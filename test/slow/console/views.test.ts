@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { json } from "../../support/app.ts";
+import { json, until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
@@ -98,7 +98,8 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await server.app.deliver("task_tracker", "{}", { secret: "another secret" });
     await go("#/rejections");
     await browser.click("[data-row]");
-    await browser.shows(".explanation", "Ruled out:");
+    await browser.shows(".checklist", "Ruled out: reformatted JSON");
+    await browser.shows(".checklist .next", "Compare the secret");
     expect(await browser.read("document.querySelector('.explanation code')")).toBeNull();
     await browser.shows(".explanation button", "Check again with the current secrets");
     await browser.shows("[data-row]", "2 bytes");
@@ -123,23 +124,26 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     }
   });
 
-  test("events: show the severity or, without notifications, the status", async () => {
+  test("events: show the delivery state first, and quietly the severity or the status", async () => {
     const push = { headers: { "x-codehost-event": "push" } };
     await server.app.deliver("code_host", JSON.stringify({ ref: "refs/heads/main" }), push);
     await go("#/events?provider=code_host");
-    await browser.shows("[data-row] .badge.quiet", "Ignored");
+    await browser.shows("[data-row] .severity.ignored", "Ignored");
+    await browser.shows("[data-row] .mark.none", "None");
     await deliver("code_host", "workflow_run.completed");
-    await browser.shows("[data-row] .badge.bad", "Error");
+    await browser.shows("[data-row] .severity.error", "Error");
     await deliver("code_host", "package.published");
-    await browser.shows("[data-row] .badge.good", "Success");
+    await browser.shows("[data-row] .severity.success", "Success");
     await browser.shows(".end", "End of list · 3 events");
+    await browser.until("document.querySelectorAll('[data-row] .mark.delivered').length === 2");
+    expect(await browser.read("document.querySelector('.head').innerText")).toStartWith("Delivery");
     await browser.click("li:nth-child(2) > [data-row]");
-    await browser.shows(".detail .under .badge.bad", "Error");
-    await browser.shows(".detail .under .badge.quiet", "Accepted");
+    await browser.shows(".detail .under .severity.error", "Error");
+    await browser.shows(".detail .under .mark", "Delivered");
   });
 
   test("events: a partial type suggests the full one", async () => {
-    await browser.press("/");
+    await browser.read("void document.querySelector('[list=type-options]').focus()");
     await browser.type("workflow");
     await browser.shows(".empty", "Did you mean workflow_run.completed");
     const options = "[...document.querySelectorAll('#type-options option')].map((it) => it.value)";
@@ -149,25 +153,29 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     expect(await browser.read("location.hash")).toBe(
       "#/events?provider=code_host&type=workflow_run.completed",
     );
-    expect(await browser.read("document.querySelector('[data-filter]').value")).toBe(
+    expect(await browser.read("document.querySelector('[list=type-options]').value")).toBe(
       "workflow_run.completed",
     );
   });
 
-  const isLastVisible = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
-    [...document.querySelectorAll(".step h3")].at(-1).getBoundingClientRect())`;
+  const isResentVisible = `(({ top, bottom }) => top >= 0 && bottom <= innerHeight)(
+    document.querySelector(".step.fresh h3").getBoundingClientRect())`;
 
   test("timeline: a notification from a replay is marked and scrolled into view", async () => {
     clock.goBack(minuteMs);
     const id = await deliver("code_host", "workflow_run.completed");
+    // Settled before the clock leaps over its lease.
+    await until(async () => {
+      const { notifications } = await json(await server.app.as("operator", `/v1/events/${id}`));
+      return JSON.stringify(notifications).includes('"status":"delivered"');
+    });
     clock.goBack(0);
     await go(`#/events/${id}`);
     await browser.shows(".step h3", "Notification Delivered");
-    expect(await browser.read(isLastVisible)).toBe(false);
     await browser.click(".actions .primary");
     await browser.shows(".step h3", "Notification 2, resent");
     await browser.shows(".step h3", "Notification 1 Delivered");
-    await browser.until(isLastVisible);
+    await browser.until(isResentVisible);
   });
 
   test("timeline: a notification resent under its original id is marked", async () => {
@@ -176,7 +184,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.shows(".step h3", "Notification Retrying");
     await browser.click(".actions .primary");
     await browser.shows(".step h3", "Notification, resent");
-    await browser.until(isLastVisible);
+    await browser.until(isResentVisible);
   });
 
   test("an unknown address shows an error page", async () => {
@@ -189,15 +197,58 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await browser.until(`location.hash === '#/events' && ${rows} > 0`);
   });
 
+  test("issues: names what fails, mutes it, and retries it", async () => {
+    await go("#/issues");
+    await browser.shows(".issue h2", "to operator-gateway failing");
+    await browser.shows(".issue .badge", "HTTP 503");
+    await browser.shows(".issue", "The destination failed: look at its log.");
+    await browser.shows(".issue h2", "rejected");
+    await browser.until("Number(document.querySelector('nav .count')?.textContent) > 1");
+    const before = Number(await browser.read("document.querySelectorAll('.issue').length"));
+    await browser.read(`(() => {
+      const select = document.querySelector(".issue select");
+      select.value = "24";
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
+    await browser.shows(".muted summary", "Muted (1)");
+    expect(
+      Number(await browser.read("document.querySelectorAll('.page > .issues > .issue').length")),
+    ).toBe(before - 1);
+    await browser.read("void (document.querySelector('.muted').open = true)");
+    await browser.shows(".muted button", "Unmute");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".muted .actions button");
+    await browser.until("document.querySelector('.muted') === null");
+    await browser.click(".issue .primary");
+    await browser.shows("[role=status]", "will be sent again");
+    await browser.click(".issue a");
+    await browser.shows(".detail h2", "");
+  });
+
+  test("issues: says that there are none, and what to do next", async () => {
+    const quiet = await startConsole({}, clock);
+    await browser.open(`${quiet.url}/console`);
+    await signIn(browser, quiet, "operator");
+    await browser.shows("h1", "Events");
+    await go("#/issues");
+    await browser.shows(".empty strong", "No issues");
+    await browser.shows(".empty pre", "skyhook send");
+    await quiet.stop();
+    await signIn(browser, server, "admin");
+    await browser.until(`${rows} > 0`);
+  });
+
   test("on a phone the navigation links are separate and no text overflows", async () => {
     await browser.size(400, 720);
     const gaps = `(() => {
-      const boxes = [...document.querySelectorAll("nav a")].map((link) => {
+      const links = [...document.querySelectorAll("nav a")].filter((link) => link.checkVisibility());
+      const boxes = links.map((link) => {
         const range = document.createRange();
         range.selectNodeContents(link);
         return range.getBoundingClientRect();
       });
-      return Math.min(...boxes.slice(1).map(({ left }, index) => left - boxes[index].right));
+      return Math.min(...boxes.slice(1).map(({ left, top }, index) =>
+        top < boxes[index].bottom ? left - boxes[index].right : top - boxes[index].bottom));
     })()`;
     expect(Number(await browser.read(gaps))).toBeGreaterThan(10);
     await go("#/rejections");

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import type { CrashPoint } from "./crash-point.ts";
 import { databases } from "./databases.ts";
 import { book, type BookingRequest, cancel } from "./requests.ts";
 import { CrashService } from "./service.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
 
 const seats = 40;
 const insertBooking = `insert into "bookings"`;

@@ -35,6 +35,8 @@ export interface CrashDatabase {
   left(): Promise<Left>;
   /** Expires the leases of a dead process. */
   endLeases(): Promise<void>;
+  /** Makes all retries due and closes all circuits, while no process is running. */
+  endWaits(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -49,6 +51,12 @@ export interface Left {
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Statements that make all retries due and close all circuits. */
+export const endsOfWaits = [
+  "update deliveries set due_at = created_at where due_at is not null",
+  "update destinations set failures = 0, open_until = null",
+];
+
 const sqlite: CrashDatabases = {
   name: "SQLite",
   preload: join(import.meta.dir, "sqlite-preload.ts"),
@@ -62,12 +70,17 @@ const sqlite: CrashDatabases = {
       left: async () => copied(file),
       // Not needed: a start releases all leases, because no other process uses the database.
       endLeases: async () => {},
+      async endWaits() {
+        using client = new Database(file);
+        for (const sql of endsOfWaits) client.run(sql);
+      },
       remove: async () => {},
     };
   },
 };
 
-function makeOlder(file: string, older: OlderRelease): void {
+/** Creates the SQLite database of an older release. */
+export function makeOlder(file: string, older: OlderRelease): void {
   using client = new Database(file);
   client.run("pragma journal_mode = wal");
   client.run("create table migrations (name text not null primary key) strict");
@@ -91,9 +104,10 @@ const postgres: CrashDatabases = {
       left: () => leftOnServer(database),
       async endLeases() {
         await deathNoticed(database);
-        await database.run(
-          "update notifications set leased_until = 0 where leased_until is not null",
-        );
+        await database.run("update deliveries set leased_until = 0 where leased_until is not null");
+      },
+      async endWaits() {
+        for (const sql of endsOfWaits) await database.run(sql);
       },
       remove: async () => database[Symbol.asyncDispose](),
     };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { keyOf } from "../../support/load.ts";
 
@@ -7,10 +7,7 @@ import { databases } from "./databases.ts";
 import { deliver } from "./requests.ts";
 import { CrashService } from "./service.ts";
 
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
-
-const claim = `update "notifications" set "leased_until"`;
+const claim = `update "deliveries" set "leased_until"`;
 const record = `insert into "attempts"`;
 
 /** Where the process is killed, and how often the gateway is notified before that and in total. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { keyOf } from "../../support/load.ts";
 
@@ -6,9 +6,6 @@ import type { CrashPoint } from "./crash-point.ts";
 import { databases } from "./databases.ts";
 import { deliver } from "./requests.ts";
 import { CrashService } from "./service.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
 
 const sql = `insert into "events"`;
 

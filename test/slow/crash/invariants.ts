@@ -1,3 +1,5 @@
+import { operatorGateway } from "../../../src/gateway/destination.ts";
+
 import type { CrashDatabase, Left, Row } from "./databases.ts";
 
 /** Rules that always hold, each with the SQL that finds violations. */
@@ -5,7 +7,7 @@ const rules: readonly (readonly [string, string])[] = [
   [
     "available and sold seats add up to the capacity",
     `select f.id, f.seats, f.seats_available, sum(b.seats) as sold
-     from flights f left join bookings b on b.flight_id = f.id and b.status = 'confirmed'
+     from flights f left join bookings b on b.flight_id = f.id and b.status in ('held', 'confirmed')
      group by f.id, f.seats, f.seats_available
      having f.seats_available + coalesce(sum(b.seats), 0) <> f.seats`,
   ],
@@ -35,9 +37,34 @@ const rules: readonly (readonly [string, string])[] = [
      where (status = 'cancelled') <> (refund_minor is not null) or refund_minor > total_minor`,
   ],
   [
-    "a booking has its event",
-    `select id from bookings b where not exists
+    "a confirmed booking has its event",
+    `select id from bookings b where confirmed_at is not null and not exists
      (select 1 from events e where e.idempotency_key = 'bookings:' || b.id || ':confirmed')`,
+  ],
+  [
+    "a hold has its event",
+    `select id from bookings b where expires_at is not null and not exists
+     (select 1 from events e where e.idempotency_key = 'bookings:' || b.id || ':held')`,
+  ],
+  [
+    "a hold is confirmed by one payment, whose event says so",
+    `select b.id, b.status, b.paid_minor from bookings b
+     where (b.paid_minor is not null) <> exists (
+         select 1 from payments p join events e on e.id = p.event_id
+         where p.booking_id = b.id and p.outcome = 'confirmed' and p.amount_minor = b.paid_minor
+           and e.effect like 'confirmed ' || b.id || '%')
+       or (b.expires_at is not null and b.confirmed_at is not null) <> (b.paid_minor is not null)`,
+  ],
+  [
+    "what was refunded is what the last refund's event says",
+    `select b.id, b.refunded_minor from bookings b
+     where b.refunded_minor <> coalesce((select max(p.amount_minor) from payments p
+       join events e on e.id = p.event_id and e.effect like 'refunded %' || b.id
+       where p.booking_id = b.id and p.outcome = 'refunded'), 0)`,
+  ],
+  [
+    "an event about a payment says what it changed",
+    `select id, type from events e where provider = 'payment_processor' and effect is null`,
   ],
   [
     "a cancelled booking has its event",
@@ -47,8 +74,9 @@ const rules: readonly (readonly [string, string])[] = [
   [
     "there are no other events of bookings",
     `select e.told, b.changes from
-     (select count(*) as told from events where provider = 'bookings') e,
-     (select count(*) + count(cancelled_at) as changes from bookings) b
+     (select count(*) as told from events where provider = 'bookings' and type like 'booking.%') e,
+     (select count(expires_at) + count(confirmed_at) + count(expired_at) + count(cancelled_at)
+       + (select count(*) from payments where outcome = 'refunded') as changes from bookings) b
      where e.told <> b.changes`,
   ],
   [
@@ -66,12 +94,37 @@ const rules: readonly (readonly [string, string])[] = [
      where not exists (select 1 from events e where e.id = n.event_id)`,
   ],
   [
-    "a notification counts its recorded attempts, and only the last one may succeed",
-    `select n.id, n.status, n.attempt_count from notifications n
-     left join attempts a on a.notification_id = n.id
-     group by n.id, n.status, n.attempt_count
-     having n.attempt_count <> count(a.notification_id)
-       or (n.status = 'delivered') <> (coalesce(max(case when a.delivered then 1 else 0 end), 0) = 1)`,
+    "a notification has one delivery to the operator gateway",
+    `select n.id, n.status from notifications n
+     where 1 <> (select count(*) from deliveries d where d.notification_id = n.id
+       and d.event_id = n.event_id and d.destination_id = '${operatorGateway.id}')`,
+  ],
+  [
+    "a notification has one delivery to each destination without a filter",
+    `select n.id, t.name from notifications n
+     join destinations t on t.filter is null and t.owner_id is null
+       and t.state <> 'disabled' and t.created_at < n.created_at
+     where 1 <> (select count(*) from deliveries d where d.notification_id = n.id
+       and d.event_id = n.event_id and d.destination_id = t.id)`,
+  ],
+  [
+    "a notification has the status of its deliveries",
+    `select n.id, n.status from notifications n
+     left join deliveries d on d.notification_id = n.id and d.event_id = n.event_id
+     group by n.id, n.status
+     having n.status <> case when sum(case when d.status = 'dead' then 1 else 0 end) > 0 then 'dead'
+       when sum(case when d.status = 'retrying' then 1 else 0 end) > 0 then 'retrying'
+       when sum(case when d.status = 'pending' then 1 else 0 end) > 0 then 'pending'
+       else 'delivered' end`,
+  ],
+  [
+    "a delivery counts its recorded attempts, and only the last one may succeed",
+    `select d.id, d.status, d.attempt_count from deliveries d
+     left join attempts a
+       on a.notification_id = d.notification_id and a.destination_id = d.destination_id
+     group by d.id, d.status, d.attempt_count
+     having d.attempt_count <> count(a.notification_id)
+       or (d.status = 'delivered') <> (coalesce(max(case when a.delivered then 1 else 0 end), 0) = 1)`,
   ],
 ];
 

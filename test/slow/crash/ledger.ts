@@ -1,7 +1,7 @@
 import { equal, ok } from "node:assert/strict";
 
 import { keyOf } from "../../support/load.ts";
-import { type Answer, book, cancel, deliver, type Server } from "./requests.ts";
+import { type Answer, book, cancel, deliver, deliverPayment, type Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
 
 /** A request that is repeated until it is answered. */
@@ -13,15 +13,37 @@ interface Ask {
   readonly outcome: (answer: Answer) => string;
 }
 
-const workers = 12;
+/** When a request was first sent, and when it was acknowledged. */
+export interface Times {
+  readonly askedMs: number;
+  readonly answeredMs: number;
+}
+
+export interface LedgerOptions {
+  /** Statuses with an unknown outcome, treated like a missing response. */
+  readonly tolerated?: readonly number[];
+  readonly onAcknowledged?: () => void;
+  /** Concurrent clients. */
+  readonly workers?: number;
+  /** How long each waits before its next request. */
+  readonly thinkMs?: number;
+}
+
 /** The delay before a client retries. */
 const pauseMs = 20;
-/** Of ten requests, one is a cancellation and two are bookings; the others are deliveries. */
+/** A load balancer notices within a second or two that an instance is back. */
+const retryPatienceMs = 10_000;
+/** Of ten requests, one is a cancellation, one a payment, two are bookings and one a hold; the others are deliveries. */
 const cancelShare = 0.1;
+const payShare = 0.1;
 const bookShare = 0.2;
+const holdShare = 0.1;
 
 /** Seats of the booked flights; the last flight sells out quickly. */
 export const ledgerSeats = [1_000, 1_000, 1_000, 25];
+
+/** Fewer clients if each event goes to many destinations. */
+export const workersOfFleet = 4;
 
 /** Records requests and responses, and thereby what must be in the database. */
 export class Ledger {
@@ -31,14 +53,25 @@ export class Ledger {
   /** Outcomes that were once in the database, which must never disappear. */
   #found: ReadonlyMap<string, string> = new Map();
   readonly #cancellable: string[] = [];
+  readonly #payable: string[] = [];
   readonly #tolerated: ReadonlySet<number>;
   readonly #onAcknowledged: () => void;
+  readonly #workers: number;
+  readonly #thinkMs: number;
+  readonly #times = new Map<string, Times>();
   #last = 0;
 
-  /** `tolerated`: statuses with an unknown outcome, treated like a missing response. */
-  constructor(tolerated: readonly number[] = [], onAcknowledged: () => void = () => {}) {
+  constructor(options: LedgerOptions = {}) {
+    const { tolerated = [], onAcknowledged = () => {}, workers = 12, thinkMs = 0 } = options;
+    this.#thinkMs = thinkMs;
     this.#tolerated = new Set(tolerated);
     this.#onAcknowledged = onAcknowledged;
+    this.#workers = workers;
+  }
+
+  /** By the name of the request; for a delivery, that is the idempotency key of its event. */
+  get times(): ReadonlyMap<string, Times> {
+    return this.#times;
   }
 
   get acknowledged(): number {
@@ -55,24 +88,29 @@ export class Ledger {
     const work = async () => {
       while (isUp) isUp = (await this.#ask(server, this.#next())) && isUp;
     };
-    await Promise.all(Array.from({ length: workers }, work));
+    await Promise.all(Array.from({ length: this.#workers }, work));
   }
 
   /** Sends requests until the end, even if some are not answered. */
   async loadUntil(server: Server, isOver: () => boolean): Promise<void> {
     const work = async () => {
       while (!isOver()) {
-        if (!(await this.#ask(server, this.#next()))) await Bun.sleep(pauseMs);
+        const isAnswered = await this.#ask(server, this.#next());
+        await Bun.sleep(isAnswered ? this.#thinkMs : Math.max(this.#thinkMs, pauseMs));
       }
     };
-    await Promise.all(Array.from({ length: workers }, work));
+    await Promise.all(Array.from({ length: this.#workers }, work));
   }
 
-  /** Repeats the unanswered requests. */
+  /** Repeats the unanswered requests: once, or, if errors are tolerated, for some seconds. */
   async retry(server: Server): Promise<void> {
-    const again = [...this.#unanswered];
-    this.#unanswered = new Set();
-    await Promise.all(again.map((ask) => this.#ask(server, ask)));
+    const endsMs = performance.now() + (this.#tolerated.size === 0 ? 0 : retryPatienceMs);
+    do {
+      const again = [...this.#unanswered];
+      this.#unanswered = new Set();
+      await Promise.all(again.map((ask) => this.#ask(server, ask)));
+      if (this.unanswered > 0) await Bun.sleep(pauseMs);
+    } while (this.unanswered > 0 && performance.now() < endsMs);
     equal(this.unanswered, 0, "A retry was not answered");
   }
 
@@ -92,8 +130,11 @@ export class Ledger {
   }
 
   async #ask(server: Server, ask: Ask): Promise<boolean> {
+    const askedMs = this.#times.get(ask.name)?.askedMs ?? performance.now();
     const given = await ask.send(server);
     const answer = given === null || this.#tolerated.has(given.status) ? null : given;
+    const answeredMs = answer === null ? Infinity : performance.now();
+    this.#times.set(ask.name, { askedMs, answeredMs });
     if (answer === null) this.#unanswered.add(ask);
     else if (answer.body["code"] === "no-seats") this.#refused.add(ask);
     else {
@@ -104,6 +145,7 @@ export class Ledger {
       this.#acknowledged.set(ask, outcome);
       this.#onAcknowledged();
       if (answer.body["status"] === "confirmed") this.#cancellable.push(outcome);
+      if (answer.body["status"] === "held") this.#payable.push(outcome);
     }
     return answer !== null;
   }
@@ -115,7 +157,14 @@ export class Ledger {
       const bookingId = this.#cancellable.shift();
       if (bookingId !== undefined) return cancellation(bookingId);
     }
-    return dice < cancelShare + bookShare ? booking(this.#last) : webhook(this.#last);
+    if (dice > 1 - payShare) {
+      const bookingId = this.#payable.shift();
+      if (bookingId !== undefined) return payment(bookingId, this.#cancellable);
+    }
+    if (dice < cancelShare + bookShare) return booking(this.#last, false);
+    return dice < cancelShare + bookShare + holdShare
+      ? booking(this.#last, true)
+      : webhook(this.#last);
   }
 }
 
@@ -127,16 +176,31 @@ function webhook(number: number): Ask {
   };
 }
 
-function booking(number: number): Ask {
+function booking(number: number, hold: boolean): Ask {
   const request = {
     key: `key-${number}`,
     flightId: 1 + (number % 2),
-    passengers: 1 + (number % 3),
+    // Holds have one price, so that their payments need not remember it.
+    passengers: hold ? 1 : 1 + (number % 3),
+    hold,
   };
   return {
     name: request.key,
     send: (server) => book(server, request),
     outcome: ({ body }) => String(body["bookingId"]),
+  };
+}
+
+/** The payment of a hold, which can be cancelled then. */
+function payment(bookingId: string, cancellable: string[]): Ask {
+  const about = ["payment_intent.succeeded", bookingId, 49_950] as const;
+  return {
+    name: `payment_processor:evt_${about.join("_")}`,
+    send: (server) => deliverPayment(server, ...about),
+    outcome({ body }) {
+      if (body["status"] === "accepted") cancellable.push(bookingId);
+      return String(body["id"]);
+    },
   };
 }
 
@@ -153,7 +217,7 @@ async function outcomesIn(
   service: Pick<CrashService, "left">,
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await service.left(
-    `select idempotency_key as name, id as outcome from events where provider = 'task_tracker'
+    `select idempotency_key as name, id as outcome from events where provider in ('task_tracker', 'payment_processor')
      union all select key, resource_id from idempotency
      union all select 'cancellation of ' || id, cast(cancelled_at as text) from bookings
      where status = 'cancelled'`,

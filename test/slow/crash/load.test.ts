@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import { compiledProgram } from "../../support/program.ts";
 
@@ -6,9 +6,6 @@ import { type CrashDatabases, databases } from "./databases.ts";
 import { Ledger, ledgerSeats } from "./ledger.ts";
 import { type Death, deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
 
 const named = (kind: CrashDatabases, name: string): Death => {
   const death = deathsOn(kind).find((candidate) => candidate.name === name);
@@ -26,10 +23,11 @@ describe.each(databases())("kill -9 under load on $name", (kind) => {
         compiledProgram === null
           ? [
               named(kind, "before the commit of a booking"),
+              named(kind, "in the middle of a payment"),
               named(kind, "after the commit of a delivery"),
               kind.commitsElsewhere ? named(kind, "during the commit of a booking") : outside,
             ]
-          : [outside, outside, outside];
+          : [outside, outside, outside, outside];
       const ways = [outside, ...inside];
       for (const way of ways) {
         const { unanswered } = await playRound(service, ledger, way);

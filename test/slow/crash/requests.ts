@@ -1,5 +1,5 @@
 import { bookingBody, post } from "../../support/flights.ts";
-import { authorization, delivery } from "../../support/load.ts";
+import { authorization, delivery, paymentEvent } from "../../support/load.ts";
 import type { RunningServer } from "../../support/program.ts";
 
 /** A complete response. */
@@ -21,20 +21,31 @@ export interface BookingRequest {
   readonly key: string;
   readonly flightId: number;
   readonly passengers: number;
+  /** Holds the seats for a payment. Each hold has another user, since a user can have few. */
+  readonly hold?: boolean;
 }
 
 export async function book(
   server: Server,
-  { key, flightId, passengers }: BookingRequest,
+  { key, flightId, passengers, hold = false }: BookingRequest,
 ): Promise<Answer | null> {
-  const headers = { authorization: await authorization("user"), "idempotency-key": key };
-  const request = post(bookingBody(flightId, passengers), headers);
+  const user = hold ? `user of ${key}` : "test";
+  const headers = { authorization: await authorization("user", user), "idempotency-key": key };
+  const request = post({ ...bookingBody(flightId, passengers), hold }, headers);
   return send(`${server.url}/v1/api/bookings`, request);
 }
 
 export async function cancel(server: Server, bookingId: string): Promise<Answer | null> {
-  const headers = { authorization: await authorization("user") };
+  const headers = { authorization: await authorization("admin") };
   return send(`${server.url}/v1/api/bookings/${bookingId}`, { method: "DELETE", headers });
+}
+
+/** Delivers the event that pays for a booking, or that refunds it; null without a response. */
+export function deliverPayment(
+  server: Server,
+  ...about: Parameters<typeof paymentEvent>
+): Promise<Answer | null> {
+  return send(`${server.url}/webhooks/payment_processor`, paymentEvent(...about));
 }
 
 async function send(url: string, init: RequestInit): Promise<Answer | null> {

@@ -4,6 +4,7 @@ import { until } from "../../support/app.ts";
 
 import type { CrashPoint } from "./crash-point.ts";
 import type { CrashDatabases } from "./databases.ts";
+import { notificationsOfFleet } from "./fleet.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
@@ -18,8 +19,9 @@ export interface Death {
 const transactions: readonly (readonly [string, string])[] = [
   ["a delivery", `insert into "events"`],
   ["a booking", `insert into "bookings"`],
+  ["a payment", `insert into "payments"`],
   ["a cancellation", `update "bookings"`],
-  ["a claim of notifications", `update "notifications" set "leased_until"`],
+  ["a claim of notifications", `update "deliveries" set "leased_until"`],
   ["an attempt to notify", `insert into "attempts"`],
 ];
 const moments = ["after statement", "before commit", "during commit", "after commit"] as const;
@@ -39,8 +41,10 @@ export function deathsOn({ commitsElsewhere }: CrashDatabases): readonly Death[]
   ]);
 }
 
-/** Maximum number of acknowledgements, or of transactions of a kind, in one round. */
+/** Maximum number of acknowledgements in one round; fewer if each goes to many destinations. */
 const mostAcknowledged = 300;
+const mostAcknowledgedOfFleet = 30;
+/** Maximum number of transactions of a kind in one round. */
 const mostTransactions = 20;
 /** A margin for busy machines. */
 const patienceMs = 20_000;
@@ -70,7 +74,8 @@ export async function playRound(
   } else {
     // At the gateway when the process dies, so it has to be sent again.
     const held = service.holdNextNotification();
-    const enough = before + Math.ceil(Math.random() * mostAcknowledged);
+    const most = service.fleet === null ? mostAcknowledged : mostAcknowledgedOfFleet;
+    const enough = before + Math.ceil(Math.random() * most);
     const kill = async () => {
       await Promise.all([held, until(() => ledger.acknowledged >= enough, patienceMs)]);
       await service.kill();
@@ -85,7 +90,7 @@ export async function playRound(
 /** A service that can answer all requests, with any number of processes. */
 export interface Service extends Pick<
   CrashService,
-  "settled" | "stop" | "left" | "notified" | "held"
+  "settled" | "stop" | "left" | "notified" | "held" | "fleet"
 > {
   running(): Promise<Server>;
 }
@@ -114,6 +119,7 @@ export async function endRounds(service: Service, ledger: Ledger): Promise<numbe
     notifications.length,
     "The gateway was notified of an event that does not exist",
   );
+  service.fleet?.check(await service.left(notificationsOfFleet), ledger.times);
   const again = [...notified.values()].filter((ids) => ids.length > 1);
   for (const id of service.held) {
     ok(

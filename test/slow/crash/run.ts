@@ -1,9 +1,10 @@
 import { deepEqual } from "node:assert/strict";
 
-import { chosen, database, type LongRun, minutes, rounds } from "../long-run.ts";
+import { chosen, database, type LongRun, minutes, rounds, seed } from "../long-run.ts";
+import { powerCuts, powerCutsOf } from "../power-cut/run.ts";
 
 import { type CrashDatabases, databases, type Row } from "./databases.ts";
-import { Ledger, ledgerSeats } from "./ledger.ts";
+import { Ledger, ledgerSeats, workersOfFleet } from "./ledger.ts";
 import { MigrationTrial } from "./migration.ts";
 import { deathsOn, endRounds, outside, playRound } from "./rounds.ts";
 import { CrashService } from "./service.ts";
@@ -44,14 +45,20 @@ interface Series {
   readonly of: number;
   /** In terms of `performance.now()`; no round starts later. */
   readonly endsMs: number;
+  /** Whether there are fifty destinations besides the operator gateway. */
+  readonly withFleet: boolean;
 }
 
 /** Runs rounds on one database. Returns their number. */
-async function play(kind: CrashDatabases, { first, last, of, endsMs }: Series): Promise<number> {
+async function play(
+  kind: CrashDatabases,
+  { first, last, of, endsMs, withFleet }: Series,
+): Promise<number> {
   const deaths = deathsOn(kind);
   const schema = await using(MigrationTrial.open(kind), (trial) => trial.schemaAfterStart());
-  return using(CrashService.open(kind, ledgerSeats, true), async (service) => {
-    const ledger = new Ledger();
+  const options = { waitsForLeases: !withFleet, withFleet };
+  return using(CrashService.open(kind, ledgerSeats, options), async (service) => {
+    const ledger = new Ledger(withFleet ? { workers: workersOfFleet } : {});
     let number = first;
     for (; number <= last && performance.now() < endsMs; number += 1) {
       const death = deaths[(number - 1) % deaths.length] ?? outside;
@@ -76,14 +83,31 @@ export const crash: LongRun = {
     "kills the server with SIGKILL under load and compares the database with what was acknowledged",
   description: `Kills a loaded skyhook with SIGKILL, again and again: from outside at any time, and from inside in the
 midst of a transaction, before its commit and after it. After each kill the database is compared with
-what was acknowledged; what was not is asked again. Each round also kills a migration at any time.`,
+what was acknowledged; what was not is asked again. Each round also kills a migration at any time.
+
+With --destinations, fifty of them are healthy, slow, hanging, dripping, failing, refusing, limited, ordered,
+paused or filtered until the end; then each must have accepted what it matches, in order, and nothing else.
+
+With --power-cut, records what skyhook writes and syncs, and opens the disks that a power cut could
+leave at random points: what was not synced is dropped, kept, torn or reordered.`,
   flags: {
     rounds: rounds(100, "rounds; a round takes about a second"),
     minutes: minutes(1_440),
     database: database(["SQLite", "PostgreSQL"]),
+    destinations: { takes: "nothing", about: "notifies fifty destinations of mixed health too" },
+    "power-cut": { takes: "nothing", about: "cuts the power instead of killing" },
+    images: rounds(1_000, "power cuts; about 70 a second"),
+    seed: { ...seed, about: "repeats power cuts, with --recording" },
+    recording: { takes: "text", about: "a recording that a power cut with a loss has kept" },
   },
 
   async run(options) {
+    if (options.has("power-cut")) {
+      const [images, seed] = [options.number("images"), options.number("seed")];
+      const recording = options.text("recording");
+      if (recording === undefined) return powerCuts(images, seed);
+      return powerCutsOf(recording, images, seed);
+    }
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       process.once(signal, () => {
         void Promise.allSettled([...open].map((thing) => thing.end())).then(() => process.exit(1));
@@ -98,7 +122,8 @@ what was acknowledged; what was not is asked again. Each round also kills a migr
       const roundsPerDatabase = deathsOn(kind).length;
       for (let first = 1; first <= of && performance.now() < endsMs; first += roundsPerDatabase) {
         const last = Math.min(first + roundsPerDatabase - 1, of);
-        totals.rounds += await play(kind, { first, last, of, endsMs });
+        const withFleet = options.has("destinations");
+        totals.rounds += await play(kind, { first, last, of, endsMs, withFleet });
       }
     }
     console.log(

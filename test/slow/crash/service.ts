@@ -9,11 +9,13 @@ import {
   removeFolder,
   type RunningServer,
   runSkyhook,
+  type Surroundings,
   temporaryFolder,
 } from "../../support/program.ts";
 
 import { type CrashPoint, crashPointVariable, setCrashPoint } from "./crash-point.ts";
 import type { CrashDatabase, CrashDatabases, Row } from "./databases.ts";
+import { asAdminAt, Fleet } from "./fleet.ts";
 import { wholeRows } from "./invariants.ts";
 import type { Server } from "./requests.ts";
 
@@ -21,9 +23,18 @@ import type { Server } from "./requests.ts";
 const killedCode = 137;
 /** A margin for busy machines. */
 const patienceMs = 20_000;
+/** Fifty times as many deliveries. */
+const fleetPatienceMs = 40_000;
 /** The longest time until a dead process's lease on a notification expires. */
 const leaseMs = 30_000;
 const dayMs = 86_400_000;
+/** Between two looks at what is undelivered. */
+const pollMs = 50;
+
+interface CrashOptions {
+  readonly waitsForLeases?: boolean;
+  readonly withFleet?: boolean;
+}
 
 /**
  * A service that is killed and started again: a database, an operator gateway, and a sequence of processes
@@ -42,17 +53,18 @@ export class CrashService {
 
   /**
    * `seats` of each flight, at most 1,000; the ids are 1, 2 and so on. Without `waitsForLeases`, the leases
-   * of a dead process are released at the next start.
+   * of a dead process are released at the next start. `withFleet`: fifty destinations besides the gateway.
    */
   static async open(
     databases: CrashDatabases,
     seats: readonly number[],
-    waitsForLeases = false,
+    { waitsForLeases = false, withFleet = false }: CrashOptions = {},
   ): Promise<CrashService> {
     const folder = temporaryFolder();
     const database = await databases.make(folder);
     if (seats.length > 0) await addFlights(folder, database.url, seats);
-    return new CrashService(folder, databases.preload, database, waitsForLeases);
+    const fleet = withFleet ? new Fleet() : null;
+    return new CrashService(folder, databases.preload, database, waitsForLeases, fleet);
   }
 
   private constructor(
@@ -60,6 +72,7 @@ export class CrashService {
     preload: string,
     database: CrashDatabase,
     waitsForLeases: boolean,
+    readonly fleet: Fleet | null,
   ) {
     this.#waitsForLeases = waitsForLeases;
     this.#folder = folder;
@@ -83,12 +96,14 @@ export class CrashService {
   async running(): Promise<RunningServer> {
     if (this.#server !== null) return this.#server;
     setCrashPoint(this.#crashPointFile, null);
-    if (this.#hasStarted && !this.#waitsForLeases) await this.#database.endLeases();
+    const isFirstStart = !this.#hasStarted;
+    if (!isFirstStart && !this.#waitsForLeases) await this.#database.endLeases();
     this.#hasStarted = true;
     const env = {
       DATABASE_URL: this.#database.url,
       OPERATOR_GATEWAY_URL: this.#gateway.url,
       OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       [crashPointVariable]: this.#crashPointFile,
     };
     this.#server = await startIn(
@@ -96,6 +111,7 @@ export class CrashService {
       env,
       compiledProgram === null ? { preload: this.#preload } : {},
     );
+    if (isFirstStart) await this.fleet?.create(asAdminAt(this.#server.url));
     return this.#server;
   }
 
@@ -141,9 +157,17 @@ export class CrashService {
     return idsByKey(this.#gateway);
   }
 
-  /** Waits until the gateway has accepted every notification. */
+  /** Waits until the gateway, and the fleet once healed, have accepted every notification. */
   async settled(): Promise<void> {
-    const waitMs = patienceMs + (this.#waitsForLeases ? leaseMs : 0);
+    if (this.fleet !== null) {
+      // Without waiting for retries, and for circuits to close.
+      await this.stop();
+      await this.#database.endWaits();
+      this.fleet.heal();
+      await this.fleet.resume(asAdminAt((await this.running()).url));
+    }
+    const fleetMs = this.fleet === null ? 0 : fleetPatienceMs;
+    const waitMs = patienceMs + fleetMs + (this.#waitsForLeases ? leaseMs : 0);
     await allDelivered(await this.running(), waitMs);
   }
 
@@ -158,6 +182,7 @@ export class CrashService {
   async end(): Promise<void> {
     await this.kill();
     await this.#gateway.stop();
+    await this.fleet?.stop();
     await this.#database.remove();
     removeFolder(this.#folder);
   }
@@ -167,10 +192,17 @@ export class CrashService {
 export async function allDelivered(server: Server, timeoutMs: number): Promise<void> {
   const count = async (status: string) => {
     const page = await asOperator(server, `/v1/notifications?status=${status}`);
-    const { data }: { data: unknown } = JSON.parse(await page.text());
+    const text = await page.text();
+    // The load balancer or the database may not be ready.
+    if (!page.ok) return 1;
+    const { data }: { data: unknown } = JSON.parse(text);
     return itemsOf(data).length;
   };
-  await until(async () => (await count("pending")) + (await count("retrying")) === 0, timeoutMs);
+  await until(async () => {
+    const left = (await count("pending")) + (await count("retrying"));
+    if (left > 0) await Bun.sleep(pollMs);
+    return left === 0;
+  }, timeoutMs);
 }
 
 /** The `webhook-id`s of a gateway's requests, in order, by the idempotency key of the event. */
@@ -188,6 +220,7 @@ export async function addFlights(
   folder: string,
   url: string,
   seats: readonly number[],
+  how: Pick<Surroundings, "through" | "main"> = {},
 ): Promise<void> {
   const departureMs = Date.now() + 30 * dayMs;
   const time = (ms: number) => new Date(ms).toISOString();
@@ -206,7 +239,7 @@ export async function addFlights(
     }),
   );
   const env = { DATABASE_URL: url, DATA_DIR: join(folder, "data") };
-  const surroundings = { cwd: folder, env, input: lines.join("\n") };
+  const surroundings = { cwd: folder, env, input: lines.join("\n"), ...how };
   const { code, err } = await runSkyhook(["import", "-", "--format", "ndjson"], surroundings);
   if (code !== 0) throw new Error(`The flights were not imported: ${err}`);
 }

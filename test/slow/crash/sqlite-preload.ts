@@ -1,11 +1,18 @@
-// Preloaded into the program's process: reports every statement that it runs through bun:sqlite to a crash
-// point.
+// Preloaded into the program's process and its storage thread: reports every statement that they run through
+// bun:sqlite to a crash point.
 import { Database } from "bun:sqlite";
 
 import { crashPoints, crashPointVariable } from "./crash-point.ts";
 
 const file = process.env[crashPointVariable];
 if (file === undefined) throw new Error(`${crashPointVariable} is not set`);
+
+// Threads do not inherit what was preloaded.
+globalThis.Worker = class extends Worker {
+  constructor(url: string | URL, options?: WorkerOptions) {
+    super(url, { ...options, preload: import.meta.path });
+  }
+};
 
 // SIGKILL ends the process before the call returns, so nothing more is run.
 const points = crashPoints(file, () => process.kill(process.pid, "SIGKILL"))();

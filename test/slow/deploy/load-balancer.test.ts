@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 
 import { systemClock } from "../../../src/base/clock.ts";
@@ -11,8 +11,6 @@ import { authorization, delivery, startIn } from "../../support/load.ts";
 import { type LoadBalancer, loadBalancer, noLoadBalancer } from "../../support/load-balancer.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
-
-setDefaultTimeout(30_000);
 
 const skipped = noLoadBalancer ?? noManyConnections;
 

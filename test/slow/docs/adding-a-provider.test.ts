@@ -56,7 +56,7 @@ const variants: readonly (readonly [name: string, outcome: string, changes: read
     [
       "a header in upper case",
       "has an id that is valid in an environment variable, and lower-case headers",
-      [["status_page.ts", '"x-statuspage-signature"', '"X-StatusPage-Signature"']],
+      [["status_page.ts", "header.x-statuspage-signature", "header.X-StatusPage-Signature"]],
     ],
     [
       "an id that no shell can export",

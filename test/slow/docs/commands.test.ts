@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,7 +12,6 @@ import { resources } from "../../support/resources.ts";
 import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 
@@ -131,8 +130,30 @@ const trials: Readonly<Record<string, (own: Machine, code: string) => Promise<vo
     expect(received).toMatch(/^id: 1\nevent: notification\ndata: \{"id":"ntf_/m);
   },
 
+  async "docs/webhooks.md run: events"({ shell }, code) {
+    expect(await done(shell(code))).toMatch(/^(received |$)/);
+  },
   async "docs/webhooks.md run: replay"({ shell }, code) {
     expect(await done(shell(code))).toBe("all notifications are delivered\n");
+  },
+
+  async "docs/providers.md run: add"({ shell, folder }, code) {
+    expect(await done(shell(code))).toStartWith(
+      "wrote providers/slack.yaml\n\n1. store the secret",
+    );
+    const file = readFileSync(join(folder, "providers/slack.yaml"), "utf8");
+    expect(file).toContain("displayName: Slack");
+  },
+
+  async "docs/providers.md run: send-slack"({ shell, server }, code) {
+    const secret = "8f742231b10e8888abcd99yyyzzz85a5";
+    await done(shell(`skyhook provider add slack; echo ${secret} | skyhook secrets set slack`));
+    process.kill(server.pid, "SIGHUP");
+    await until(async () => {
+      const health: unknown = await (await fetch(server.url)).json();
+      return JSON.stringify(at(health, "webhooks", "providers")).includes("slack");
+    });
+    expect(await done(shell(code))).toMatch(outputOf("docs/providers.md", "run: send-slack"));
   },
 
   async "docs/operations.md run: backup"({ shell, folder }, code) {

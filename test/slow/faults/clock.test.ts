@@ -1,11 +1,11 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import {
-  claimDue,
-  insertNotification,
-} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { operatorGateway } from "../../../src/gateway/destination.ts";
+import { insertDelivery } from "../../../src/gateway/notifications/deliveries.sql.ts";
+import { claimDue } from "../../../src/gateway/notifications/delivery-queue.sql.ts";
+import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
@@ -14,10 +14,7 @@ import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.t
 import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
-import { eventRow, notificationRow } from "../../support/rows.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(30_000);
+import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const second = 1_000;
 const hour = 3_600 * second;
@@ -105,11 +102,19 @@ describe.each(jumps)("when the clock jumps %s", (_, jump) => {
     const app = await start(env);
     const now = new Date(app.clock.now());
     // Simulates another process that leases the notification and then dies.
-    const lease = { now, leasedUntil: new Date(now.getTime() + 30 * second), limit: 16 };
+    const destinationId = operatorGateway.id;
+    const lease = {
+      destinationId,
+      now,
+      leasedUntil: new Date(now.getTime() + 30 * second),
+      limit: 16,
+    };
     const { storage } = app.services;
-    const [, , claimed] = await storage.atomically(
+    const notification = notificationRow(1, { status: "pending", dueAt: now });
+    const [, , , claimed] = await storage.atomically(
       write(insertEvent, eventRow(1, { createdAt: now })),
-      write(insertNotification, notificationRow(1, { status: "pending", dueAt: now })),
+      write(insertNotification, notification),
+      write(insertDelivery, deliveryRow(notification)),
       write(claimDue, lease),
     );
     expect(claimed.changes).toBe(1);

@@ -1,6 +1,16 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { closeSync, copyFileSync, openSync, statSync, truncateSync, writeSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { json, until } from "../../support/app.ts";
@@ -8,9 +18,6 @@ import { asOperator, databaseIn, deliverTo, keysListed } from "../../support/loa
 import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const pageBytes = 4_096;
@@ -106,6 +113,58 @@ describe("damaged pages in the middle of the database", () => {
     expect(err).toMatch(
       /^skyhook: The database \S+ cannot be read [^\n]*: restore a backup[^\n]*\n$/,
     );
+  });
+});
+
+describe("a database file of 0 bytes", () => {
+  const run = (folder: string, ...args: string[]) =>
+    runSkyhook(args, { cwd: folder, env: { DATA_DIR: join(folder, "data"), PORT: "0" } });
+
+  test("prevents the start and every command if the database was in use before [DB-18]", async () => {
+    const { folder, server, file, backup } = await startWithDeliveries();
+    await server.kill();
+    truncateSync(file);
+    const key = join(folder, "data/personal_data_key");
+    // First the command: a server that started would not end.
+    for (const command of [["client", "list"], ["serve"]]) {
+      const { out, err, code } = await run(folder, ...command);
+      expect([code, out]).toEqual([1, ""]);
+      // The log is named too, if the kill left one.
+      expect(err).toStartWith(
+        `skyhook: The database ${file} has 0 bytes, but was in use before (${key}`,
+      );
+      expect(err).toContain("): its data is lost. ");
+      expect(err).toEndWith(
+        `Restore a backup with \`skyhook restore FILE --force\`, or remove ${file} to start without data\n`,
+      );
+    }
+    expect((await run(folder, "doctor")).out).toContain(`${file} has 0 bytes`);
+    expect(statSync(file).size).toBe(0);
+
+    expect(await run(folder, "restore", backup, "--force")).toMatchObject({ code: 0 });
+    const restored = await taken.start(folder);
+    expect(await keysListed(restored)).toHaveLength(stored);
+    await restored.kill();
+
+    for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
+    expect(await keysListed(await taken.start(folder))).toHaveLength(0);
+  });
+
+  test("whose log has data prevents the start without key files", async () => {
+    const folder = taken.newFolder();
+    mkdirSync(join(folder, "data"));
+    writeFileSync(databaseIn(folder), "");
+    writeFileSync(`${databaseIn(folder)}-wal`, "frames");
+    const { code, err } = await run(folder, "serve");
+    expect([code, err]).toEqual([1, expect.stringContaining(`before (${databaseIn(folder)}-wal)`)]);
+    expect(statSync(`${databaseIn(folder)}-wal`).size).toBe(6);
+  });
+
+  test("is a new database if nothing else is there", async () => {
+    const folder = taken.newFolder();
+    mkdirSync(join(folder, "data"));
+    writeFileSync(databaseIn(folder), "");
+    expect(await deliverTo(await taken.start(folder), 1)).toBe(200);
   });
 });
 

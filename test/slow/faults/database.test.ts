@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,9 +16,6 @@ import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 import { skips } from "../../support/skips.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
@@ -45,6 +42,7 @@ describe("a database that another process has locked", () => {
     const server = await start(folder);
     expect(await deliverTo(server, 1)).toBe(200);
     using other = new Database(databaseIn(folder));
+    other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");
     const startMs = performance.now();
     const waiting = [2, 3, 4].map((number) => expectUnavailable(server, number));
@@ -65,6 +63,7 @@ describe("a database that another process has locked", () => {
     const folder = newFolder();
     expect(await (await start(folder)).stop()).toBe(0);
     using other = new Database(databaseIn(folder));
+    other.run("pragma busy_timeout = 10000");
     other.run("begin exclusive");
     const starting = start(folder);
     setTimeout(() => other.run("rollback"), 800);

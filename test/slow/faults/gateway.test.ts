@@ -1,13 +1,10 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { gatewaySecret } from "../../support/gateway.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(30_000);
 
 const second = 1_000;
 

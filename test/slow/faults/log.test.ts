@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   closeSync,
   constants,
@@ -19,9 +19,6 @@ import { deliverTo } from "../../support/load.ts";
 import { spawnSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
 
 const taken = resources();
 

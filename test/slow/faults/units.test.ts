@@ -1,19 +1,17 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
+import { inlineWriter } from "../../../src/db/sqlite/writer.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import { resources } from "../../support/resources.ts";
 import { eventRow } from "../../support/rows.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(30_000);
 
 const taken = resources();
 const newFolder = () => taken.newFolder();
@@ -25,6 +23,7 @@ describe("transactions", () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
+    other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) => storage.atomically(write(insertEvent, eventRow(n))));
     const closing = storage.close();
@@ -42,6 +41,7 @@ describe("transactions", () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
+    other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");
     const waiting = [1, 2, 3].map((n) =>
       failure(storage.atomically(write(insertEvent, eventRow(n)))),
@@ -60,6 +60,7 @@ describe("transactions", () => {
     const file = newFile();
     const storage = await openStorage(schema, `sqlite:${file}`);
     using other = new Database(file);
+    other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");
     const waiting = Array.from({ length: 20_000 }, (_, index) =>
       storage.atomically(write(insertEvent, eventRow(index))),
@@ -76,14 +77,14 @@ describe("transactions", () => {
 
   test("succeed after a disk error that prevented even the rollback", async () => {
     using client = new Database(":memory:");
-    const { atomically } = groupCommit(
-      client,
-      () => () => ({ rows: [], changes: 1 }),
-      () => {},
-      { migrated() {}, warning() {}, transactionWaits: () => null, groupCommitted() {} },
-    );
+    const { atomically } = groupCommit(inlineWriter(client), {
+      migrated() {},
+      warning() {},
+      transactionWaits: () => null,
+      groupCommitted() {},
+    });
     client.run("begin immediate");
-    expect(await atomically(write(insertEvent, eventRow(1)))).toEqual([{ rows: [], changes: 1 }]);
+    expect(await atomically()).toEqual([]);
     expect(client.inTransaction).toBe(false);
   });
 
@@ -91,6 +92,7 @@ describe("transactions", () => {
     const app = await startApp({ DATABASE_URL: `sqlite:${newFile()}` });
     taken.ends.push(() => app.stop());
     using other = new Database(app.services.config.databaseUrl.slice("sqlite:".length));
+    other.run("pragma busy_timeout = 10000");
     other.run("begin immediate");
     const body = `{"event_name":"item:completed","event_data":{"id":"1"}}`;
     const answers = [1, 2, 3].map(() => app.deliver("task_tracker", body));

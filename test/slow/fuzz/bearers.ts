@@ -105,6 +105,7 @@ const requests: fc.Arbitrary<FuzzRequest> = fc
       "/v1/users",
       "/v1/events",
       "/v1/feed",
+      "/v1/events/feed",
       "/v1/rejections",
     ),
   })

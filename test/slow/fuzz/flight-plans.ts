@@ -4,7 +4,7 @@ import {
   type ImportedLine,
   type ImportFormat,
   readFlightPlans,
-} from "../../../src/booking/flights/import.ts";
+} from "../../../src/booking/flights/flight-plans.ts";
 
 import { encoded, type Json, jsonText, spoilt } from "./json.ts";
 import { shownBytes } from "./request.ts";

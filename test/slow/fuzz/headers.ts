@@ -91,6 +91,7 @@ const requests: fc.Arbitrary<FuzzRequest> = fc
       "/v1/api/bookings",
       "/v1/events/{event}",
       "/v1/feed",
+      "/v1/events/feed",
       "/graphql",
       "/graphql?query=%7Bme%7Bname%7D%7D",
       "/swagger",

@@ -38,8 +38,12 @@ const search = ["origin", "destination", "departureDate"];
 /** The query parameters of each list. */
 const known: readonly (readonly [path: string, names: readonly string[]])[] = [
   ["/v1/events", [...page, "provider", "type", "status"]],
+  [
+    "/v1/events",
+    [...page, "type", "q", "q", "from", "to", "subject", "idempotencyKey", "delivery"],
+  ],
   ["/v1/notifications", [...page, "status"]],
-  ["/v1/rejections", [...page, "provider"]],
+  ["/v1/rejections", [...page, "provider", "reason", "from", "to"]],
   ["/v1/api/bookings", [...page, "userId", "q"]],
   ["/v1/users", page],
   ["/v1/api/flights", [...search, "passengers", "cabinClass", "page", "limit"]],
@@ -62,7 +66,11 @@ const good = new Map<string, readonly string[]>(
     passengers: ["1", "9", "10"],
     cabinClass: ["economy"],
     status: ["accepted", "dead"],
-    q: ["bk_1", "ABCDEF", "ada@example.com"],
+    q: ["bk_1", "ABCDEF", "ada@example.com", "t*", "%22a%20b%22*", "a%20OR%20(b", "NEAR(a,b)"],
+    type: ["task.*", "*", "task.completed"],
+    from: ["2026-11-21T09:00:00Z", "1970-01-01T00:00:00+01:00", "-271821-04-20T00:00:00Z"],
+    to: ["2026-11-21T09:00:00Z", "9999-12-31T23:59:59.999999999Z"],
+    delivery: ["dead", "none", "delivered"],
   }),
 );
 

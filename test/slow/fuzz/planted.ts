@@ -1,7 +1,6 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { alteredCopy } from "../../support/altered-copy.ts";
 
 import { line, tried } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
@@ -71,43 +70,21 @@ const planted: readonly Planted[] = [
   },
 ];
 
-const root = join(import.meta.dir, "../../..");
-
 /** Tries the attacks on each planted error, and prints a line on each. How many were not found. */
 export async function runPlanted(): Promise<number> {
   let missed = 0;
   for (const { error, file, changes, attacks: names } of planted) {
-    const copy = temporaryFolder();
-    try {
-      for (const part of ["src", "package.json", "tsconfig.json"]) {
-        cpSync(join(root, part), join(copy, part), { recursive: true });
-      }
-      symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-      change(join(copy, file), changes);
-      await using source = await victims(join(copy, "src/main.ts"));
-      console.log(`Planted: ${error}`);
-      for (const attack of attacks.filter(({ name }) => names.includes(name))) {
-        const victim = await source.start(attack.stdout);
-        const verdict = await tried(attack, victim);
-        await victim.stop();
-        if (verdict.faults.length === 0) missed += 1;
-        console.log(line(attack, verdict));
-      }
-    } finally {
-      removeFolder(copy);
+    using copy = alteredCopy(changes.map(([from, to]) => [file, from, to] as const));
+    await using source = await victims(join(copy.folder, "src/main.ts"));
+    console.log(`Planted: ${error}`);
+    for (const attack of attacks.filter(({ name }) => names.includes(name))) {
+      const victim = await source.start(attack.stdout);
+      const verdict = await tried(attack, victim);
+      await victim.stop();
+      if (verdict.faults.length === 0) missed += 1;
+      console.log(line(attack, verdict));
     }
   }
   console.log(missed === 0 ? "All planted errors found" : `${missed} planted errors NOT FOUND`);
   return missed;
-}
-
-/** Throws when what is to be replaced is not there, once: then the error has to be planted otherwise. */
-function change(file: string, changes: Planted["changes"]): void {
-  let text = readFileSync(file, "utf8");
-  for (const [from, to] of changes) {
-    const parts = text.split(from);
-    if (parts.length !== 2) throw new Error(`${file} has this ${parts.length - 1} times: ${from}`);
-    text = parts.join(to);
-  }
-  writeFileSync(file, text);
 }

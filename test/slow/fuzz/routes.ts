@@ -24,6 +24,7 @@ const routes = [
   "/v1/api/bookings/*/cancellation",
   "/v1/auth/token",
   "/v1/events",
+  "/v1/events/feed",
   "/v1/events/*",
   "/v1/events/*/replay",
   "/v1/notifications",

@@ -1,18 +1,23 @@
 import { verifier } from "../../../src/gateway/signatures/signature.ts";
+import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 
 import { type Disagreement, disagreements } from "./disagreements.ts";
 import { references } from "./references.ts";
 import { shownBytes } from "./request.ts";
-import { nowSeconds, secrets, type SignedCase, signedCases } from "./signed-case.ts";
+import { macSchemeOf, nowSeconds, secrets, type SignedCase, signedCases } from "./signed-case.ts";
 import { target } from "./target.ts";
 
 /** Whether our engine takes a delivery. */
 export function ours({ provider, body: bytes, header }: SignedCase): boolean {
   const { signature } = providerOf(provider);
-  const headers = new Headers({ [signature.headers[0] ?? ""]: header });
+  const headers = new Headers({ [signatureHeaders(signature)[0] ?? ""]: header });
   return (
-    "verified" in verifier(signature, secrets)({ headers, bytes, receivedAtMs: nowSeconds * 1_000 })
+    "verified" in
+    verifier(
+      macSchemeOf(provider),
+      secrets,
+    )({ method: "POST", url: "", headers, bytes, receivedAtMs: nowSeconds * 1_000 })
   );
 }
 

@@ -10,6 +10,7 @@ import { cursors, lists } from "./lists.ts";
 import { money } from "./money.ts";
 import { outgoing } from "./outgoing.ts";
 import { paths } from "./routes.ts";
+import { filePayloads, fileSyntax } from "./provider-files.ts";
 import { signatures } from "./signatures.ts";
 import type { Target } from "./target.ts";
 import { wire } from "./wire.ts";
@@ -28,6 +29,8 @@ export const targets: readonly Target[] = [
   graphqlTexts,
   wire,
   signatures,
+  filePayloads,
+  fileSyntax,
   compact,
   outgoing,
   cursors,

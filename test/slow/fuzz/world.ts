@@ -4,7 +4,8 @@ import { tokens } from "../../../src/identity/auth/token.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Role } from "../../../src/base/context.ts";
 import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
-import { sign } from "../../../src/gateway/signatures/signature.ts";
+import { sign } from "../../../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
 import { providerOf, testSecret } from "../../support/app.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
 
@@ -157,7 +158,9 @@ export const addressOf = (number: number): string =>
 function signature({ signedFor, body }: FuzzRequest): [string, string][] {
   if (signedFor === undefined || body === null) return [];
   const scheme = providerOf(signedFor).signature;
-  return [[scheme.headers[0] ?? "", sign(scheme, testSecret(signedFor), body, Date.now())]];
+  return [
+    [signatureHeaders(scheme)[0] ?? "", sign(scheme, testSecret(signedFor), body, Date.now())],
+  ];
 }
 
 /** The whole body; of a stream that never ends only that it began. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
-import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { gatewaySecret, never, testGateway } from "../../support/gateway.ts";
 import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
@@ -13,9 +13,9 @@ const taken = resources();
 describe.skipIf(skips(noManyConnections))("two instances on one database", () => {
   let database: TestDatabase;
   let apps: [TestApp, TestApp];
-  async function start(): Promise<typeof apps> {
+  async function start(settings: Record<string, string> = {}): Promise<typeof apps> {
     database = await postgresDatabase();
-    const env = { DATABASE_URL: database.url };
+    const env = { DATABASE_URL: database.url, ...settings };
     apps = [await startApp(env), await startApp(env)];
     return apps;
   }
@@ -66,6 +66,60 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
       });
     }
     expect(seen).toEqual(["silent 1", "silent 2", "silent 3", "silent 4"]);
+  });
+
+  test("a destination that is made or removed at one is known to the other at once, or after 2 s if the signal is lost", async () => {
+    const [gone, kept] = [testGateway(() => new Response()), testGateway(() => new Response())];
+    taken.ends.push(
+      () => gone.stop(),
+      () => kept.stop(),
+    );
+    const [here, there] = await start({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const create = async (name: string, url: string) => {
+      const input = post({ name, format: "json", url });
+      const { id } = await json(await here.as("admin", "/v1/destinations", input));
+      return String(id);
+    };
+    /** Whether the other instance sends an event to `gone`, once it has sent it to `kept`. */
+    const reachesGone = async () => {
+      const [goneBefore, keptBefore] = [gone.received.length, kept.received.length];
+      await there.deliverSample("task_tracker", "task.completed");
+      await until(() => kept.received.length > keptBefore);
+      await until(() => gone.received.length > goneBefore, 100).catch(() => {});
+      return gone.received.length > goneBefore;
+    };
+    // The time of the other instance stands still, so it does not poll.
+    const first = await create("gone", gone.url);
+    await create("kept", kept.url);
+    await until(async () => {
+      await there.deliverSample("task_tracker", "task.completed");
+      return gone.received.length > 0 && kept.received.length > 0;
+    });
+    await here.as("admin", `/v1/destinations/${first}`, { method: "DELETE" });
+    await until(async () => !(await reachesGone()));
+    expect(await reachesGone()).toBe(false);
+
+    await create("second", gone.url);
+    await until(reachesGone);
+    await database.run("delete from destinations where name = 'second'");
+    there.clock.advance(2_000);
+    await until(async () => !(await reachesGone()));
+    expect(await reachesGone()).toBe(false);
+  });
+
+  test("one that starts does not send what another is sending", async () => {
+    const gateway = testGateway((number) => (number === 1 ? never() : new Response()));
+    taken.ends.push(() => gateway.stop());
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const [here, there] = await start(env);
+    await there.stop();
+    await here.deliverSample("task_tracker", "task.completed");
+    await until(() => gateway.received.length === 1);
+    apps = [here, await startApp({ DATABASE_URL: database.url, ...env })];
+    await apps[1].deliverSample("task_tracker", "task.completed");
+    const ids = () => gateway.received.map(({ headers }) => headers["webhook-id"]);
+    await until(() => new Set(ids()).size === 2);
+    expect(ids()).toHaveLength(2);
   });
 
   test("seats sold at one reach subscribers of the flight at the other", async () => {
@@ -194,7 +248,7 @@ describe.skipIf(skips(noManyConnections))("two instances under load", () => {
     expect(rows.filter(({ notes }) => notes !== 1)).toEqual([]);
 
     // The leases of the killed instance expire after 30 s; expire them now.
-    await database.run("update notifications set leased_until = 0 where leased_until is not null");
+    await database.run("update deliveries set leased_until = 0 where leased_until is not null");
     await deliverTo(survivor, ++last);
     await until(
       () => new Set(gateway.received.map(({ headers }) => headers["webhook-id"])).size === last,

@@ -2,7 +2,8 @@ import { join } from "node:path";
 
 import { SQL } from "bun";
 
-import type { CrashDatabase, Row } from "../crash/databases.ts";
+import { type CrashDatabase, endsOfWaits, type Row } from "../crash/databases.ts";
+import { asAdminAt, Fleet } from "../crash/fleet.ts";
 import { wholeRows } from "../crash/invariants.ts";
 import type { Server } from "../crash/requests.ts";
 import type { Service } from "../crash/rounds.ts";
@@ -18,6 +19,7 @@ import { removeFolder, type RunningServer, temporaryFolder } from "../../support
 /** Leases of a dead instance end after 30 s, and may be noticed 30 s later. */
 const leasePatienceMs = 75_000;
 const leaseMs = 30_000;
+const endOfLeases = "update deliveries set leased_until = 0 where leased_until is not null";
 /** A delivery takes much less: the gateway answers at once. */
 const quietMs = 2_000;
 
@@ -38,10 +40,11 @@ export class Instances implements Service {
   readonly #servers: RunningServer[] = [];
   #balancer: LoadBalancer | null = null;
 
-  /** `seats` of each flight. */
-  static async open(seats: readonly number[]): Promise<Instances> {
+  /** `seats` of each flight. `withFleet`: fifty destinations besides the gateway. */
+  static async open(seats: readonly number[], withFleet = false): Promise<Instances> {
     const database = await ownPostgres();
-    const instances = new Instances(database, await movableAddress(database.url));
+    const address = await movableAddress(database.url);
+    const instances = new Instances(database, address, withFleet ? new Fleet() : null);
     try {
       await instances.#start(seats);
       return instances;
@@ -51,7 +54,11 @@ export class Instances implements Service {
     }
   }
 
-  private constructor(database: OwnPostgres, address: MovableAddress) {
+  private constructor(
+    database: OwnPostgres,
+    address: MovableAddress,
+    readonly fleet: Fleet | null,
+  ) {
     this.#database = database;
     this.#address = address;
     this.#holder = database;
@@ -62,6 +69,7 @@ export class Instances implements Service {
       () => address.stop(),
       () => removeFolder(this.#folder),
       () => this.#gateway.stop(),
+      () => fleet?.stop(),
     );
   }
 
@@ -72,6 +80,7 @@ export class Instances implements Service {
     this.#servers.push(one, two);
     this.#balancer = await loadBalancer(one, two);
     this.#ends.push(() => this.#balancer?.stop());
+    await this.fleet?.create(asAdminAt(this.#balancer.url));
   }
 
   async #startInstance(port: string): Promise<RunningServer> {
@@ -81,6 +90,7 @@ export class Instances implements Service {
       TRUSTED_PROXY_HOPS: "1",
       OPERATOR_GATEWAY_URL: this.#gateway.url,
       OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       DATA_DIR: join(this.#folder, "data"),
     };
     const server = await startIn(this.#folder, env, { port });
@@ -99,9 +109,13 @@ export class Instances implements Service {
   }
 
   /** Starts it again at the address that the load balancer knows. */
-  async startOne(): Promise<void> {
-    const { PORT = "0" } = this.#servers[0]?.env ?? {};
-    this.#servers[0] = await this.#startInstance(PORT);
+  startOne(): Promise<void> {
+    return this.#startAgain(0);
+  }
+
+  async #startAgain(index: number): Promise<void> {
+    const { PORT = "0" } = this.#servers[index]?.env ?? {};
+    this.#servers[index] = await this.#startInstance(PORT);
   }
 
   /** Crashes the database server and starts it again. */
@@ -129,11 +143,11 @@ export class Instances implements Service {
   async endLeases(): Promise<void> {
     const young = async () => {
       const least = Date.now() + leaseMs - quietMs;
-      const rows = await this.#rows(`select id from notifications where leased_until > ${least}`);
+      const rows = await this.#rows(`select id from deliveries where leased_until > ${least}`);
       return rows.length;
     };
     await until(async () => (await young()) === 0, leasePatienceMs);
-    await this.#rows("update notifications set leased_until = 0 where leased_until is not null");
+    await this.#rows(endOfLeases);
   }
 
   left(sql: string): Promise<readonly Row[]> {
@@ -146,6 +160,7 @@ export class Instances implements Service {
         close() {},
       }),
       endLeases: () => this.endLeases(),
+      endWaits: () => this.#endWaits(),
       remove: async () => {},
     };
     return wholeRows(database, sql);
@@ -161,7 +176,22 @@ export class Instances implements Service {
     return idsByKey(this.#gateway);
   }
 
+  async #endWaits(): Promise<void> {
+    for (const sql of endsOfWaits) await this.#rows(sql);
+  }
+
+  /** Without waiting for leases, retries, and circuits to close. */
+  async #healFleet(fleet: Fleet): Promise<void> {
+    fleet.heal();
+    for (const server of this.#servers) await server.kill();
+    await this.#rows(endOfLeases);
+    await this.#endWaits();
+    for (const index of this.#servers.keys()) await this.#startAgain(index);
+    await fleet.resume(asAdminAt((await this.running()).url));
+  }
+
   async settled(): Promise<void> {
+    if (this.fleet !== null) await this.#healFleet(this.fleet);
     await allDelivered(await this.running(), leasePatienceMs);
   }
 

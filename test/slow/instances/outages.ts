@@ -1,6 +1,6 @@
 import { ok } from "node:assert/strict";
 
-import { Ledger, ledgerSeats } from "../crash/ledger.ts";
+import { Ledger, ledgerSeats, workersOfFleet } from "../crash/ledger.ts";
 import { endRounds } from "../crash/rounds.ts";
 import { noLoadBalancer } from "../../support/load-balancer.ts";
 import { noOwnPostgres } from "../../support/own-postgres.ts";
@@ -21,6 +21,8 @@ export interface Plan {
   readonly acknowledgements: number;
   /** Whether to wait 30 to 60 s for the leases of a killed instance. */
   readonly waitsForLeases: boolean;
+  /** Whether there are fifty destinations besides the operator gateway. */
+  readonly withFleet?: boolean;
 }
 
 /** The effects of one kind of outage. */
@@ -43,6 +45,9 @@ export interface Report {
   readonly notifiedAgain: number;
 }
 
+/** So that two instances on one machine keep up with fifty deliveries for each event. */
+const thinkMsOfFleet = 500;
+
 /** The shortest possible outage of a database server. */
 const leastOutageMs = 100;
 
@@ -51,10 +56,15 @@ const leastOutageMs = 100;
  * and has a standby take over from it. Throws what is wrong: something acknowledged that is lost, made twice or was not notified of, a seat
  * sold twice, or an instance that does not serve on.
  */
-export async function playOutages({ acknowledgements, waitsForLeases }: Plan): Promise<Report> {
-  const instances = await Instances.open(ledgerSeats);
+export async function playOutages(plan: Plan): Promise<Report> {
+  const { acknowledgements, waitsForLeases, withFleet = false } = plan;
+  const instances = await Instances.open(ledgerSeats, withFleet);
   const gaps = longestGap();
-  const ledger = new Ledger(unavailable, gaps.mark);
+  const ledger = new Ledger({
+    tolerated: unavailable,
+    onAcknowledged: gaps.mark,
+    ...(withFleet && { workers: workersOfFleet, thinkMs: thinkMsOfFleet }),
+  });
   let isOver = false;
   try {
     const balancer = await instances.running();
@@ -84,7 +94,7 @@ export async function playOutages({ acknowledgements, waitsForLeases }: Plan): P
       isOver = true;
     };
     const [seen] = await Promise.all([outages().finally(stopLoad), loading]);
-    if (!waitsForLeases) await instances.endLeases();
+    if (!waitsForLeases && !withFleet) await instances.endLeases();
     const notifiedAgain = await endRounds(instances, ledger);
     // A start that is quick enough is only waited for: what arrived meanwhile is tried again.
     for (const { unanswered, gapMs } of [seen.restarted, seen.failedOver]) {

@@ -17,12 +17,14 @@ synchronous standby takes over. Afterwards the database and the operator gateway
       least: 1,
       most: 100_000,
     },
+    destinations: { takes: "nothing", about: "notifies fifty destinations of mixed health too" },
   },
 
   async run(options) {
     if (noOutages !== null) throw new Error(noOutages);
     const acknowledgements = options.number("acknowledgements");
-    const report = await playOutages({ acknowledgements, waitsForLeases: true });
+    const withFleet = options.has("destinations");
+    const report = await playOutages({ acknowledgements, waitsForLeases: !withFleet, withFleet });
     const { acknowledged, notifiedAgain } = report;
     const told = ({ unanswered, gapMs }: Report["killed"]) =>
       `${unanswered} requests without a good answer, ${gapMs} ms at most without any acknowledgement.`;

@@ -9,7 +9,9 @@ import { forge, guessClient, misdeliver } from "./commands/refused.ts";
 import { keepToken, restart, wait, waitUntil } from "./commands/time.ts";
 import { addUser, createUser } from "./commands/users.ts";
 import { deliver, replay } from "./commands/webhooks.ts";
+import { changeDestination } from "./commands/destinations.ts";
 import type { DatabaseKind } from "./databases.ts";
+import { asAdmin, compareFleet } from "./fleet.ts";
 import { emptyModel, type Model } from "./model.ts";
 import { dayMs, hourMs } from "./rules.ts";
 import { type Server, startServer } from "./server.ts";
@@ -41,10 +43,17 @@ const commands: readonly (readonly [weight: number, arbitrary: fc.Arbitrary<Mode
   [1, restart],
 ];
 
-const anySequence = (most: number) =>
+const fleetCommands: typeof commands = [
+  [6, deliver],
+  [4, changeDestination],
+];
+
+const anySequence = (most: number, withFleet: boolean) =>
   fc.commands(
     // Repeat each command by its weight, since fast-check chooses evenly.
-    commands.flatMap(([weight, arbitrary]) => Array.from({ length: weight }, () => arbitrary)),
+    [...commands, ...(withFleet ? fleetCommands : [])].flatMap(([weight, arbitrary]) =>
+      Array.from({ length: weight }, () => arbitrary),
+    ),
     { maxCommands: most, size: "max", disableReplayLog: true },
   );
 
@@ -57,6 +66,8 @@ export interface CheckOptions {
   readonly limitMs?: number;
   /** Counts of each outcome; the run adds to them. */
   readonly tally: Map<string, number>;
+  /** Whether all events also go to fifty destinations of mixed health, compared at the end of each run. */
+  readonly withFleet?: boolean;
 }
 
 /**
@@ -64,16 +75,16 @@ export interface CheckOptions {
  * the seed and the shortest failing sequence that it finds.
  */
 export async function checkModel(database: DatabaseKind, options: CheckOptions): Promise<void> {
-  const { seed, runs, tally, limitMs = Infinity } = options;
+  const { seed, runs, tally, limitMs = Infinity, withFleet = false } = options;
   const endsMs = performance.now() + limitMs;
-  const property = fc.asyncProperty(anySequence(options.commands), async (sequence) => {
+  const property = fc.asyncProperty(anySequence(options.commands, withFleet), async (sequence) => {
     if (performance.now() > endsMs) return;
-    const server = await startServer(database, tally);
+    const server = await startServer(database, tally, withFleet);
+    const model = emptyModel();
     try {
-      await fc.asyncModelRun(
-        async () => ({ model: await furnish(emptyModel(), server), real: server }),
-        sequence,
-      );
+      const setup = async () => ({ model: await furnish(model, server), real: server });
+      await fc.asyncModelRun(setup, sequence);
+      await compareFleet(model, server);
     } finally {
       await server.stop();
     }
@@ -85,12 +96,13 @@ export async function checkModel(database: DatabaseKind, options: CheckOptions):
   const why = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
   throw new Error(
     `The service and its model differ after:\n  ${steps}\n${why}\n` +
-      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}`,
+      `Again: bun run model --database ${database.name} --seed ${seed} --commands ${options.commands}${withFleet ? " --destinations" : ""}`,
   );
 }
 
 /** Three users and two flights, so that the first commands have data. */
 async function furnish(model: Model, server: Server): Promise<Model> {
+  await server.fleet?.create(asAdmin(server));
   for (const name of ["Grace", "Edsger", "Barbara"]) {
     const token = await server.mint("admin", "admin", 60);
     const input = { name, email: `${name}@example.com` };

@@ -1,10 +1,12 @@
 import { deepStrictEqual } from "node:assert";
 
 import { importFlights } from "../../../src/booking/flights/import-flights.ts";
-import { readFlightPlans } from "../../../src/booking/flights/import.ts";
+import { readFlightPlans } from "../../../src/booking/flights/flight-plans.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { at } from "../../support/graphql.ts";
+
+import { Fleet } from "../crash/fleet.ts";
 
 import type { DatabaseKind } from "./databases.ts";
 
@@ -16,6 +18,8 @@ export interface Server {
   readonly clock: ManualClock;
   /** Counts of each outcome, for the summary. */
   readonly tally: Map<string, number>;
+  /** Fifty destinations of mixed health; null without destinations. */
+  readonly fleet: Fleet | null;
   send(path: string, init?: RequestInit): Promise<Response>;
   mint(userId: string, role: Role, ttlSeconds: number): Promise<string>;
   /** Throws the import's error; an invalid line is an error in the test. */
@@ -25,14 +29,21 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export async function startServer(kind: DatabaseKind, tally: Map<string, number>): Promise<Server> {
+export async function startServer(
+  kind: DatabaseKind,
+  tally: Map<string, number>,
+  withFleet: boolean,
+): Promise<Server> {
   const database = await kind.open();
   const clock = manualClock();
-  const start = () => startApp({ DATABASE_URL: database.url, TRUSTED_PROXY_HOPS: "1" }, clock);
+  const fleet = withFleet ? new Fleet() : null;
+  const env = { TRUSTED_PROXY_HOPS: "1", DESTINATIONS_ALLOW_PRIVATE: "true" };
+  const start = () => startApp({ DATABASE_URL: database.url, ...env }, clock);
   let app: TestApp = await start();
   return {
     clock,
     tally,
+    fleet,
     send: (path, init) => app.fetch(path, init),
     mint: (id, role, ttlSeconds) => app.services.tokens.mint({ id, roles: [role] }, ttlSeconds),
     async importCsv(csv) {
@@ -46,6 +57,7 @@ export async function startServer(kind: DatabaseKind, tally: Map<string, number>
       app = await start();
     },
     async stop() {
+      await fleet?.stop();
       await app.stop();
       await database.remove();
     },

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { runsBeforeCompiling } from "../../../src/web/graphql/compiled.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
+import { defaultDialect } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
 
@@ -64,7 +65,7 @@ describe("database statements", () => {
     expect(full.statements).toBe(3);
   });
 
-  test("reads totalCount and hasPreviousPage in one statement each, only if selected", async () => {
+  test("reads totalCount and hasPreviousPage only if selected, in one statement or slice each", async () => {
     await addBookings(5);
     const page = "query ($after: String) { bookings(first: 2, after: $after)";
     const first = await countOf(`${page} { pageInfo { hasNextPage endCursor } } }`);
@@ -76,7 +77,9 @@ describe("database statements", () => {
     expect(
       (await next("a: pageInfo { hasPreviousPage } b: pageInfo { hasPreviousPage }")).statements,
     ).toBe(2);
-    expect((await next("totalCount")).statements).toBe(3);
+    // SQLite counts in slices: a statement finds the end of each.
+    const slicing = defaultDialect === "sqlite" ? 1 : 0;
+    expect((await next("totalCount")).statements).toBe(3 + slicing);
   });
 
   test("reads nodes of one type in one statement", async () => {

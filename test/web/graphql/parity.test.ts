@@ -12,7 +12,7 @@ const cancellationFields = `bookingId status cancelledAt ${refundFields}`;
 const createdFields = "bookingId status totalPrice currency confirmationSentTo createdAt reference";
 const userFields = "id: userId name email createdAt";
 const eventFields = `id: eventId provider type status idempotencyKey occurredAt createdAt subject
-  title url actor data`;
+  title url actor data recovered`;
 
 const booked = `mutation ($input: CreateBookingInput!, $key: String) {
   result: createBooking(input: $input, idempotencyKey: $key) { ${createdFields} }
@@ -127,19 +127,65 @@ describe("GraphQL", () => {
       expect(at(listed, "nodes")).toEqual(await (await rest("user", "/v1/users")).json());
     });
 
+    test("a search for bookings", async () => {
+      const { id: flightId } = await addFlight(app);
+      const { reference, bookingId } = Object(
+        await graphql("user", booked, { input: bookingBody(flightId) }),
+      );
+      const query = `query ($q: String, $userId: ID) {
+        result: bookings(q: $q, userId: $userId) { nodes { bookingId } totalCount } }`;
+      for (const [q, userId] of [
+        [reference],
+        [bookingId],
+        [" ADA@example.com "],
+        ["Lovelace"],
+        ["nobody"],
+        ["Lovelace", "stranger"],
+      ]) {
+        const search = new URLSearchParams({ q, ...(userId && { userId }), include: "total" });
+        const found = await json(await rest("admin", `/v1/api/bookings?${search.toString()}`));
+        expect(await graphql("admin", query, { q, userId })).toEqual({
+          nodes: Object(found["data"]).map(({ id }: { readonly id: string }) => ({
+            bookingId: id,
+          })),
+          totalCount: Object(found["pagination"]).total,
+        });
+      }
+      expect(await graphql("admin", query, { q: reference })).toMatchObject({ totalCount: 1 });
+      for (const [who, q] of [
+        ["user", reference],
+        ["operator", "nobody"],
+        ["admin", " "],
+        ["admin", "x".repeat(255)],
+      ] as const) {
+        const path = `/v1/api/bookings?q=${encodeURIComponent(q)}`;
+        await sameFault(await rest(who, path), await fault(who, query, { q }));
+      }
+    });
+
     test("events, with filters, and a replay", async () => {
       await app.deliverSample("task_tracker", "task.completed");
       await app.deliverSample("code_host", "package.published");
-      const query = `query ($provider: String, $status: EventStatus) {
-        result: events(provider: $provider, status: $status) { nodes { ${eventFields} } } }`;
+      const query = `query ($provider: String, $status: EventStatus, $type: String, $q: String,
+          $from: DateTime, $to: DateTime, $subject: String, $key: String, $delivery: DeliveryState) {
+        result: events(provider: $provider, status: $status, type: $type, q: $q, from: $from, to: $to,
+          subject: $subject, idempotencyKey: $key, delivery: $delivery) { nodes { ${eventFields} severity delivery } } }`;
       for (const [variables, search] of [
         [{}, ""],
-        [{ provider: "task_tracker" }, "?provider=task_tracker"],
-        [{ status: "ignored" }, "?status=ignored"],
-        [{ status: "accepted" }, "?status=accepted"],
+        [{ provider: "task_tracker" }, "&provider=task_tracker"],
+        [{ status: "ignored" }, "&status=ignored"],
+        [{ status: "accepted" }, "&status=accepted"],
+        [{ type: "task.*" }, "&type=task.*"],
+        [{ q: "task*" }, "&q=task*"],
+        [{ delivery: "delivered" }, "&delivery=delivered"],
+        [{ delivery: "none", subject: "x" }, "&delivery=none&subject=x"],
+        [{ key: "x", from: "2026-11-21T00:00:00Z" }, "&idempotencyKey=x&from=2026-11-21T00:00:00Z"],
+        [{ to: "2026-11-21T10:00:00+01:00" }, "&to=2026-11-21T10:00:00%2B01:00"],
       ] as const) {
         const listed = await graphql("operator", query, variables);
-        const { data } = await json(await rest("operator", `/v1/events${search}`));
+        const { data } = await json(
+          await rest("operator", `/v1/events?include=severity,delivery${search}`),
+        );
         expect(at(listed, "nodes")).toEqual(data);
       }
       const [event] = Object.values(at(await graphql("operator", query), "nodes") ?? {});
@@ -251,6 +297,14 @@ describe("GraphQL", () => {
       await sameFault(
         await rest("operator", "/v1/events?provider="),
         await fault("operator", '{ result: events(provider: "") { totalCount } }'),
+      );
+      await sameFault(
+        await rest("operator", "/v1/events?from=today"),
+        await fault("operator", '{ result: events(from: "today") { totalCount } }'),
+      );
+      await sameFault(
+        await rest("operator", "/v1/events?q="),
+        await fault("operator", '{ result: events(q: "") { totalCount } }'),
       );
     });
 

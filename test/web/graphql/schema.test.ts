@@ -99,9 +99,12 @@ describe("the GraphQL schema", () => {
       "page: Int = 1",
       "passengers: Int = 1",
     ]);
+    // Those of the specification, and destinations.
     expect(Object.keys(query).toSorted()).toEqual([
       "booking",
       "bookings",
+      "destination",
+      "destinations",
       "events",
       "flight",
       "flights",

@@ -52,6 +52,19 @@ describe("unknown query parameters", () => {
     expect(await read.text()).not.toContain("Unknown parameter");
   });
 
+  test.each([
+    ["/v1/events", "since", "from"],
+    ["/v1/events", "Until", "to"],
+    ["/v1/events", "search", "q"],
+    ["/v1/users", "per_page", "limit"],
+    ["/v1/users", "after", "cursor"],
+    // Without `from`, the nearest name.
+    ["/v1/sessions", "since", "limit"],
+  ])("suggest the parameter with the same meaning at %s: %s", async (path, name, known) => {
+    const { errors } = await json(await ask("GET", path, `${name}=1`));
+    expect(errors).toMatchObject([{ detail: `Unknown parameter. Did you mean ${known}?` }]);
+  });
+
   test.each(others)("are ignored at $name", async ({ method, path }) => {
     const used = method === "ALL" ? "POST" : method;
     const [without, withThem] = await Promise.all(

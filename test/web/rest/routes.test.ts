@@ -14,6 +14,13 @@ const publicRoutes = [
   "ALL /webhooks/:provider",
   "POST /v1/auth/token",
   "POST /v1/auth/console",
+  // Needs a one-time code or a token; the others read the cookie only.
+  "POST /v1/auth/session",
+  "GET /v1/auth/session",
+  "DELETE /v1/auth/session",
+  // Redirect to the identity provider, and need its answer.
+  "GET /console/oidc/start",
+  "GET /console/oidc/callback",
   "GET /v1/api/flights",
   "GET /v1/api/flights/:id",
   "GET /swagger",
@@ -22,6 +29,7 @@ const publicRoutes = [
   "GET /swagger/start.js",
   "GET /swagger/json",
   "GET /openapi.json",
+  "GET /schemas/provider.json",
   "GET /docs",
   "GET /docs/:page",
   "GET /docs/:page/:inner",

@@ -69,10 +69,16 @@ function bookingRow(number: number, userId: string): Booking {
     paymentMethod: "card",
     createdAt: at,
     updatedAt: at,
+    expiresAt: null,
+    confirmedAt: at,
+    expiredAt: null,
     cancelledAt: null,
     refundMinor: null,
     refundPercent: null,
     refundReason: null,
+    paidMinor: null,
+    refundedMinor: 0,
+    paymentCount: 0,
   };
 }
 

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
@@ -28,9 +28,6 @@ import { authorization, databaseIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { resources } from "../../../support/resources.ts";
 import { skips } from "../../../support/skips.ts";
-
-// Each wait has its own time limit. This is a margin for busy machines.
-setDefaultTimeout(60_000);
 
 const taken = resources();
 const newKey = (byte: number) => Buffer.alloc(32, byte).toString("base64");
@@ -295,16 +292,26 @@ describe("webhook secrets", () => {
     expect(said.join()).not.toMatch(/old secret|new secret of/);
   });
 
-  test("of white space prevent the start, and short ones cause a warning [API8-11]", async () => {
+  test("of white space prevent the start, and short or published ones cause a warning [API8-11]", async () => {
     const blank = placeWith({}, { CODE_HOST_WEBHOOK_SECRET: " ", PORT: "0" });
     const refused = await runSkyhook(["serve"], blank);
     expect([refused.code, refused.err]).toEqual([
       2,
       "skyhook: CODE_HOST_WEBHOOK_SECRET is empty: set it, or remove it\n",
     ]);
-    const short = placeWith({}, { CODE_HOST_WEBHOOK_SECRET: "ab" });
+    const published = "It's a Secret to Everybody";
+    const short = placeWith(
+      {},
+      {
+        WEBHOOK_PROVIDERS: "code_host,shared_inbox",
+        CODE_HOST_WEBHOOK_SECRET: "ab",
+        SHARED_INBOX_WEBHOOK_SECRET: published,
+      },
+    );
     const server = await taken.start(short.cwd, short.env);
     expect(server.log()).toContain("the current secret of code_host has fewer than 16 characters");
+    expect(server.log()).toContain("the current secret of shared_inbox is an example");
+    expect(server.log()).not.toContain(published);
   });
 
   test("in quotes cause a warning", async () => {

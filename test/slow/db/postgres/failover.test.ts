@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 
-import { claimDue } from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { claimDue } from "../../../../src/gateway/notifications/delivery-queue.sql.ts";
+import { operatorGateway } from "../../../../src/gateway/destination.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
@@ -125,7 +126,8 @@ test.skipIf(skips(noOwnPostgres))(
     await primary.start();
 
     const storage = await openStorage(schema, primary.url, limits);
-    const lease = { now: new Date(), leasedUntil: new Date(), limit: 1 };
+    const destinationId = operatorGateway.id;
+    const lease = { destinationId, now: new Date(), leasedUntil: new Date(), limit: 1 };
     const claim = () => storage.atomically(write(claimDue, lease));
     // Nothing is due, so it writes nothing, and its commit does not wait for a standby.
     await claim();

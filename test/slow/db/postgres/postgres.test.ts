@@ -3,7 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById } from "../../../../src/gateway/event.sql.ts";
+import { eventById, eventsAfter, newestEventSeq } from "../../../../src/gateway/event.sql.ts";
+import { AppError } from "../../../../src/base/errors.ts";
+import {
+  flightById,
+  takeSeats,
+  upsertFlight,
+} from "../../../../src/booking/flights/flights.sql.ts";
 import { beginCopy, endCopy } from "../../../../src/cli/copy/copy.ts";
 import {
   countDuplicate,
@@ -12,11 +18,15 @@ import {
   insertEvent,
 } from "../../../../src/gateway/events/events.sql.ts";
 import {
-  claimDue,
   feedAfter,
   insertNotification,
   newestSeq,
+  summaryWrites,
 } from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { recordFailure } from "../../../../src/gateway/destinations/destinations.sql.ts";
+import { operatorGateway } from "../../../../src/gateway/destination.ts";
+import { insertDelivery } from "../../../../src/gateway/notifications/deliveries.sql.ts";
+import { claimDue } from "../../../../src/gateway/notifications/delivery-queue.sql.ts";
 import { tableOf } from "../../../../src/db/postgres/tables.ts";
 import { schema, tables } from "../../../../src/schema/schema.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -24,6 +34,7 @@ import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { storageSuite } from "../../../db/storage-suite.ts";
+import { until } from "../../../support/app.ts";
 import {
   noManyConnections,
   postgresDatabase,
@@ -31,7 +42,7 @@ import {
   testPoolSize,
 } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";
-import { eventRow, notificationRow } from "../../../support/rows.ts";
+import { deliveryRow, eventRow, flightRow, notificationRow } from "../../../support/rows.ts";
 import { skips } from "../../../support/skips.ts";
 
 const limits = {
@@ -61,7 +72,7 @@ describe("postgres: schema", () => {
     const found = await shared.run(
       `select table_name, column_name, data_type, is_nullable, collation_name
        from information_schema.columns where table_schema = current_schema()
-       and table_name <> 'migrations' order by table_name, ordinal_position`,
+       and table_name not in ('migrations', 'event_words') order by table_name, ordinal_position`,
     );
     const declared = Object.values(tables)
       .map(tableOf)
@@ -171,8 +182,10 @@ describe("postgres: a failed start says why in one line, without the password", 
 });
 
 describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
-  async function openTwo() {
-    const storages = [await openEmpty(), await openStorage(schema, shared.url, limits)] as const;
+  async function openTwo(given = limits) {
+    await shared.empty();
+    const open = () => openStorage(schema, shared.url, given);
+    const storages = [await open(), await open()] as const;
     return {
       storages,
       async [Symbol.asyncDispose]() {
@@ -201,7 +214,13 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
       const [row] = await storage.all(newestSeq, {});
       const until = row?.seq ?? 0;
       const entries = await storage.all(feedAfter, { seq, until, limit: 10 });
-      return entries.map((entry) => entry.seq);
+      return entries.map((entry) => entry.title);
+    };
+    const titles = (...numbers: number[]) => numbers.map((n) => notificationRow(n).title);
+    /** The position of a notification. */
+    const seqOf = async (n: number) => {
+      const rows = await storage.all(feedAfter, { seq: 0, until: 1_000, limit: 10 });
+      return rows.find(({ title }) => title === notificationRow(n).title)?.seq ?? 0;
     };
     const insert = (n: number) =>
       storage.atomically(
@@ -221,32 +240,72 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     };
     await insertLate(2);
     await insert(3);
-    expect(await read(0)).toEqual([1]);
+    expect(await read(0)).toEqual(titles(1));
     await late.unsafe("commit");
-    expect(await read(1)).toEqual([2, 3]);
+    expect(await read(await seqOf(1))).toEqual(titles(2, 3));
 
     await insertLate(4);
     await insert(5);
-    expect(await read(3)).toEqual([]);
+    expect(await read(await seqOf(3))).toEqual([]);
     await late.unsafe("rollback");
-    expect(await read(3)).toEqual([5]);
+    expect(await read(await seqOf(3))).toEqual(titles(5));
+  });
+
+  test("the stream of events waits for a number whose transaction is open", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const read = async () => {
+      const [row] = await storage.all(newestEventSeq, {});
+      const range = { seq: 0, until: row?.seq ?? 0, limit: 10 };
+      return (await storage.all(eventsAfter, range)).map(({ id }) => id);
+    };
+    const ids = (...numbers: number[]) => numbers.map((n) => eventRow(n).id);
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await using late = new SQL(shared.url, { max: 1 });
+    await late.unsafe("begin");
+    await late.unsafe(
+      `insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, seq)
+       values ($1, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 1, 'Late', '{}', 0, 0, next_event_seq())`,
+      [eventRow(2).id],
+    );
+    await storage.atomically(write(insertEvent, eventRow(3)));
+    expect(await read()).toEqual(ids(1));
+    await late.unsafe("commit");
+    expect(await read()).toEqual(ids(1, 2, 3));
   });
 
   test("concurrent claims lease each notification once", async () => {
     await using both = await openTwo();
     const [one, other] = both.storages;
     const notes = Array.from({ length: 40 }, (_, n) =>
-      write(insertNotification, notificationRow(n)),
+      write(insertDelivery, deliveryRow(notificationRow(n))),
     );
     await one.atomically(...notes);
+    const destinationId = operatorGateway.id;
     const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
-    const lease = { now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
+    const lease = { destinationId, now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
     const claims = await Promise.all(
       [one, other, one, other].map((storage) => storage.atomically(write(claimDue, lease))),
     );
     const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
     expect(new Set(seqs).size).toBe(seqs.length);
     expect(seqs.length).toBe(40);
+  });
+
+  test("a claim skips what another instance is claiming, without waiting for it", async () => {
+    await using both = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
+    const [storage] = both.storages;
+    const rows = [1, 2].map((n) => write(insertDelivery, deliveryRow(notificationRow(n))));
+    await storage.atomically(...rows);
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("update deliveries set leased_until = 1 where seq = 1");
+    const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
+    const leasedUntil = new Date(now.getTime() + 30_000);
+    const lease = { destinationId: operatorGateway.id, now, leasedUntil, limit: 10 };
+    const [claimed] = await storage.atomically(write(claimDue, lease));
+    expect(claimed.rows.map(({ seq }) => seq)).toEqual([2]);
+    await other.unsafe("rollback");
   });
 
   test("transactions that lock the same rows in opposite orders all succeed", async () => {
@@ -261,6 +320,68 @@ describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
     expect(await shared.run("select sum(duplicates)::int as sum from events")).toEqual([
       { sum: 40 },
     ]);
+  });
+
+  test("transactions that sell seats of the same flights in opposite orders do not deadlock", async () => {
+    await using both = await openTwo({ ...limits, retryMs: 0 });
+    const [one, other] = both.storages;
+    const flights = [1, 2, 3];
+    await one.atomically(...flights.map((number) => write(upsertFlight, flightRow(number))));
+    const none = new AppError("no-seats", "No seats are left");
+    const sales = flights.map((id) =>
+      write(takeSeats, { id, seats: 1, closesAfter: new Date(0) }, none),
+    );
+    await using holder = new SQL(shared.url, { max: 1 });
+    await holder.unsafe("begin");
+    // Neither gets past the second flight before both have begun.
+    await holder.unsafe("select pg_advisory_xact_lock('flights'::regclass::oid::int4, 2)");
+    const sold = Promise.all([one.atomically(...sales), other.atomically(...sales.toReversed())]);
+    await until(async () => {
+      const waiting = await shared.run(
+        "select from pg_locks where locktype = 'advisory' and classid = 'flights'::regclass::oid and not granted",
+      );
+      return waiting.length === 2;
+    });
+    await holder.unsafe("rollback");
+    await sold;
+    const [flight] = await one.all(flightById, { id: 1 });
+    expect(flight?.seatsAvailable).toBe(98);
+  });
+
+  test.each([
+    [
+      "sum up deliveries of the same events",
+      "notifications",
+      (["evt_1", "evt_2", "evt_3"] as const).map((id) => summaryWrites(id)),
+      "evt_2",
+    ],
+    [
+      "record failures of the same destinations",
+      "destinations",
+      (["dst_1", "dst_2", "dst_3"] as const).map((id) => [
+        write(recordFailure, { id, openUntil: new Date(0), threshold: 10 }),
+      ]),
+      "dst_2",
+    ],
+  ])("transactions that %s in opposite orders do not deadlock", async (_, table, writes, id) => {
+    await using both = await openTwo({ ...limits, retryMs: 0 });
+    const [one, other] = both.storages;
+    await using holder = new SQL(shared.url, { max: 1 });
+    await holder.unsafe("begin");
+    const held = `'${table}'::regclass::oid`;
+    await holder.unsafe(`select pg_advisory_xact_lock(${held}::int4, ${Bun.hash.crc32(id) | 0})`);
+    const done = Promise.all([
+      one.atomically(...writes.flat()),
+      other.atomically(...writes.toReversed().flat()),
+    ]);
+    await until(async () => {
+      const waiting = await shared.run(
+        `select from pg_locks where locktype = 'advisory' and classid = ${held} and not granted`,
+      );
+      return waiting.length === 2;
+    });
+    await holder.unsafe("rollback");
+    await done;
   });
 
   test("any number of reads that wait for a lock do not delay writes", async () => {
@@ -427,6 +548,63 @@ describe("postgres: a server that stops answering", () => {
     },
   );
 });
+
+test.skipIf(skips(noManyConnections))(
+  "postgres: a transaction whose connection breaks during its commit is not repeated",
+  async () => {
+    await shared.empty();
+    const proxy = commitCutter(shared.url);
+    const storage = await openStorage(schema, proxy.url, limits);
+    const { id } = eventRow(1);
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    proxy.cutNextCommit();
+    expect(await failure(storage.atomically(write(countDuplicate, { id })))).toMatchObject({
+      code: "unavailable",
+    });
+    await storage.close();
+    // The server has committed it; only the answer was lost.
+    expect(await shared.run("select duplicates from events")).toEqual([{ duplicates: 1 }]);
+    proxy.stop();
+  },
+);
+
+/** A proxy. After `cutNextCommit`, it breaks the connection of the next COMMIT once the server has answered. */
+function commitCutter(url: string) {
+  const { hostname, port } = new URL(url);
+  let isArmed = false;
+  const proxy = Bun.listen<{ server: Promise<Bun.Socket>; isCut: boolean }>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(client) {
+        const server = Bun.connect({
+          hostname,
+          port: Number(port),
+          socket: {
+            data: (_, bytes) => void (client.data.isCut ? client.terminate() : client.write(bytes)),
+            close: () => void client.end(),
+          },
+        });
+        client.data = { server, isCut: false };
+      },
+      async data({ data }, bytes) {
+        // A simple query ends with a NUL.
+        if (isArmed && bytes.includes("commit\0")) data.isCut = true;
+        if (data.isCut) isArmed = false;
+        const sent = Buffer.from(bytes);
+        (await data.server).write(sent);
+      },
+      close: async ({ data }) => void (await data.server).end(),
+    },
+  });
+  const through = new URL(url);
+  through.port = String(proxy.port);
+  return {
+    url: through.href,
+    cutNextCommit: () => void (isArmed = true),
+    stop: () => proxy.stop(true),
+  };
+}
 
 /** A proxy. `silence` drops all data on its open connections, without closing them. */
 function silencer(url: string, acceptsAfterMs = 0) {

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 
-import { sign } from "../../../../src/gateway/signatures/signature.ts";
+import { sign } from "../../../../src/gateway/signatures/sign.ts";
+import { signatureHeaders } from "../../../../src/gateway/signatures/scheme.ts";
 import { providerOf, testSecret } from "../../../support/app.ts";
 import type { Stdout, Victim } from "../victim.ts";
 
@@ -67,7 +68,9 @@ export function ask({ fetch }: Victim, query: string, variables: object = {}): P
 export function signatureOf(provider: string, body: string | Uint8Array): Record<string, string> {
   const scheme = providerOf(provider).signature;
   const bytes = typeof body === "string" ? Buffer.from(body) : body;
-  return { [scheme.headers[0] ?? ""]: sign(scheme, testSecret(provider), bytes, Date.now()) };
+  return {
+    [signatureHeaders(scheme)[0] ?? ""]: sign(scheme, testSecret(provider), bytes, Date.now()),
+  };
 }
 
 /** A signed delivery that nobody sent before; its answer's status. */

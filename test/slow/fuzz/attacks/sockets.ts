@@ -94,6 +94,8 @@ export const socketAttacks: readonly Attack[] = [
   {
     name: "unread-answers",
     about: "100 connections that ask for 20 large answers each and read none",
+    // 2,000 copies of the API document, the largest answer, leave the server at once.
+    livezLimitMs: 400,
     run: (victim) =>
       withWires(victim, 100, async (wires) => {
         for (const wire of wires) wire.stopReading();

@@ -64,6 +64,8 @@ export const textAttacks: readonly Attack[] = [
         "/v1/events?cursor=",
         "/v1/events?limit=",
         "/v1/events?provider=",
+        "/v1/events?q=",
+        "/v1/events?from=",
         "/v1/api/flights?origin=JFK&destination=LHR&passengers=1&departureDate=",
         "/v1/api/flights?destination=LHR&departureDate=2030-01-01&passengers=1&origin=",
         "/v1/users?page=",

@@ -63,7 +63,7 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
   };
   const storedToken = `sessionStorage.getItem("skyhook.token")`;
 
-  test("shows and finds operations, adds no Idempotency-Key, and loads nothing from other origins", async () => {
+  test("shows and finds operations, adds a fresh Idempotency-Key, and loads nothing from other origins", async () => {
     await open();
     await browser.shows("h1", "Skyhook");
     expect(await browser.read(`document.querySelectorAll("main, [role=main]").length`)).toBe(1);
@@ -72,15 +72,18 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
     await browser.type("cancel");
     await browser.shows("[role=option]", "Cancel a booking");
     await browser.press("Escape");
+    const keys: string[] = [];
     for (const [tag, path] of [
       ["bookings", "/v1/api/bookings"],
       ["users", "/v1/users"],
     ] as const) {
       const request = await send(tag, `POST${path}`);
       expect([request.method, new URL(request.url).pathname]).toEqual(["POST", path]);
-      expect(request.headers.get("idempotency-key")).toBeNull();
+      keys.push(String(request.headers.get("idempotency-key")));
+      expect(keys.at(-1)).toMatch(/^[0-9a-f]{32}$/);
       await browser.press("Escape");
     }
+    expect(new Set(keys).size).toBe(keys.length);
     const others = browser.requestedUrls.filter((address) => !address.startsWith(server.url.href));
     expect(others.filter((address) => !/^(?:data|blob|about):/.test(address))).toEqual([]);
     const violations = `new Promise((resolve) => {
@@ -91,6 +94,24 @@ describe.skipIf(skips(noChromium))("in a browser", () => {
     expect(await browser.read(violations)).toBe("");
     expect(browser.consoleMessages.filter((line) => /Content Security/i.test(line))).toEqual([]);
     expect(browser.requestedUrls).toContain(`${server.url.href}openapi.json`);
+  });
+
+  test("uses the session of the console where no token was entered", async () => {
+    const token = await app.services.tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
+    await browser.open(`${server.url.href}console`);
+    await browser.until("document.querySelector('input[name=token]') !== null");
+    await browser.click("input[name=token]");
+    await browser.type(token);
+    await browser.click("button[type=submit]");
+    await browser.shows("h1", "Issues");
+    await open();
+    const request = await send("operators", "GET/v1/events");
+    const cookie = request.headers.get("cookie") ?? "";
+    expect(cookie).toStartWith("skyhook=");
+    expect(request.headers.get("x-skyhook-console")).toBe("1");
+    expect((await app.fetch("/v1/events", { headers: { cookie } })).status).toBe(200);
+    await browser.press("Escape");
+    await browser.cdp("Network.clearBrowserCookies");
   });
 
   test("sends the entered token, and stores it for the tab if the server accepts it", async () => {

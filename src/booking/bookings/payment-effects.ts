@@ -1,0 +1,159 @@
+import type { Clock } from "../../base/clock.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Event, StoredEvent } from "../../gateway/event.ts";
+import { insertEvent } from "../../gateway/events/events.sql.ts";
+import type { Outbox } from "../../gateway/notifications/outbox.ts";
+import type { PaymentNotice } from "../../gateway/payment-notice.ts";
+import { changedMeanwhile, type Effect, type EffectOf } from "../../gateway/receive/effects.ts";
+import { decidePayment, type PaymentDecision, transitions } from "../booking-state.ts";
+import type { Booking } from "../booking.ts";
+import { closesAfter } from "../flight.ts";
+import { takeSeats } from "../flights/flights.sql.ts";
+import type { Payment } from "../payment.ts";
+
+import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { findBooking } from "./booking-search.ts";
+import { type BookingOnFlight, confirmHold, reseatBooking } from "./bookings.sql.ts";
+import { problemEvent, refundEvent } from "./payment-event.ts";
+import {
+  countPayment,
+  insertPayment,
+  paymentsByReference,
+  paymentsOfBookings,
+  setRefunded,
+} from "./payments.sql.ts";
+
+interface Parts {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly seatsChanged: (flightId: Booking["flightId"]) => void;
+}
+
+/** Confirms and refunds bookings by the payment events of providers. */
+export function paymentEffects(parts: Parts): EffectOf {
+  const { storage, clock } = parts;
+  return async (event, notice) => {
+    const { provider, payment } = notice;
+    const [holder] =
+      payment === null
+        ? []
+        : await storage.all(paymentsByReference, { provider, reference: payment });
+    // A refund belongs to its payment, whatever its text says.
+    const refunded =
+      notice.kind === "refunded" && holder?.outcome === "confirmed" ? holder.bookingId : null;
+    const named = refunded ?? notice.booking ?? holder?.bookingId ?? null;
+    if (named === null) return null;
+    const booking = await findBooking(storage, named);
+    if (booking === undefined) return unknownBooking(named);
+    const records = await storage.all(paymentsOfBookings, { ids: [booking.id] });
+    const now = new Date(clock.now());
+    const isElsewhere = holder?.outcome === "confirmed" && holder.bookingId !== booking.id;
+    const decision = decidePayment(
+      {
+        booking,
+        records,
+        canReseat:
+          booking.flight.seatsAvailable >= booking.seats &&
+          booking.flight.departureTime > closesAfter(now),
+        paidFor: isElsewhere ? holder.bookingId : null,
+      },
+      notice,
+    );
+    return effectOf(parts, booking, event, notice, decision, now);
+  };
+}
+
+function unknownBooking(named: string): Effect {
+  return {
+    explanation: `no effect: there is no booking ${named}`,
+    logged: { effect: "no booking", referenceLength: named.length },
+    writes: [],
+    committed() {},
+  };
+}
+
+function effectOf(
+  parts: Parts,
+  booking: BookingOnFlight,
+  event: Event,
+  notice: PaymentNotice,
+  decision: PaymentDecision,
+  now: Date,
+): Effect {
+  const { outcome, transition, explanation } = decision;
+  const logged = { effect: outcome ?? "none", booking: booking.id };
+  if (outcome === null) return { explanation, logged, writes: [], committed() {} };
+  const payment: Payment = {
+    eventId: event.id,
+    bookingId: booking.id,
+    provider: notice.provider,
+    reference: notice.payment,
+    amountMinor: notice.amountMinor,
+    currency: notice.currency,
+    amount: notice.amount,
+    outcome,
+    createdAt: now,
+  };
+  return {
+    explanation,
+    logged,
+    writes: [
+      // First, because what was decided holds only if nothing changed since.
+      write(countPayment, booking, changedMeanwhile),
+      ...transitionWrites(booking, decision, now),
+      write(insertPayment, payment, changedMeanwhile),
+      ...eventsOf(parts, booking, event, notice, decision, now).flatMap(({ own, ownerId }) => [
+        write(insertEvent, own),
+        ...parts.outbox.writesFor(own, [bookingMessage(own)], ownerId === null ? {} : { ownerId }),
+      ]),
+    ],
+    committed() {
+      parts.outbox.committed();
+      if (transition === "reseat") parts.seatsChanged(booking.flightId);
+    },
+  };
+}
+
+function transitionWrites(
+  { id, flightId, seats }: BookingOnFlight,
+  { transition, refundedMinor }: PaymentDecision,
+  now: Date,
+): readonly Write<unknown>[] {
+  if (transition === null) return [];
+  const refunded = { id, refundedMinor, updatedAt: now };
+  if (transition === "refund") return [write(setRefunded, refunded, changedMeanwhile)];
+  const seating = { id: flightId, seats, closesAfter: closesAfter(now) };
+  const confirm = transition === "pay" ? confirmHold : reseatBooking;
+  return [
+    ...(transition === "reseat" ? [write(takeSeats, seating, changedMeanwhile)] : []),
+    write(confirm, { id, updatedAt: now, confirmedAt: now }, changedMeanwhile),
+    ...(refundedMinor === 0 ? [] : [write(setRefunded, refunded, changedMeanwhile)]),
+  ];
+}
+
+/** The events that follow, with whom they concern beside operators. */
+function eventsOf(
+  { makeId }: Parts,
+  booking: BookingOnFlight,
+  cause: Event,
+  notice: PaymentNotice,
+  { transition, problem }: PaymentDecision,
+  now: Date,
+): readonly { readonly own: StoredEvent; readonly ownerId: string | null }[] {
+  const changed =
+    transition === null
+      ? null
+      : transition === "refund"
+        ? refundEvent(booking, notice, cause, makeId, now)
+        : bookingEvent(transitions[transition].event, booking, null, makeId, now);
+  const wrong =
+    problem === null ? null : problemEvent(problem, booking, notice, cause, makeId, now);
+  return [
+    ...(changed === null ? [] : [{ own: changed, ownerId: booking.userId }]),
+    ...(wrong === null ? [] : [{ own: wrong, ownerId: null }]),
+  ];
+}

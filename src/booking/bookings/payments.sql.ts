@@ -1,0 +1,62 @@
+import { and, asc, desc, eq, isNotNull, sql } from "drizzle-orm";
+
+import { allColumns, columnsExcept, statementsOver } from "../../db/statement.ts";
+import { type Booking, bookingsTable } from "../booking.ts";
+import { type Payment, paymentsTable } from "../payment.ts";
+
+const statement = statementsOver({ bookings: bookingsTable, payments: paymentsTable });
+
+export const insertPayment = statement<Payment>()((db, { payments }) =>
+  db.insert(payments).values(allColumns(payments)).onConflictDoNothing(),
+);
+
+/**
+ * Counts a payment event of a booking. Touches no row if its status changed or another one was recorded since it
+ * was read, so that what was decided from it still holds.
+ */
+export const countPayment = statement<Pick<Booking, "id" | "status" | "paymentCount">>()(
+  (db, { bookings }, p) =>
+    db
+      .update(bookings)
+      .set({ paymentCount: sql`${bookings.paymentCount} + 1` })
+      .where(
+        and(
+          eq(bookings.id, p.id),
+          eq(bookings.status, p.status),
+          eq(bookings.paymentCount, p.paymentCount),
+        ),
+      ),
+);
+
+/**
+ * Sets what was refunded of a paid booking. The database rejects more than was paid. Touches no row if nothing was:
+ * PostgreSQL receives this statement before it answers the one that confirms, which may have come too late.
+ */
+export const setRefunded = statement<Pick<Booking, "id" | "refundedMinor" | "updatedAt">>()(
+  (db, { bookings }, p) =>
+    db
+      .update(bookings)
+      .set({ refundedMinor: p.refundedMinor, updatedAt: p.updatedAt })
+      .where(and(eq(bookings.id, p.id), isNotNull(bookings.paidMinor))),
+);
+
+/** The payment events of bookings, oldest first. */
+export const paymentsOfBookings = statement<{ ids: readonly Booking["id"][] }>()(
+  (db, { payments }, p, dialect) =>
+    db
+      .select(columnsExcept(payments, {}))
+      .from(payments)
+      .where(dialect.among(payments.bookingId, p.ids))
+      .orderBy(asc(payments.createdAt), asc(payments.eventId)),
+);
+
+/** The bookings that name a provider's payment; first the one that it confirmed. */
+export const paymentsByReference = statement<{ provider: string; reference: string }>()(
+  (db, { payments }, p) =>
+    db
+      .select({ bookingId: payments.bookingId, outcome: payments.outcome })
+      .from(payments)
+      .where(and(eq(payments.provider, p.provider), eq(payments.reference, p.reference)))
+      .orderBy(desc(sql`case when ${payments.outcome} = 'confirmed' then 1 else 0 end`))
+      .limit(1),
+);

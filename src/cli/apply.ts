@@ -1,0 +1,166 @@
+import type { Command } from "commander";
+
+import { shownAddress } from "../gateway/destinations/destination-secrets.ts";
+import { operatorGateway } from "../gateway/destination.ts";
+import { textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { argument, example } from "./arguments.ts";
+import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
+import { allOf, type Call, calling, type ServerOptions } from "./destinations-api.ts";
+import { painter } from "./output.ts";
+import { parseBaseUrl } from "./request.ts";
+
+interface ApplyOptions extends ServerOptions {
+  readonly dryRun?: true;
+  readonly prune?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("apply")
+    .description("create and change destinations as a file says (through the running server)")
+    .argument("<file>", "YAML or JSON")
+    .option("--dry-run", "print the difference and change nothing")
+    .option("--prune", "also remove destinations that are not in the file")
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addHelpText("after", example("skyhook apply destinations.yaml --dry-run"))
+    .action((file: string, options: ApplyOptions) => apply(file, options, env));
+}
+
+/** One difference between the file and the server. */
+interface Change {
+  readonly sign: "+" | "~" | "-";
+  readonly name: string;
+  readonly details: readonly string[];
+  make(call: Call): Promise<void>;
+}
+
+/** `skyhook apply`: prints the difference, then makes it so. */
+export async function apply(
+  file: string,
+  options: ApplyOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const wanted = readDestinationsFile(file, await Bun.file(file).text(), env);
+  const call = calling(options, env);
+  const all = await allOf(call);
+  // A file describes the operators' destinations; users have their own.
+  const there = all.filter((each) => textAt(each, "ownerId") === null);
+  const taken = all.filter((each) => !there.includes(each)).map((each) => textAt(each, "name"));
+  const clash = wanted.find(({ name }) => taken.includes(name));
+  if (clash !== undefined) throw new Error(`${clash.name} is the name of a user's destination`);
+  const changes = changesTo(wanted, there, options.prune === true);
+  const paint = painter(env);
+  const colours = { "+": "green", "~": "yellow", "-": "red" } as const;
+  for (const { sign, name, details } of changes) {
+    console.log(paint(colours[sign], `${sign} ${name}`));
+    for (const detail of details) console.log(`    ${detail}`);
+  }
+  if (changes.length === 0) return console.log("nothing to change");
+  if (options.dryRun === true)
+    return console.log(`${counted(changes.length)} not made (--dry-run)`);
+  for (const change of changes) await change.make(call);
+  console.log(`${counted(changes.length)} made`);
+}
+
+const counted = (changes: number) => `${changes} change${changes === 1 ? "" : "s"}`;
+
+function changesTo(
+  wanted: readonly DestinationEntry[],
+  there: readonly JsonObject[],
+  prunes: boolean,
+): readonly Change[] {
+  const named = (name: string) => there.find((each) => textAt(each, "name") === name);
+  const names = new Set<string | null>(wanted.map(({ name }) => name));
+  const removed = prunes
+    ? there.filter((each) => {
+        const name = textAt(each, "name");
+        return name !== operatorGateway.name && !names.has(name);
+      })
+    : [];
+  return [
+    ...wanted.flatMap((entry) => {
+      const found = named(entry.name);
+      return found === undefined ? [creation(entry)] : difference(entry, found);
+    }),
+    ...removed.map(removal),
+  ];
+}
+
+function creation(entry: DestinationEntry): Change {
+  const { state = "active", ...body } = entry;
+  return {
+    sign: "+",
+    name: entry.name,
+    details: Object.entries(fieldsOf(entry)).map(([field, value]) => `${field}: ${String(value)}`),
+    async make(call) {
+      const made = await call("POST", "", body);
+      const secret = textAt(made, "secret");
+      if (secret !== null) console.log(`${entry.name} secret=${secret}`);
+      if (state !== "active") await call("POST", `/${textAt(made, "id")}/${verbFor[state]}`);
+    },
+  };
+}
+
+const verbFor = { active: "resume", paused: "pause", disabled: "disable" } as const;
+
+/** The fields that can be compared: the server shows addresses without their secret parts. */
+function fieldsOf({
+  format,
+  url,
+  filter,
+  orderBy,
+  ratePerSecond,
+  maxConcurrent,
+  alerts,
+  state,
+}: DestinationEntry) {
+  return {
+    format,
+    address: shownAddress(url),
+    filter: filter ?? null,
+    orderBy: orderBy ?? null,
+    ratePerSecond: ratePerSecond ?? null,
+    maxConcurrent: maxConcurrent ?? 8,
+    alerts: alerts ?? false,
+    state: state ?? "active",
+  };
+}
+
+function difference(entry: DestinationEntry, found: JsonObject): readonly Change[] {
+  const fields = fieldsOf(entry);
+  const changed = Object.entries(fields).filter(([field, value]) => found[field] !== value);
+  if (changed.length === 0) return [];
+  const path = `/${textAt(found, "id")}`;
+  const { name: _, url, secret, state: __, ...given } = entry;
+  return [
+    {
+      sign: "~",
+      name: entry.name,
+      details: changed.map(
+        ([field, value]) => `${field}: ${String(found[field])} → ${String(value)}`,
+      ),
+      async make(call) {
+        const names = changed.map(([field]) => field);
+        const { address: _, state, ...rest } = fields;
+        const body = { ...rest, ...given, ...(secret !== undefined && { secret }) };
+        if (names.some((name) => name !== "state")) {
+          await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
+        }
+        if (names.includes("state")) await call("POST", `${path}/${verbFor[state]}`);
+      },
+    },
+  ];
+}
+
+function removal(found: JsonObject): Change {
+  return {
+    sign: "-",
+    name: textAt(found, "name") ?? "",
+    details: [],
+    async make(call) {
+      await call("DELETE", `/${textAt(found, "id")}`);
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { moneyOf, moneyText } from "../base/money.ts";
+import { systemClock } from "../base/clock.ts";
+import { AppError } from "../base/errors.ts";
+import { readHistory } from "../booking/bookings/booking-history.ts";
+import { findBooking } from "../booking/bookings/booking-search.ts";
+import { bookingSummary } from "../booking/bookings/booking-view.ts";
+import type { BookingOnFlight } from "../booking/bookings/bookings.sql.ts";
+import { type MoneyView, moneyView } from "../booking/bookings/payment-view.ts";
+import { paymentsOfBookings } from "../booking/bookings/payments.sql.ts";
+import { readConfig } from "../config/config.ts";
+
+import { useDatabase } from "./database.ts";
+import { table } from "./output.ts";
+
+/** `skyhook booking show`: prints the state of a booking and its history, without personal data. */
+export async function show(named: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await useDatabase(readConfig(env), async (storage) => {
+    const booking = await findBooking(storage, named);
+    if (booking === undefined) {
+      throw new AppError("booking-not-found", "No booking has this id or reference");
+    }
+    const [records, history] = await Promise.all([
+      storage.all(paymentsOfBookings, { ids: [booking.id] }),
+      readHistory(storage, booking),
+    ]);
+    console.log(table(factsOf(booking, moneyView(booking, records))));
+    const rows = history.map(({ at, type, title, eventId, webhook }) => [
+      at.toISOString(),
+      type,
+      webhook?.deleted === true
+        ? `${webhook.eventId} (deleted)`
+        : (webhook?.eventId ?? eventId ?? "-"),
+      title,
+    ]);
+    console.log(`\n${table([["time", "type", "event", "what"], ...rows])}`);
+  });
+}
+
+function factsOf(
+  booking: BookingOnFlight,
+  { payments, refund }: MoneyView,
+): readonly (readonly string[])[] {
+  const { id, reference, flight, seats, totalMinor, currency, expiresAt } = booking;
+  const { status, cancellation } = bookingSummary(booking, new Date(systemClock.now()));
+  const paid = payments.find((payment) => payment.status === "confirmed");
+  const until = status === "held" && expiresAt !== null ? ` until ${expiresAt.toISOString()}` : "";
+  const due = refund ?? cancellation?.refund;
+  const text = (amount: number) => moneyText({ amount, currency });
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["booking", `${id} (${reference})`],
+    ["status", `${status}${until}`],
+    [
+      "flight",
+      `${flight.flightNumber} ${flight.origin} → ${flight.destination}, ${flight.departureTime.toISOString()}, ${flight.cabinClass}`,
+    ],
+    [
+      "price",
+      `${moneyText(moneyOf(totalMinor, currency))}, ${seats === 1 ? "1 seat" : `${seats} seats`}`,
+    ],
+    ["paid", paid && `${text(paid.amount ?? 0)} by ${paid.provider}`],
+    ["refund", due && due.status !== "none" ? refundText(due, text) : undefined],
+  ];
+  return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+}
+
+function refundText(
+  due: { readonly amount: number; readonly refunded?: number; readonly status: string },
+  text: (amount: number) => string,
+): string {
+  const { amount, refunded, status } = due;
+  return refunded === undefined
+    ? `${text(amount)}, ${status}`
+    : `${text(refunded)} of ${text(amount)}, ${status}`;
+}

@@ -1,0 +1,137 @@
+import type { ReplayCounts } from "../gateway/replay.ts";
+import { isObject, itemsAt, textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { calling, type Call, type ServerOptions } from "./destinations-api.ts";
+import { messageOf } from "./errors.ts";
+import { note, UsageError } from "./output.ts";
+import { programName } from "./program.ts";
+import { progress } from "./progress.ts";
+
+/** Which events to replay, and how. */
+export interface BulkOptions extends ServerOptions {
+  /** In ISO 8601. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly provider?: string;
+  readonly type?: string;
+  readonly delivery?: string;
+  readonly rate?: number;
+  readonly dryRun?: true;
+  /** The id of a replay. */
+  readonly stop?: string;
+  readonly resume?: string;
+}
+
+/** How often the server is asked for the progress. */
+const lookIntervalMs = 500;
+
+export function parseRate(text: string): number {
+  const rate = Number(text);
+  if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000) return rate;
+  throw new Error("Write a whole number from 1 to 1000.");
+}
+
+/** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
+export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const { stop, resume, url: _, ...choice } = options;
+  const call = calling(options, env, { path: "/v1/replays", role: "operator" });
+  const named = [stop, resume].filter((id) => id !== undefined);
+  if (named.length > 1 || (named.length === 1 && Object.keys(choice).length > 0)) {
+    throw new UsageError("Pass --stop or --resume alone");
+  }
+  if (stop !== undefined) {
+    printEnd(await call("POST", `/${encodeURIComponent(stop)}/stop`));
+    return;
+  }
+  if (resume !== undefined) {
+    return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
+  }
+  if (options.since === undefined && options.delivery === undefined) {
+    throw new UsageError("Pass --since or --delivery, so that not all events are replayed");
+  }
+  const { since: from, until: to, provider, type, delivery, rate, dryRun } = options;
+  const filters = { from, to, provider, type, delivery };
+  if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
+  const body = { ...filters, ...(rate !== undefined && { ratePerSecond: rate }) };
+  return follow(call, await call("POST", "", body));
+}
+
+const numberIn = (value: JsonObject, name: string) => Number(textAt(value, name) ?? 0);
+const events = (count: number) => `${count} event${count === 1 ? "" : "s"}`;
+
+function printPreview(preview: JsonObject): void {
+  const [total, compared, differing] = ["total", "compared", "differing"].map((name) =>
+    numberIn(preview, name),
+  );
+  console.log(`${events(total ?? 0)} would be replayed`);
+  if (compared === 0) return;
+  console.log(`${differing} of the newest ${compared} would be normalised differently`);
+  for (const example of itemsAt(preview, "examples").filter(isObject)) {
+    const fact = (name: string) => textAt(example, name) ?? "";
+    console.log(`${fact("id")} ${fact("provider")} ${fact("type")}`);
+    for (const change of itemsAt(example, "changes").filter(isObject)) {
+      const value = (name: string) => JSON.stringify(textAt(change, name));
+      console.log(`  ${textAt(change, "field") ?? ""}: ${value("stored")} -> ${value("now")}`);
+    }
+  }
+}
+
+const outcomes = [
+  "resent",
+  "notified",
+  "silent",
+  "deleted",
+  "failed",
+] as const satisfies readonly (keyof ReplayCounts)[];
+
+function doneIn(replay: JsonObject): number {
+  return outcomes.reduce((sum, name) => sum + numberIn(replay, name), 0);
+}
+
+/** Shows the progress until the replay ends. Ending this command does not stop it. */
+async function follow(call: Call, started: JsonObject): Promise<void> {
+  const id = textAt(started, "id") ?? "";
+  const total = numberIn(started, "total");
+  note(`${id}: ${events(total)}; to stop it: ${programName} replay --stop ${id}`);
+  const bar = progress("Replaying", Math.max(1, total));
+  let replay = started;
+  try {
+    while (textAt(replay, "status") === "running") {
+      bar.at(doneIn(replay), `${doneIn(replay)} of ${total}`);
+      await Bun.sleep(lookIntervalMs);
+      replay = await call("GET", `/${encodeURIComponent(id)}`);
+    }
+  } catch (error) {
+    const detail = "The replay goes on without this command";
+    throw new Error(
+      `${messageOf(error)}. ${detail}; to follow it: ${programName} replay --resume ${id}`,
+      { cause: error },
+    );
+  } finally {
+    bar.end();
+  }
+  printEnd(replay);
+}
+
+function printEnd(replay: JsonObject): void {
+  const counts = outcomes.map((name) => `${numberIn(replay, name)} ${labels[name]}`);
+  const changed = numberIn(replay, "changed");
+  const status = textAt(replay, "status") ?? "";
+  console.log(`${status}: ${doneIn(replay)} of ${events(numberIn(replay, "total"))}`);
+  console.log(`${counts.join(", ")}; ${changed} normalised differently`);
+  if (status === "stopped") {
+    note(`to continue: ${programName} replay --resume ${textAt(replay, "id") ?? ""}`);
+  }
+  const failed = numberIn(replay, "failed");
+  if (failed === 0) return;
+  throw new Error(`${events(failed)} failed; the last: ${textAt(replay, "lastError") ?? ""}`);
+}
+
+const labels = {
+  resent: "sent again",
+  notified: "with new notifications",
+  silent: "without notifications",
+  deleted: "deleted meanwhile",
+  failed: "failed",
+} as const;

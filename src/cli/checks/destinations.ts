@@ -1,0 +1,113 @@
+import { connect } from "node:net";
+
+import { systemClock } from "../../base/clock.ts";
+import { systemResolve } from "../../base/public-address.ts";
+import type { KeyRing } from "../../base/sealing.ts";
+import type { Config, Environment } from "../../config/config.ts";
+import type { Storage } from "../../db/storage.ts";
+import { operatorGateway, type StoredDestination } from "../../gateway/destination.ts";
+import { publicAddressesOf } from "../../gateway/destinations/address.ts";
+import { openSecrets } from "../../gateway/destinations/destination-secrets.ts";
+import { allDestinations } from "../../gateway/destinations/destinations.sql.ts";
+import { mailboxOf } from "../../gateway/destinations/mail.ts";
+import {
+  destinationHealth,
+  type DestinationHealth,
+} from "../../gateway/notifications/destination-health.ts";
+import { messageOf } from "../errors.ts";
+import { programName } from "../program.ts";
+
+import { bad, type Finding, good, odd } from "./finding.ts";
+import { readableKeys } from "./personal-data.ts";
+
+/** A destination that does not accept a connection within this time is not reachable. */
+const connectTimeoutMs = 3_000;
+
+/** Reports for each destination of the operators whether it works. Sends nothing but connection requests. */
+export async function checkDestinations(
+  storage: Storage,
+  config: Config,
+  env: Environment,
+): Promise<readonly Finding[]> {
+  const keys = readableKeys(config, env);
+  if (keys === null) return [];
+  const stored = await storage.all(allDestinations, {});
+  const own = stored.filter(({ ownerId }) => ownerId === null);
+  const healthOf = await destinationHealth(storage, systemClock).of(own);
+  return Promise.all(
+    own.map((destination) => check(destination, healthOf(destination), config, keys)),
+  );
+}
+
+async function check(
+  destination: StoredDestination,
+  { circuit, dead, waiting, lastError }: DestinationHealth,
+  config: Config,
+  [first, ...others]: readonly Uint8Array[],
+): Promise<Finding> {
+  const { name, state } = destination;
+  const about = `destination ${name}`;
+  const run = (verb: string) => `\`${programName} destination ${verb} ${name}\``;
+  if (first === undefined)
+    return bad(about, "its address is sealed, but PERSONAL_DATA_KEY is missing");
+  if (state === "disabled") return good(about, "disabled: stores no deliveries");
+  let problem: string | null;
+  try {
+    problem = await unreachable(destination, config, [first, ...others]);
+  } catch (error) {
+    return bad(about, messageOf(error));
+  }
+  const troubles = [
+    problem,
+    state === "paused" ? `paused, ${waiting} waiting: send them with ${run("resume")}` : null,
+    circuit === "closed"
+      ? null
+      : `its circuit is open (${lastError ?? "no answer"}): try ${run("test")}`,
+    dead > 0 ? `${dead} dead: send them again with ${run("retry")}` : null,
+  ].filter((trouble) => trouble !== null);
+  if (troubles.length > 0) return odd(about, troubles.join("; "));
+  return good(about, `reachable, ${waiting} waiting`);
+}
+
+/** Why no connection can be made; null if one can. Throws if the secrets cannot be opened. */
+async function unreachable(
+  destination: StoredDestination,
+  config: Config,
+  keys: KeyRing,
+): Promise<string | null> {
+  const { address } = openSecrets(keys, destination);
+  const allowsPrivate = config.destinationsAllowPrivate || destination.id === operatorGateway.id;
+  try {
+    const { url, port } = serverOf(destination, address, allowsPrivate);
+    const addresses = allowsPrivate
+      ? [url.hostname.replace(/^\[(.*)\]$/, "$1")]
+      : await publicAddressesOf(url, systemResolve);
+    await opened(addresses[0] ?? url.hostname, port);
+    return null;
+  } catch (error) {
+    return `not reachable: ${messageOf(error)}`;
+  }
+}
+
+function serverOf({ format }: StoredDestination, address: string, allowsPrivate: boolean) {
+  if (format === "email") {
+    const { server, port } = mailboxOf(address, { allowsPrivate });
+    return { url: server, port };
+  }
+  const url = new URL(address);
+  const standard = url.protocol === "http:" ? 80 : 443;
+  return { url, port: url.port === "" ? standard : Number(url.port) };
+}
+
+function opened(host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, timeout: connectTimeoutMs });
+    const end = (settle: () => void) => {
+      socket.destroy();
+      settle();
+    };
+    socket.once("connect", () => end(resolve));
+    socket.once("timeout", () => end(() => reject(new Error("no answer within 3 s"))));
+    socket.once("error", (error) => end(() => reject(error)));
+  });
+}

@@ -1,0 +1,146 @@
+import { systemClock } from "../../base/clock.ts";
+import type { Provider, SampleDelivery } from "../../gateway/providers/provider.ts";
+import { signedSample } from "../../gateway/providers/signed-sample.ts";
+
+import type { Moment } from "./timeline.ts";
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** The first deliveries are sent at once; further ones after a random pause. */
+const firstDeliveries = 3;
+/** Of this many deliveries, one is changed after signing and rejected, and one is sent twice. */
+const oddEvery = 8;
+const pauseMs = { least: 2_000, most: 9_000 };
+
+/** How the past began; before it, there were no webhooks. */
+const historyMs = 50 * hourMs;
+
+/** Where and how deliveries are sent. */
+export interface Sender {
+  /** The server. Ends with a slash. */
+  readonly url: string;
+  readonly publicUrl: string | null;
+  readonly providers: readonly Provider[];
+  readonly secretOf: (id: string) => string | null;
+  readonly now: () => number;
+}
+
+interface Sample {
+  readonly provider: Provider;
+  readonly secret: string;
+  readonly sample: SampleDelivery;
+}
+
+type Change = "none" | "changed" | "twice";
+
+/** Posts signed samples of all providers and events in random order until the process ends. */
+export function deliverSamples(sender: Sender): void {
+  const samples = samplesOf(sender);
+  let waiting: Sample[] = [];
+  let delivered = 0;
+  const next = async (): Promise<void> => {
+    if (waiting.length === 0) waiting = shuffled(samples);
+    const sample = waiting.pop();
+    if (sample === undefined) return;
+    const place = delivered % oddEvery;
+    await deliver(sender, sample, place === 1 ? "changed" : place === 2 ? "twice" : "none");
+    delivered += 1;
+    const pause = pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least);
+    setTimeout(() => void next(), delivered < firstDeliveries ? 0 : pause).unref();
+  };
+  void next();
+}
+
+function samplesOf({ providers, secretOf }: Sender): Sample[] {
+  return providers.flatMap((provider): Sample[] => {
+    const secret = secretOf(provider.id);
+    if (secret === null) return [];
+    return Object.values(provider.samples).map((sample) => ({ provider, secret, sample }));
+  });
+}
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const places = items.map((item) => ({ item, place: Math.random() }));
+  return places.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
+}
+
+/** Two days of deliveries. Some are rejected, each for another reason; one provider has been silent for a day. */
+export function pastDeliveries(sender: Sender, previousSecretOf: Sender["secretOf"]): Moment[] {
+  const samples = samplesOf(sender);
+  const moments: Moment[] = [];
+  for (let agoMs = historyMs; agoMs > 0; agoMs -= gapBefore(agoMs)) {
+    const sample = samples[(moments.length * 7) % samples.length];
+    if (sample === undefined) break;
+    const isSilent = sample.provider.id === "shared_inbox" && agoMs < 26 * hourMs;
+    moments.push({
+      agoMs,
+      happen: async () => (isSilent ? undefined : deliver(sender, sample, "none")),
+    });
+  }
+  const odd = (minutesAgo: number, id: string, secret: string | null, change: Change) => {
+    const sample = samples.find(({ provider }) => provider.id === id);
+    if (sample === undefined) return;
+    const signed = { ...sample, secret: secret ?? sample.secret };
+    moments.push({
+      agoMs: minutesAgo * minuteMs,
+      happen: async () => deliver(sender, signed, change),
+    });
+  };
+  odd(30 * 60, "code_host", previousSecretOf("code_host"), "none");
+  odd(190, "deploy_platform", "the secret of another project", "none");
+  odd(84, "task_tracker", `${sender.secretOf("task_tracker")} `, "none");
+  odd(52, "code_host", null, "changed");
+  odd(17, "code_host", sender.secretOf("deploy_platform"), "none");
+  return moments;
+}
+
+/** The time to the next delivery: the older, the longer. */
+function gapBefore(agoMs: number): number {
+  if (agoMs > 6 * hourMs) return 11 * minuteMs;
+  return agoMs > hourMs ? 4 * minuteMs : minuteMs;
+}
+
+async function deliver(sender: Sender, sample: Sample, change: Change): Promise<void> {
+  const { headers, bytes } = prepared(sender, sample);
+  const body =
+    change === "changed" ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
+  for (let times = change === "twice" ? 2 : 1; times > 0; times -= 1) {
+    await post(sender, sample.provider, headers, body);
+  }
+}
+
+/** Posts one sample of a provider, signed with its secret. */
+export async function deliverOne(
+  sender: Sender,
+  provider: Provider,
+  sample: SampleDelivery,
+): Promise<void> {
+  const secret = sender.secretOf(provider.id);
+  if (secret === null) return;
+  const { headers, bytes } = prepared(sender, { provider, secret, sample });
+  await post(sender, provider, headers, bytes);
+}
+
+function prepared({ url, publicUrl, now }: Sender, { provider, secret, sample }: Sample) {
+  const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
+  const path = `webhooks/${provider.id}`;
+  const signedUrl = publicUrl === null ? url + path : `${publicUrl}/${path}`;
+  return signedSample(provider, sample, { secret }, fresh, { url: signedUrl });
+}
+
+async function post(
+  { url }: Sender,
+  { id }: Provider,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer<ArrayBuffer>,
+): Promise<void> {
+  try {
+    await fetch(`${url}webhooks/${id}`, { method: "POST", headers, body });
+  } catch {
+    // The service is stopping.
+  }
+}
+
+/** The time of this machine. */
+export const present = (): number => systemClock.now();

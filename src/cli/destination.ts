@@ -1,0 +1,166 @@
+import { type Command, Option } from "commander";
+
+import { formatNames } from "../gateway/destination.ts";
+import { isTrueAt, textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { argument, example, parseLine } from "./arguments.ts";
+import { painter, table, UsageError } from "./output.ts";
+import { programName } from "./program.ts";
+import { allOf, calling, type ServerOptions } from "./destinations-api.ts";
+import { parseBaseUrl } from "./request.ts";
+
+interface AddOptions extends ServerOptions {
+  readonly to: string;
+  readonly format: string;
+  readonly filter?: string;
+  readonly orderBy?: string;
+  readonly rate?: number;
+  readonly concurrent?: number;
+  readonly alerts?: true;
+  readonly secret?: string;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const destination = program
+    .command("destination")
+    .description("manage where notifications are sent (through the running server)");
+  const server = () =>
+    new Option("--url <url>", "the server; default: this machine, at PORT").argParser(
+      argument(parseBaseUrl),
+    );
+  destination
+    .command("add")
+    .description("create a destination; prints its secret once")
+    .argument("<name>", "such as deploys", argument(parseLine))
+    .requiredOption("--to <address>", "where to post to; - reads it from standard input")
+    .addOption(
+      new Option("--format <format>", "what it receives").choices(formatNames).default("json"),
+    )
+    .option("--filter <expression>", "which events, such as 'event.severity == \"error\"'")
+    .option("--order-by <field>", "keep the order by this field, such as event.subject")
+    .option("--rate <number>", "deliveries per second", wholeNumber)
+    .option("--concurrent <number>", "deliveries at the same time", wholeNumber)
+    .option("--secret <key>", "for pagerduty: the routing key")
+    .option("--alerts", "also receive alerts about Skyhook itself")
+    .addOption(server())
+    .addHelpText(
+      "after",
+      example(
+        "skyhook destination add deploys --format slack --to https://hooks.slack.com/services/T0/B0/X --filter 'event.type == \"deploy.error\"'",
+      ),
+    )
+    .action((name: string, options: AddOptions) => add(name, options, env));
+  destination
+    .command("list")
+    .description("list all destinations with their health")
+    .addOption(server())
+    .addHelpText("after", example("skyhook destination list"))
+    .action((options: ServerOptions) => list(options, env));
+  for (const [verb, description] of Object.entries(verbs)) {
+    destination
+      .command(verb)
+      .description(description)
+      .argument("<name or id>")
+      .addOption(server())
+      .addHelpText("after", example(`skyhook destination ${verb} deploys`))
+      .action((name: string, options: ServerOptions) => act(verb, name, options, env));
+  }
+}
+
+const verbs: Readonly<Record<string, string>> = {
+  show: "print a destination",
+  test: "send a test notification and print the answer",
+  pause: "keep deliveries until it is resumed",
+  resume: "send what was kept, in order",
+  disable: "store no more deliveries",
+  rotate: "make a new secret; the previous one signs too for 24 hours",
+  retry: "send all dead deliveries again",
+  remove: "remove a destination and its deliveries",
+};
+
+function wholeNumber(value: string): number {
+  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
+  throw new UsageError(`Write a whole number, not "${value}"`);
+}
+
+/** `skyhook destination add`. */
+async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const { to, format, filter, orderBy, rate, concurrent, alerts, secret } = options;
+  const url = to === "-" ? (await Bun.stdin.text()).trim() : to;
+  const made = await calling(options, env)("POST", "", {
+    name,
+    format,
+    url,
+    ...(filter !== undefined && { filter }),
+    ...(orderBy !== undefined && { orderBy }),
+    ...(rate !== undefined && { ratePerSecond: rate }),
+    ...(concurrent !== undefined && { maxConcurrent: concurrent }),
+    ...(alerts !== undefined && { alerts }),
+    ...(secret !== undefined && { secret }),
+  });
+  console.log(`${painter(env)("green", "created")} ${name} (${textAt(made, "id")})`);
+  const own = textAt(made, "secret");
+  if (own !== null) {
+    console.log(`secret=${own}`);
+    console.error("Store the secret now: it cannot be shown again.");
+  }
+  console.log(`Test it: ${programName} destination test ${name}`);
+}
+
+/** `skyhook destination list`. */
+async function list(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const all = await allOf(calling(options, env));
+  if (all.length === 0) {
+    console.log(`No destinations. Create one: ${programName} destination add --help`);
+    return;
+  }
+  const head = ["name", "format", "state", "failures", "filter", "address"];
+  const rows = all.map((each) => head.map((field) => textAt(each, field) ?? "-"));
+  console.log(table([head, ...rows]));
+}
+
+/** The other commands of `skyhook destination`, on one destination. */
+async function act(
+  verb: string,
+  name: string,
+  options: ServerOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const call = calling(options, env);
+  const all = await allOf(call);
+  const found = all.find((each) => [textAt(each, "name"), textAt(each, "id")].includes(name));
+  if (found === undefined) {
+    throw new Error(
+      `There is no destination ${name}: list them with \`${programName} destination list\``,
+    );
+  }
+  const path = `/${textAt(found, "id")}`;
+  const paint = painter(env);
+  if (verb === "show") return console.log(JSON.stringify(found, null, 2));
+  if (verb === "remove") await call("DELETE", path);
+  const answer = verb === "remove" ? {} : await call("POST", `${path}/${verb}`);
+  if (verb === "test") return printTest(answer, name, env);
+  if (verb === "rotate") console.log(`secret=${textAt(answer, "secret")}`);
+  if (verb === "retry") return console.log(`${textAt(answer, "retried")} deliveries are due again`);
+  console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
+}
+
+const done: Readonly<Record<string, string>> = {
+  pause: "paused",
+  resume: "resumed",
+  disable: "disabled",
+  rotate: "rotated",
+  remove: "removed",
+};
+
+function printTest(answer: JsonObject, name: string, env: NodeJS.ProcessEnv): void {
+  const took = `${textAt(answer, "durationMs")} ms`;
+  const status = textAt(answer, "responseStatus");
+  if (isTrueAt(answer, "delivered")) {
+    const how = status === null ? took : `HTTP ${status}, ${took}`;
+    console.log(`${painter(env)("green", "delivered")} to ${name} (${how})`);
+    return;
+  }
+  throw new Error(`${name} did not accept the test: ${textAt(answer, "error")} (${took})`);
+}

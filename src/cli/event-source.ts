@@ -1,0 +1,197 @@
+import { isObject } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { type Answer, reasonOf } from "./request.ts";
+import { serverError } from "./server-tokens.ts";
+
+/** One message of the server's stream of events. */
+export interface SourceMessage {
+  /** The position to resume after. */
+  readonly seq: number;
+  /** Null: only a position. */
+  readonly event: JsonObject | null;
+}
+
+export interface Source {
+  /** The address of the stream, with its filters. */
+  readonly url: string;
+  readonly mint: () => Promise<string>;
+  readonly signal: AbortSignal;
+  /** Called when the connection is lost, before it is tried again after `delayMs`. */
+  readonly onLost: (reason: string, delayMs: number) => void;
+  /** Called when the server has answered. */
+  readonly onConnected: () => void;
+}
+
+const connectTimeoutMs = 15_000;
+/** The server sends a heartbeat every 15 s. */
+const idleTimeoutMs = 50_000;
+const firstDelayMs = 500;
+const longestDelayMs = 30_000;
+/** Larger than the largest accepted body with every byte escaped. */
+const maxMessageLength = 256 * 1024 * 1024;
+const maxProblemBytes = 64 * 1024;
+
+/** The server does not accept the request. Repeating it does not help. */
+export class SourceError extends Error {}
+
+/**
+ * Yields the messages after `seq`, or new ones if null, until the signal aborts. Reconnects with growing
+ * delays, and resumes after the last yielded message. Throws a `SourceError`.
+ */
+export async function* messagesOf(
+  source: Source,
+  seq: number | null,
+): AsyncGenerator<SourceMessage, void> {
+  let last = seq;
+  let delayMs = firstDelayMs;
+  while (!source.signal.aborted) {
+    let reason = "the server ended the stream";
+    try {
+      for await (const message of connection(source, last)) {
+        delayMs = firstDelayMs;
+        last = message.seq;
+        yield message;
+      }
+    } catch (error) {
+      if (error instanceof SourceError) throw error;
+      reason = reasonOf(error);
+    }
+    if (source.signal.aborted) return;
+    // Up to a quarter less, so that many clients do not all return at once.
+    const jitteredMs = Math.round(delayMs * (1 - Math.random() / 4));
+    source.onLost(reason, jitteredMs);
+    await pause(jitteredMs, source.signal);
+    delayMs = Math.min(delayMs * 2, longestDelayMs);
+  }
+}
+
+/** The messages of one connection. Throws if it breaks. */
+async function* connection(
+  { url, mint, signal, onConnected }: Source,
+  seq: number | null,
+): AsyncGenerator<SourceMessage, void> {
+  const ended = new AbortController();
+  const both = AbortSignal.any([signal, ended.signal]);
+  const expire = (reason: string) => () => ended.abort(new Error(reason));
+  let timer = setTimeout(
+    expire(`no response within ${connectTimeoutMs / 1_000} s`),
+    connectTimeoutMs,
+  );
+  try {
+    const headers = {
+      accept: "text/event-stream",
+      authorization: `Bearer ${await mint()}`,
+      ...(seq !== null && { "last-event-id": String(seq) }),
+    };
+    // Redirects are not followed, so that the token does not reach another server.
+    const response = await fetch(url, { headers, signal: both, redirect: "manual" });
+    if (response.status !== 200) throw await errorOf(response);
+    onConnected();
+    const lines = lineReader();
+    const fields = new Map<string, string>();
+    const reader = (response.body ?? new ReadableStream()).getReader();
+    for (;;) {
+      clearTimeout(timer);
+      // Runs only while waiting: a slow consumer does not lose the connection.
+      timer = setTimeout(expire(`no data for ${idleTimeoutMs / 1_000} s`), idleTimeoutMs);
+      const { value, done } = await reader.read();
+      clearTimeout(timer);
+      if (done) return;
+      for (const raw of lines(value)) {
+        // A proxy may end lines with CR LF.
+        const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+        if (line !== "") {
+          // JSON may contain U+2028, which `.` does not match.
+          const [, name = "", text = ""] = /^(id|event|data): ([^]*)$/.exec(line) ?? [];
+          fields.set(name, text);
+          continue;
+        }
+        const message = messageIn(fields);
+        fields.clear();
+        if (message !== null) yield message;
+      }
+    }
+  } catch (error) {
+    throw ended.signal.aborted ? ended.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+    ended.abort();
+  }
+}
+
+/** Splits chunks into complete lines. Each character is looked at once, because messages can be large. */
+function lineReader(): (chunk: Uint8Array) => string[] {
+  const decoder = new TextDecoder();
+  let parts: string[] = [];
+  let length = 0;
+  return (chunk) => {
+    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
+    parts.push(first);
+    length += first.length;
+    if (length > maxMessageLength)
+      throw new SourceError("The server sent a message that is too large");
+    const rest = others.pop();
+    if (rest === undefined) return [];
+    const complete = [parts.join(""), ...others];
+    parts = [rest];
+    length = rest.length;
+    return complete;
+  };
+}
+
+function messageIn(fields: ReadonlyMap<string, string>): SourceMessage | null {
+  const [id = "", name, data = ""] = ["id", "event", "data"].map((field) => fields.get(field));
+  if (!/^\d{1,15}$/.test(id)) return null;
+  if (name !== "event") return { seq: Number(id), event: null };
+  const event: unknown = JSON.parse(data);
+  return { seq: Number(id), event: isObject(event) ? event : null };
+}
+
+/** Errors of the server, and too many requests, pass; others are final. */
+async function errorOf(response: Response): Promise<Error> {
+  const { status, ok } = response;
+  const text = await beginningOf(response);
+  const json = parsed(text);
+  const answer: Answer = { status, ok, location: null, text, json };
+  const message = serverError(answer, "operator");
+  if (status >= 500 || status === 429 || status === 408) return new Error(message);
+  return new SourceError(message);
+}
+
+function parsed(text: string): Answer["json"] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The beginning of a response's body. Does not wait for the rest. */
+export async function beginningOf(response: Response, maxBytes = maxProblemBytes): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    text += decoder.decode(chunk.subarray(0, maxBytes), { stream: true });
+    // Leaving the loop cancels the rest.
+    if (bytes >= maxBytes) break;
+  }
+  return text;
+}
+
+/** Resolves after a time, or when the signal aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) return Promise.resolve();
+  const timer = setTimeout(resolve, ms);
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    // A listener that waits for hours would leave thousands.
+    signal.removeEventListener("abort", onAbort);
+  });
+}

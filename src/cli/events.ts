@@ -1,0 +1,114 @@
+import { type Command, Option } from "commander";
+
+import { eventStatuses } from "../gateway/event.ts";
+import { deliveryStates } from "../gateway/event-index.ts";
+import { isObject, isTrueAt, itemsAt, printable, textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { argument, example } from "./arguments.ts";
+import { type Call, calling, type ServerOptions } from "./destinations-api.ts";
+import { pastTime } from "./durations.ts";
+import { table } from "./output.ts";
+import { parseBaseUrl } from "./request.ts";
+
+interface EventsOptions extends ServerOptions {
+  readonly limit: number;
+  readonly json?: true;
+  readonly q?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly provider?: string;
+  readonly type?: string;
+  readonly status?: string;
+  readonly subject?: string;
+  readonly key?: string;
+  readonly delivery?: string;
+}
+
+/** The most events of one page of the API. */
+const pageSize = 100;
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("events")
+    .description("list and search events, newest first (through the running server)")
+    .option(
+      "--q <words>",
+      "words in title, actor, subject or data; also deplo* and '\"build failed\"'",
+    )
+    .option(
+      "--since, --from <time>",
+      "received since: 2h, 7d or 2026-11-21T09:00:00Z",
+      argument(pastTime),
+    )
+    .option("--until, --to <time>", "received before, in the same form", argument(pastTime))
+    .option("--provider <name>", "of this provider")
+    .option("--type <type>", "of this type, or of a group such as 'deploy.*'")
+    .addOption(new Option("--status <status>", "status of the event").choices(eventStatuses))
+    .option("--subject <id>", "about this resource")
+    .option("--key <key>", "with this idempotency key")
+    .addOption(
+      new Option("--delivery <state>", "state of its notifications").choices(deliveryStates),
+    )
+    .option("--limit <number>", "the most events to print", argument(parseLimit), 20)
+    .option("--json", "one JSON object per line")
+    .addOption(
+      new Option("--url <url>", "the server; default: this machine, at PORT").argParser(
+        argument(parseBaseUrl),
+      ),
+    )
+    .addHelpText("after", example("skyhook events --delivery dead --since 2h --type 'deploy.*'"))
+    .action((options: EventsOptions) => events(options, env));
+}
+
+/** `skyhook events`. */
+async function events(options: EventsOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const call = calling(options, env, { path: "/v1/events", role: "operator" });
+  let printed = 0;
+  const print = options.json === true ? printLines : printTable;
+  for await (const page of pages(call, options)) {
+    print(page, printed === 0);
+    printed += page.length;
+  }
+  if (printed === 0) console.error("No events found.");
+}
+
+async function* pages(
+  call: Call,
+  { limit, q, from, to, provider, type, status, subject, key, delivery }: EventsOptions,
+): AsyncGenerator<readonly JsonObject[]> {
+  const given = { q, from, to, provider, type, status, subject, idempotencyKey: key, delivery };
+  const query = new URLSearchParams({ include: "delivery" });
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) query.set(name, value);
+  }
+  for (let left = limit; left > 0;) {
+    query.set("limit", String(Math.min(left, pageSize)));
+    const page = await call("GET", `?${query.toString()}`);
+    const found = itemsAt(page, "data").filter(isObject);
+    if (found.length > 0) yield found;
+    if (!isTrueAt(page, "pagination", "hasMore")) return;
+    query.set("cursor", textAt(page, "pagination", "nextCursor") ?? "");
+    left -= found.length;
+  }
+}
+
+function printLines(page: readonly JsonObject[]): void {
+  for (const event of page) console.log(JSON.stringify(event));
+}
+
+const head = ["received", "delivery", "provider", "type", "title", "id"];
+const fields = ["createdAt", "delivery", "provider", "type", "title", "id"];
+const longestCell = 60;
+
+function printTable(page: readonly JsonObject[], isFirst: boolean): void {
+  const rows = page.map((event) =>
+    fields.map((field) => printable(textAt(event, field) ?? "-", longestCell) ?? "-"),
+  );
+  console.log(table(isFirst ? [head, ...rows] : rows));
+}
+
+function parseLimit(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new Error("Write a whole number from 1 to 999999.");
+}

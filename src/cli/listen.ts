@@ -1,0 +1,171 @@
+import type { Command } from "commander";
+
+import { readConfig } from "../config/config.ts";
+import { knownProviders } from "../config/providers.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import { catalogueFiles } from "../gateway/providers/files/catalogue-files.ts";
+import { fileProvider } from "../gateway/providers/files/file-provider.ts";
+import { readProviderFile } from "../gateway/providers/files/provider-file.ts";
+
+import { argument, example } from "./arguments.ts";
+import { pastTime } from "./durations.ts";
+import { messagesOf } from "./event-source.ts";
+import { type Forwarder, forwarder } from "./listen/forwarder.ts";
+import { deliveryIn } from "./listen/local-request.ts";
+import { defaultStateFile, openState, type StateFile } from "./listen/state.ts";
+import { note, painter } from "./output.ts";
+import { localUrl, parseBaseUrl } from "./request.ts";
+import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
+
+interface ListenOptions {
+  readonly to: string;
+  readonly url?: string;
+  readonly provider?: string;
+  readonly type?: string;
+  /** In ISO 8601. */
+  readonly since?: string;
+  readonly state?: string;
+  readonly originalHeaders?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("listen")
+    .description("send the webhooks that a server receives to a local address")
+    .requiredOption(
+      "--to <url>",
+      "the local address, like http://localhost:3000",
+      argument(parseTarget),
+    )
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .option("--provider <provider>", "only webhooks of this provider")
+    .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
+    .option(
+      "--since <time>",
+      "where the first run starts: 2h, 7d or 2026-11-21T09:00:00Z; default: at new webhooks",
+      argument(pastTime),
+    )
+    .option("--state <file>", "where the position is stored; default: in ~/.local/state/skyhook")
+    .option("--original-headers", "also send the other stored headers, such as user-agent")
+    .addHelpText("after", example("skyhook listen --to http://localhost:3000 --provider code_host"))
+    .action((options: ListenOptions) => listen(options, env));
+}
+
+function parseTarget(text: string): string {
+  const url = URL.parse(text);
+  const hasMore =
+    url === null || [url.username, url.password, url.hash].some((part) => part !== "");
+  if (hasMore || !/^https?:$/.test(url.protocol)) {
+    throw new Error("Write a URL like http://localhost:3000/webhooks.");
+  }
+  return url.href;
+}
+
+/**
+ * `skyhook listen`: sends webhooks to a local address, one after the other, in the order in which the server
+ * stored them. The position is stored after the local address has answered, so that the next run continues
+ * with exactly those that were missed.
+ */
+export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const { to, provider, type, since, originalHeaders } = options;
+  const config = readConfig(env);
+  const base = options.url ?? localUrl(config);
+  const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
+  const providers = signableProviders(knownProviders(config));
+  const identity = [base, to, provider ?? "", type ?? ""];
+  const state = openState(options.state ?? defaultStateFile(identity, env));
+  const stopped = new AbortController();
+  const { signal } = stopped;
+  const stop = () => stopped.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const local = forwarder({
+    to,
+    withAllHeaders: originalHeaders === true,
+    providers,
+    state,
+    signal,
+    paint: painter(env),
+  });
+  const stopKeys = watchKeys(local, stop);
+  try {
+    if (provider !== undefined) local.showSecret(provider);
+    const source = {
+      url: streamUrl(base, { provider, type, since: sinceOf(state, since) }),
+      mint,
+      signal,
+      onConnected: () => note(`sending webhooks of ${base} to ${to}`),
+      onLost: (reason: string, delayMs: number) =>
+        note(`${base}: ${reason}; reconnecting in ${(delayMs / 1_000).toFixed(1)} s`),
+    };
+    for await (const { seq, event } of messagesOf(source, state.current.seq)) {
+      noticeOtherDatabase(seq, state);
+      const delivery = event === null ? null : deliveryIn(event);
+      // After the answer: a listener that is killed before sends the delivery again.
+      if (delivery !== null && !(await local.forward(delivery))) break;
+      if (seq !== state.current.seq) state.save({ seq });
+    }
+  } finally {
+    stopKeys();
+    process.off("SIGINT", stop).off("SIGTERM", stop);
+    state.release();
+  }
+}
+
+/** The start of the first run. A later run continues where the last one ended. */
+function sinceOf(state: StateFile, since: string | undefined): string | undefined {
+  if (since === undefined) return undefined;
+  if (state.current.seq === null) return since;
+  note(`continuing after the last delivery; to use --since, delete ${state.path}`);
+  return undefined;
+}
+
+interface StreamFilter {
+  readonly provider: string | undefined;
+  readonly type: string | undefined;
+  readonly since: string | undefined;
+}
+
+function streamUrl(base: string, { provider, type, since }: StreamFilter): string {
+  const query = new URLSearchParams({ include: "body" });
+  if (provider !== undefined) query.set("provider", provider);
+  if (type !== undefined) query.set("type", type);
+  if (since !== undefined) query.set("since", since);
+  return `${base}/v1/events/feed?${query.toString()}`;
+}
+
+function noticeOtherDatabase(seq: number, { current }: StateFile): void {
+  if (current.seq === null || seq >= current.seq) return;
+  note("the server has another database than before: starting with new webhooks");
+}
+
+/** These providers, and those whose file is part of the program. */
+function signableProviders(known: readonly Provider[]): readonly Provider[] {
+  const others = Object.entries(catalogueFiles).filter(
+    ([id]) => !known.some((one) => one.id === id),
+  );
+  return [
+    ...known,
+    ...others.map(([id, text]) => fileProvider(id, `${id}.yaml`, readProviderFile(id, text))),
+  ];
+}
+
+const controlC = "\u0003";
+
+/** In a terminal, `r` sends the last delivery again, and `q` stops. Returns a function that ends it. */
+function watchKeys(local: Forwarder, stop: () => void): () => void {
+  const { stdin } = process;
+  if (!stdin.isTTY) return () => {};
+  const onKey = (key: Buffer) => {
+    const text = key.toString();
+    if (text === "q" || text === controlC) stop();
+    if (text === "r") void local.again();
+  };
+  stdin.setRawMode(true);
+  stdin.on("data", onKey);
+  note("r: send the last delivery again; q: stop");
+  return () => {
+    stdin.off("data", onKey);
+    stdin.setRawMode(false);
+    stdin.pause();
+  };
+}

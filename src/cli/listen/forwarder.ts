@@ -1,0 +1,95 @@
+import type { Provider } from "../../gateway/providers/provider.ts";
+import type { DevelopmentSecret } from "../../gateway/signatures/development-secret.ts";
+import { note, type Paint, timeOfDay } from "../output.ts";
+
+import { localAnswer } from "./local-answer.ts";
+import { localRequest, type ReceivedDelivery, throwawaySecret } from "./local-request.ts";
+import type { StateFile } from "./state.ts";
+
+interface Parts {
+  readonly to: string;
+  readonly withAllHeaders: boolean;
+  readonly providers: readonly Provider[];
+  readonly state: StateFile;
+  readonly signal: AbortSignal;
+  readonly paint: Paint;
+}
+
+/** Sends deliveries to the local address, and prints a line for each. */
+export interface Forwarder {
+  /** False if it was interrupted before the local address answered. */
+  forward(delivery: ReceivedDelivery): Promise<boolean>;
+  /** Sends the last delivery again, if there is one. */
+  again(): Promise<void>;
+  /** Prints the throwaway secret of a provider, once. */
+  showSecret(provider: string): void;
+}
+
+export function forwarder(parts: Parts): Forwarder {
+  const { to, withAllHeaders, providers, state, signal, paint } = parts;
+  const shown = new Set<string>();
+  let last: ReceivedDelivery | null = null;
+
+  /** The provider's throwaway secret, made on first use and printed once per run. */
+  function secretOf(provider: Provider | undefined): DevelopmentSecret | null {
+    if (provider === undefined) return null;
+    const { secrets } = state.current;
+    const known = Object.hasOwn(secrets, provider.id) ? secrets[provider.id] : undefined;
+    const secret = known ?? throwawaySecret(provider);
+    if (secret !== null && known === undefined) {
+      state.save({ secrets: { ...secrets, [provider.id]: secret } });
+    }
+    if (!shown.has(provider.id)) {
+      shown.add(provider.id);
+      const about =
+        secret === null
+          ? `${provider.id}: only the service can sign; its deliveries arrive unsigned`
+          : `${provider.id}: deliveries are signed with the secret ${secret.secret.trim()}`;
+      note(about);
+    }
+    return secret;
+  }
+
+  const find = (id: string) => providers.find((provider) => provider.id === id);
+
+  async function send(delivery: ReceivedDelivery, remark: string): Promise<boolean> {
+    const { id, provider: providerId, type, bytes } = delivery;
+    const line = (what: string) =>
+      console.log(`${timeOfDay()} ${what} ${providerId} ${type} ${id}${remark}`);
+    if (bytes === null) {
+      line(paint("yellow", "gone: retention deleted the body,"));
+      return true;
+    }
+    const provider = find(providerId);
+    const secret = secretOf(provider);
+    const make = () =>
+      localRequest(delivery, provider, secret, { url: to, withAll: withAllHeaders });
+    const { unsigned } = make();
+    if (unsigned !== null && !shown.has(`${providerId} unsigned`)) {
+      shown.add(`${providerId} unsigned`);
+      note(`${providerId}: sent without a signature (${unsigned})`);
+    }
+    const answer = await localAnswer(to, make, bytes, signal, () =>
+      note(`nothing listens at ${to}: waiting for it`),
+    );
+    if (answer === null) return false;
+    const { status, error, durationMs } = answer;
+    const isGood = status !== null && status >= 200 && status < 300;
+    const said = paint(isGood ? "green" : "red", status === null ? "ERR" : String(status));
+    line(`${said} ${durationMs} ms${error === null ? "" : ` (${error})`}`);
+    return true;
+  }
+
+  return {
+    async forward(delivery) {
+      const isDone = await send(delivery, "");
+      if (isDone) last = delivery;
+      return isDone;
+    },
+    async again() {
+      if (last === null) note("no delivery to send again yet");
+      else await send(last, " (again)");
+    },
+    showSecret: (provider) => void secretOf(find(provider)),
+  };
+}

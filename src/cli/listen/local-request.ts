@@ -1,0 +1,97 @@
+import { createPrivateKey } from "node:crypto";
+
+import { objectAt, textAt } from "../../gateway/providers/payload.ts";
+import type { JsonObject, Provider } from "../../gateway/providers/provider.ts";
+import {
+  type DevelopmentSecret,
+  developmentSecret,
+} from "../../gateway/signatures/development-secret.ts";
+import type { SigningKey } from "../../gateway/signatures/keys.ts";
+import { readHeadersOf, signatureHeaders } from "../../gateway/signatures/scheme.ts";
+import { signedHeaders } from "../../gateway/signatures/sign.ts";
+import { messageOf } from "../errors.ts";
+
+/** A delivery as received from the server. */
+export interface ReceivedDelivery {
+  readonly id: string;
+  readonly provider: string;
+  readonly type: string;
+  /** Stored headers by lower-case name. The server stores no signatures. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null if retention deleted it. */
+  readonly bytes: Uint8Array<ArrayBuffer> | null;
+}
+
+/** Null if it is not a delivery. */
+export function deliveryIn(event: JsonObject): ReceivedDelivery | null {
+  const [id, provider, type] = ["id", "provider", "type"].map((name) => textAt(event, name));
+  if (!id || !provider || !type) return null;
+  const { body, bodyEncoding } = event;
+  const headers = Object.entries(objectAt(event, "receipt", "headers")).filter(
+    (entry): entry is [string, string] => typeof entry[1] === "string",
+  );
+  const encoding = bodyEncoding === "base64" ? "base64" : "utf-8";
+  const bytes = typeof body === "string" ? new Uint8Array(Buffer.from(body, encoding)) : null;
+  return { id, provider, type, headers: Object.fromEntries(headers), bytes };
+}
+
+/** Headers that belong to one connection (RFC 9110 section 7.6.1) or that `fetch` sets. */
+const connectionHeaders = [
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "transfer-encoding",
+  "accept-encoding",
+];
+
+export interface LocalRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Why the request has no signature; null if it has one. */
+  readonly unsigned: string | null;
+}
+
+/**
+ * The headers to send with a delivery: those that the provider reads, and a fresh signature with a throwaway
+ * secret. `withAll`: the other stored headers too. `url`: the local address, for schemes that sign it.
+ */
+export function localRequest(
+  { headers: stored, bytes }: ReceivedDelivery,
+  provider: Provider | undefined,
+  secret: DevelopmentSecret | null,
+  { url, withAll }: { readonly url: string; readonly withAll: boolean },
+): LocalRequest {
+  const scheme = provider?.signature;
+  const signatures = scheme === undefined ? [] : signatureHeaders(scheme);
+  const read = [
+    "content-type",
+    ...(provider?.readHeaders ?? []),
+    ...(scheme === undefined ? [] : readHeadersOf(scheme)),
+  ];
+  const headers = Object.fromEntries(
+    Object.entries(stored).filter(
+      ([name]) =>
+        !connectionHeaders.includes(name) &&
+        !signatures.includes(name) &&
+        (withAll || provider === undefined || read.includes(name)),
+    ),
+  );
+  if (scheme === undefined) return { headers, unsigned: "this program does not know the provider" };
+  if (secret === null) return { headers, unsigned: "only the service can sign" };
+  try {
+    const request = { method: "POST", url, headers, bytes: bytes ?? new Uint8Array() };
+    const added = signedHeaders(scheme, keyOf(secret), request, Date.now());
+    return { headers: { ...headers, ...added }, unsigned: null };
+  } catch (error) {
+    return { headers, unsigned: messageOf(error) };
+  }
+}
+
+function keyOf({ secret, privateKey }: DevelopmentSecret): SigningKey {
+  return privateKey === null ? { secret } : { secret, privateKey: createPrivateKey(privateKey) };
+}
+
+/** A throwaway secret for a provider, or null if only the service can sign. */
+export function throwawaySecret({ signature, secretPrefix }: Provider): DevelopmentSecret | null {
+  return developmentSecret(signature, secretPrefix);
+}

@@ -1,0 +1,154 @@
+import type { Command } from "commander";
+
+import { systemClock } from "../base/clock.ts";
+import { logAccess } from "../config/api-access.ts";
+import { type Config, readConfig } from "../config/config.ts";
+import { requireSecrets, secretStore } from "../config/secrets.ts";
+import { databaseFile } from "../db/open.ts";
+import { requireServedFiles } from "../db/sqlite/server-lock.ts";
+import { noCounts, type Report, sumOf } from "../gateway/reconcile/compare-log.ts";
+import type { LogKind } from "../gateway/reconcile/delivery-log.ts";
+import { deliveryLogs } from "../gateway/reconcile/delivery-logs.ts";
+import type { RunOptions, RunResult } from "../gateway/reconcile/reconciler.ts";
+import { createServices, type Services } from "../services.ts";
+import { createLog } from "../telemetry/log.ts";
+
+import { argument, example } from "./arguments.ts";
+import { isInMemory, withDatabase } from "./database.ts";
+import { parseDuration } from "./durations.ts";
+import { painter, UsageError } from "./output.ts";
+import { findProvider } from "./provider.ts";
+
+interface ReconcileOptions {
+  /** In seconds. */
+  readonly since?: number;
+  readonly dryRun?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  const names = deliveryLogs.map(({ provider }) => provider).join(" or ");
+  program
+    .command("reconcile")
+    .description("recover deliveries that never arrived, from the provider's own log")
+    .argument("<provider>", names)
+    .option(
+      "--since <duration>",
+      "how far to look back; default: to the last run, at first as far as the log reaches",
+      argument(parseDuration),
+    )
+    .option("--dry-run", "list what is missing; store nothing")
+    .addHelpText("after", example("skyhook reconcile code_host --since 24h"))
+    .action((provider: string, options: ReconcileOptions) => reconcile(provider, options, env));
+}
+
+/**
+ * `skyhook reconcile`: compares the provider's log with the stored events, and stores what is missing. A server
+ * may run beside it, which sends the notifications.
+ */
+export async function reconcile(
+  providerId: string,
+  { since, dryRun }: ReconcileOptions,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
+  const config = readConfig(env);
+  const kind = logOf(providerId);
+  requireSecrets(env);
+  requireConfigured(kind, config, env);
+  const services = await openServices(config, env);
+  try {
+    const run: RunOptions = {
+      isDryRun: dryRun === true,
+      signal: new AbortController().signal,
+      report: printing(env),
+      ...(since !== undefined && { since: new Date(services.clock.now() - since * 1_000) }),
+    };
+    printEnd(await runPatiently(services, kind.provider, run), dryRun === true);
+  } finally {
+    await services.stop();
+  }
+}
+
+function logOf(providerId: string): LogKind {
+  const { id } = findProvider(providerId);
+  const kind = deliveryLogs.find(({ provider }) => provider === id);
+  if (kind !== undefined) return kind;
+  const names = deliveryLogs.map(({ provider }) => provider).join(" and ");
+  throw new UsageError(`${id} has no log that Skyhook can read. Those of ${names} can be read`);
+}
+
+function requireConfigured(kind: LogKind, config: Config, env: NodeJS.ProcessEnv): void {
+  const { provider, variables, permission } = kind;
+  if (!config.providers.includes(provider)) {
+    throw new UsageError(`${provider} is not registered: add it to WEBHOOK_PROVIDERS`);
+  }
+  if (isInMemory(config)) throw new UsageError("The database is in memory: set DATABASE_URL");
+  const access = logAccess(provider, config, secretStore(env, config.secretsDir));
+  const signal = new AbortController().signal;
+  if (access !== null && kind.open(access, { clock: systemClock, signal }) !== null) return;
+  throw new UsageError(`Set ${variables.join(" and ")}. The token needs: ${permission}`);
+}
+
+function openServices(config: Config, env: NodeJS.ProcessEnv): Promise<Services> {
+  const file = databaseFile(config.databaseUrl);
+  const log = createLog({ level: "silent", format: "json" });
+  return withDatabase(config, () => {
+    if (file !== null) requireServedFiles(file);
+    return createServices(config, secretStore(env, config.secretsDir), log);
+  });
+}
+
+const busyPatienceMs = 600_000;
+const busyRetryMs = 1_000;
+
+/** Runs to the end: waits for another process that reads the log, and for the API's rate limit. */
+async function runPatiently(
+  { reconciler }: Services,
+  provider: string,
+  run: RunOptions,
+): Promise<RunResult> {
+  const deadlineMs = performance.now() + busyPatienceMs;
+  let isTold = false;
+  let total = noCounts();
+  for (;;) {
+    const result = await reconciler.run(provider, run);
+    total = sumOf(total, result.counts);
+    if (result.status === "paused" && result.retryAt !== null) {
+      console.error(
+        `the API's rate limit is reached: continuing at ${result.retryAt.toISOString()}`,
+      );
+      await Bun.sleep(Math.max(0, result.retryAt.getTime() - Date.now()));
+      continue;
+    }
+    if (result.status !== "busy") return { ...result, counts: total };
+    if (performance.now() > deadlineMs) {
+      throw new Error(
+        `Another process has read the log of ${provider} for 10 minutes: try again later`,
+      );
+    }
+    if (!isTold) console.error("another process reads the log: waiting");
+    isTold = true;
+    await Bun.sleep(busyRetryMs);
+  }
+}
+
+/** Prints what is recovered or missing, and what could not be. */
+function printing(env: NodeJS.ProcessEnv): Report {
+  const paint = painter(env);
+  return ({ deliveryId, type, sentAt }, outcome, why) => {
+    const line = `${type} ${deliveryId} of ${sentAt.toISOString()}`;
+    if (outcome === "stored") return;
+    if (why === null) console.log(`${paint("green", outcome)} ${line}`);
+    else console.error(`${outcome} ${line}: ${why}`);
+  };
+}
+
+function printEnd({ status, counts, error }: RunResult, isDryRun: boolean): void {
+  const { recovered, missing, stored, unreadable, failed } = counts;
+  const found = isDryRun ? `${missing} missing` : `${recovered} recovered`;
+  const others = [
+    unreadable > 0 ? `, ${unreadable} unreadable` : "",
+    failed > 0 ? `, ${failed} failed` : "",
+  ];
+  console.log(`${found}, ${stored} had arrived${others.join("")}`);
+  if (status === "failed") throw new Error(error ?? "The log could not be read");
+}

@@ -1,0 +1,89 @@
+import { type Command, Option } from "commander";
+
+import { readConfig } from "../config/config.ts";
+import { severities, type Severity } from "../gateway/notification.ts";
+import { textAt } from "../gateway/providers/payload.ts";
+import type { JsonObject } from "../gateway/providers/provider.ts";
+
+import { argument, example } from "./arguments.ts";
+import { pastTime } from "./durations.ts";
+import { messagesOf } from "./event-source.ts";
+import { note, type Paint, painter, printLine, timeOfDay } from "./output.ts";
+import { localUrl, parseBaseUrl } from "./request.ts";
+import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
+
+interface TailOptions {
+  readonly url?: string;
+  readonly provider?: string;
+  readonly type?: string;
+  readonly severity?: Severity;
+  /** In ISO 8601. */
+  readonly since?: string;
+  readonly json?: true;
+}
+
+export function declare(program: Command, env: NodeJS.ProcessEnv): void {
+  program
+    .command("tail")
+    .description("print events as a server stores them")
+    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .option("--provider <provider>", "only events of this provider")
+    .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
+    .addOption(
+      new Option("--severity <severity>", "only events of this severity or a higher one").choices(
+        severities,
+      ),
+    )
+    .option(
+      "--since <time>",
+      "print earlier events first, from this time: 2h, 7d or 2026-11-21T09:00:00Z",
+      argument(pastTime),
+    )
+    .option("--json", "one JSON object per line")
+    .addHelpText("after", example("skyhook tail --severity warning"))
+    .action((options: TailOptions) => tail(options, env));
+}
+
+/** `skyhook tail`: prints one line per event, until it is stopped or its reader ends. */
+export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promise<void> {
+  const config = readConfig(env);
+  const base = options.url ?? localUrl(config);
+  const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
+  const paint = painter(env);
+  const stopped = new AbortController();
+  const stop = () => stopped.abort();
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  const source = {
+    url: `${base}/v1/events/feed?${queryOf(options).toString()}`,
+    mint,
+    signal: stopped.signal,
+    onConnected: () => note(`following ${base}`),
+    onLost: (reason: string, delayMs: number) =>
+      note(`${base}: ${reason}; reconnecting in ${(delayMs / 1_000).toFixed(1)} s`),
+  };
+  for await (const { event } of messagesOf(source, null)) {
+    if (event === null) continue;
+    const line = options.json === true ? JSON.stringify(event) : lineOf(event, paint);
+    if (!(await printLine(line))) return;
+  }
+}
+
+function queryOf({ provider, type, severity, since }: TailOptions): URLSearchParams {
+  const query = new URLSearchParams();
+  if (provider !== undefined) query.set("provider", provider);
+  if (type !== undefined) query.set("type", type);
+  if (severity !== undefined) query.set("severity", severity);
+  if (since !== undefined) query.set("since", since);
+  return query;
+}
+
+const colours = { info: "dim", success: "green", warning: "yellow", error: "red" } as const;
+
+function lineOf(event: JsonObject, paint: Paint): string {
+  const fact = (name: string) => textAt(event, name) ?? "";
+  const severity = severities.find((known) => known === event["severity"]);
+  const mark =
+    severity === undefined ? paint("dim", fact("status")) : paint(colours[severity], severity);
+  const time = timeOfDay(new Date(fact("createdAt")));
+  return `${time} ${mark} ${fact("provider")} ${fact("type")}: ${fact("title")} ${paint("dim", fact("id"))}`;
+}

@@ -1,0 +1,41 @@
+import { apiToken, atLeastBytes, rolesClaim, issuerUrl, text, webUrl } from "./parsers.ts";
+import { setting } from "./setting.ts";
+
+/** Access tokens and sign-in. */
+export const identitySettings = {
+  jwtSecret: setting(
+    "JWT_SECRET",
+    null,
+    "Signs access tokens, at least 32 bytes; unset: created once and stored in DATA_DIR",
+    atLeastBytes(32),
+    { isSecret: true, isFile: true },
+  ),
+  jwtIssuer: setting("JWT_ISSUER", "skyhook", "`iss` of access tokens", text),
+  jwtAudience: setting("JWT_AUDIENCE", "skyhook", "`aud` of access tokens", text),
+  jwksUrl: setting(
+    "JWKS_URL",
+    null,
+    "JSON Web Key Set of an external identity provider; only its tokens are then accepted",
+    webUrl,
+  ),
+  oidcIssuer: setting(
+    "OIDC_ISSUER",
+    null,
+    "OpenID provider for [sign-in to the console](operations.md#sign-in-with-openid-connect), for example `https://id.example.com/realms/ops`; unset: none",
+    issuerUrl,
+  ),
+  oidcClientId: setting("OIDC_CLIENT_ID", null, "This server's client id at the issuer", apiToken),
+  oidcClientSecret: setting(
+    "OIDC_CLIENT_SECRET",
+    null,
+    "This server's client secret at the issuer",
+    apiToken,
+    { isSecret: true, isFile: true },
+  ),
+  oidcRolesClaim: setting(
+    "OIDC_ROLES_CLAIM",
+    "roles",
+    "The claim of the ID token that contains `operator` or `admin`; a path for nested claims, like `realm_access.roles`",
+    rolesClaim,
+  ),
+} as const;

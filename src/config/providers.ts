@@ -1,0 +1,37 @@
+import { FileError } from "../base/file-error.ts";
+import { catalogue } from "../gateway/providers/catalogue.ts";
+import { readProviderFolder } from "../gateway/providers/files/folder.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import type { Config } from "./config.ts";
+import { ConfigError } from "./errors.ts";
+
+/** Names in paths, events and metrics that are no provider's. */
+const reservedIds = ["bookings", "catalogue", "skyhook", "unknown"];
+
+/**
+ * The registered providers: the built-in ones that `WEBHOOK_PROVIDERS` names, then those of all provider files. Throws a `ConfigError`
+ * that names every error of every file.
+ */
+export function registeredProviders(
+  config: Pick<Config, "providers" | "providersDir">,
+): readonly Provider[] {
+  const chosen = catalogue.filter(({ id }) => config.providers.includes(id));
+  return [...chosen, ...fileProviders(config)];
+}
+
+/** All providers that can be named: the built-in ones, registered or not, and those of provider files. */
+export function knownProviders(config: Pick<Config, "providersDir">): readonly Provider[] {
+  return [...catalogue, ...fileProviders(config)];
+}
+
+/** The ids that a provider file cannot have. */
+export const takenIds: readonly string[] = [...catalogue.map(({ id }) => id), ...reservedIds];
+
+function fileProviders({ providersDir }: Pick<Config, "providersDir">): readonly Provider[] {
+  try {
+    return readProviderFolder(providersDir, takenIds);
+  } catch (error) {
+    if (error instanceof FileError) throw new ConfigError(...error.messages);
+    throw error;
+  }
+}

@@ -1,0 +1,22 @@
+import { words } from "../text.tsx";
+import type { BookingStatus } from "../wire.ts";
+
+/** Each status has a shape of its own, so that a list can be scanned without telling red from green. */
+const glyphs: Readonly<Record<BookingStatus, string>> = {
+  held: "…",
+  confirmed: "✓",
+  cancelled: "✕",
+  expired: "–",
+  flown: "↗",
+};
+
+export function BookingMark({ of: status }: { readonly of: BookingStatus }) {
+  return (
+    <span class={`mark is-${status}`}>
+      <span class="glyph" aria-hidden="true">
+        {glyphs[status]}
+      </span>
+      {words(status)}
+    </span>
+  );
+}

@@ -1,0 +1,159 @@
+import { useRef, useState } from "preact/hooks";
+
+import { callApi } from "../api.ts";
+import { milliseconds } from "../durations.ts";
+import { toApiError } from "../load.ts";
+import { CopyButton, notify } from "../ui.tsx";
+import type { Destination, DestinationDetail, DestinationSecret, TestOutcome } from "../wire.ts";
+
+interface Parts {
+  readonly destination: DestinationDetail;
+  /** The address of the list without the open item. */
+  readonly close: string;
+  readonly acted: () => void;
+  readonly rotated: (destination: DestinationSecret) => void;
+  /** Opens the form. */
+  readonly edit: () => void;
+}
+
+/** Formats signed with a secret that Skyhook makes. */
+const signedFormats: readonly Destination["format"][] = ["cloudevents", "json"];
+/** The settings of the server define it; its secret and existence cannot be changed here. */
+export const operatorGateway = "operator-gateway";
+
+/** The buttons of a destination. One runs at a time. */
+export function Actions({ destination, close, acted, rotated, edit }: Parts) {
+  const { id, name, state, format } = destination;
+  const [busy, setBusy] = useState<string | null>(null);
+  const isOwn = name !== operatorGateway;
+
+  async function run(label: string, work: () => Promise<void>): Promise<void> {
+    if (busy !== null) return;
+    setBusy(label);
+    try {
+      await work();
+    } catch (cause) {
+      notify(`${label} failed. ${toApiError(cause).message}`, "bad");
+    }
+    setBusy(null);
+    acted();
+  }
+  const call = <Answer,>(action: string) =>
+    callApi<Answer>(`v1/destinations/${encodeURIComponent(id)}/${action}`, { method: "POST" });
+  const button = (label: string, work: () => Promise<void>, isMain = false) => (
+    <button
+      type="button"
+      class={isMain ? "primary" : ""}
+      // Not `disabled`, which would take the focus from the button.
+      aria-disabled={busy !== null}
+      onClick={() => void run(label, work)}
+    >
+      {label}
+    </button>
+  );
+  const change = (label: string, action: string, done: string) =>
+    button(label, async () => {
+      await call<Destination>(action);
+      notify(done);
+    });
+
+  return (
+    <div class="actions">
+      {button("Send test", async () => showTest(await call<TestOutcome>("test")), true)}
+      <button type="button" onClick={edit}>
+        Edit
+      </button>
+      {state === "active"
+        ? change("Pause", "pause", "Paused. Deliveries are kept.")
+        : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}
+      {isOwn && signedFormats.includes(format) && (
+        <Confirmed
+          label="Rotate secret"
+          title={`Make a new secret for ${name}?`}
+          text="The previous secret also signs for 24 hours. The new one is shown once."
+          confirm={() =>
+            void run("Rotate secret", async () => rotated(await call<DestinationSecret>("rotate")))
+          }
+        />
+      )}
+      {state !== "disabled" && (
+        <Confirmed
+          label="Disable"
+          title={`Disable ${name}?`}
+          text="Notifications that arrive while it is disabled are never sent to it. To keep them for later, pause it instead."
+          confirm={() =>
+            void run("Disable", async () => {
+              await call<Destination>("disable");
+              notify("Disabled. No deliveries are stored.");
+            })
+          }
+        />
+      )}
+      {isOwn && (
+        <Confirmed
+          label="Remove"
+          title={`Remove ${name}?`}
+          text="This also deletes its deliveries, including those that were not sent. It cannot be undone."
+          confirm={() =>
+            void run("Remove", async () => {
+              await callApi(`v1/destinations/${encodeURIComponent(id)}`, { method: "DELETE" });
+              notify(`Removed ${name}`);
+              location.hash = close;
+            })
+          }
+        />
+      )}
+      <CopyButton label="Copy ID" text={() => id} />
+    </div>
+  );
+}
+
+function showTest({ delivered, responseStatus, error, durationMs }: TestOutcome): void {
+  const took = milliseconds(durationMs);
+  if (delivered) {
+    notify(
+      `Test delivered (${responseStatus === null ? took : `HTTP ${responseStatus}, ${took}`})`,
+    );
+  } else {
+    notify(`Test not delivered. ${error ?? "The destination did not accept it."}`, "bad");
+  }
+}
+
+interface ConfirmedParts {
+  readonly label: string;
+  readonly title: string;
+  readonly text: string;
+  readonly confirm: () => void;
+}
+
+/** A button that asks before it acts. */
+function Confirmed({ label, title, text, confirm }: ConfirmedParts) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  return (
+    <>
+      <button type="button" onClick={() => dialog.current?.showModal()}>
+        {label}
+      </button>
+      <dialog ref={dialog} class="confirm" aria-label={title}>
+        <form
+          method="dialog"
+          onSubmit={(event) => {
+            const { submitter } = event;
+            if (submitter instanceof HTMLButtonElement && submitter.value === "confirm") confirm();
+          }}
+        >
+          <h2>{title}</h2>
+          <p>{text}</p>
+          <div class="actions">
+            <button type="submit" value="confirm" class="primary">
+              {label}
+            </button>
+            <button type="submit" value="cancel">
+              Cancel
+            </button>
+          </div>
+        </form>
+      </dialog>
+    </>
+  );
+}

@@ -1,0 +1,147 @@
+import { useState } from "preact/hooks";
+
+import { callApi } from "../api.ts";
+import { span } from "../durations.ts";
+import { toApiError, useLoad } from "../load.ts";
+import { Attempts } from "../events/notification.tsx";
+import { writeRoute } from "../route.ts";
+import { counted, Text } from "../text.tsx";
+import { Time } from "../time.tsx";
+import { Empty, ErrorMessage, notify, Status } from "../ui.tsx";
+import type { DeliveryItem, Page } from "../wire.ts";
+
+const shown = 20;
+
+/** The newest deliveries of a destination, and the newest dead ones. */
+export function useDeliveries(path: string) {
+  const query = `deliveries?include=attempts&limit=${shown}`;
+  const newest = useLoad<Page<DeliveryItem>>(`${path}/${query}`);
+  const dead = useLoad<Page<DeliveryItem>>(`${path}/${query}&status=dead`);
+  return {
+    newest,
+    dead,
+    reload() {
+      newest.reload();
+      dead.reload();
+    },
+  };
+}
+
+type Deliveries = ReturnType<typeof useDeliveries>;
+
+export function LastDeliveries({ of: { newest } }: { readonly of: Deliveries }) {
+  const { value, error, reload } = newest;
+  return (
+    <section aria-labelledby="last-deliveries">
+      <h3 id="last-deliveries">Last deliveries</h3>
+      {error !== null && <ErrorMessage error={error} retry={reload} />}
+      {value?.data.length === 0 && (
+        <Empty title="No deliveries yet">
+          <p>Notifications that match the filter appear here. A test is not stored.</p>
+        </Empty>
+      )}
+      {value !== null && <Lines deliveries={value.data} />}
+      {value?.pagination.hasMore === true && <p class="quiet">Showing the newest {shown}.</p>}
+    </section>
+  );
+}
+
+interface DeadParts {
+  readonly of: Deliveries;
+  /** The destination in the API. */
+  readonly path: string;
+  readonly isAdmin: boolean;
+  readonly retried: () => void;
+}
+
+/** The dead letters of a destination. Renders nothing if it has none. */
+export function DeadDeliveries({ of: { dead }, path, isAdmin, retried }: DeadParts) {
+  const [isBusy, setIsBusy] = useState(false);
+  const { value } = dead;
+  if (value === null || value.data.length === 0) return null;
+
+  async function retry(): Promise<void> {
+    setIsBusy(true);
+    try {
+      const answer = await callApi<{ readonly retried: number }>(`${path}/retry`, {
+        method: "POST",
+      });
+      notify(`${counted(answer.retried, "delivery", "deliveries")} will be sent again`);
+    } catch (cause) {
+      notify(`Retry failed. ${toApiError(cause).message}`, "bad");
+    }
+    setIsBusy(false);
+    retried();
+  }
+
+  return (
+    <section aria-labelledby="dead-deliveries">
+      <header class="panel-bar">
+        <h3 id="dead-deliveries">Dead letters</h3>
+        {isAdmin && (
+          <button
+            type="button"
+            aria-disabled={isBusy}
+            onClick={() => {
+              if (!isBusy) void retry();
+            }}
+          >
+            {isBusy ? "Retrying…" : "Retry all"}
+          </button>
+        )}
+      </header>
+      <Lines deliveries={value.data} />
+      {value.pagination.hasMore && <p class="quiet">Showing the newest {shown}.</p>}
+    </section>
+  );
+}
+
+function Lines({ deliveries }: { readonly deliveries: readonly DeliveryItem[] }) {
+  return (
+    <ul class="lines">
+      {deliveries.map((delivery) => (
+        <li key={delivery.id}>
+          <Status of={delivery.status} />
+          <a href={writeRoute("events", delivery.eventId)}>
+            <Text of={delivery.title} />
+          </a>
+          <span class="quiet">
+            <Time at={delivery.createdAt} />
+            <Outcome of={delivery} />
+          </span>
+          {delivery.attempts.length > 0 && (
+            <details>
+              <summary class="quiet">{counted(delivery.attempts.length, "attempt")}</summary>
+              <Attempts of={delivery} />
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Outcome({
+  of: { deliveredAt, createdAt, dueAt, lastError },
+}: {
+  readonly of: DeliveryItem;
+}) {
+  if (deliveredAt !== null) {
+    const ms = Date.parse(deliveredAt) - Date.parse(createdAt);
+    return <>, delivered after {ms < 1_000 ? `${Math.max(0, ms)}\u00a0ms` : span(ms / 1_000)}</>;
+  }
+  return (
+    <>
+      {dueAt !== null && (
+        <>
+          , next attempt <Time at={dueAt} />
+        </>
+      )}
+      {lastError !== null && (
+        <>
+          : <Text of={lastError} />
+        </>
+      )}
+    </>
+  );
+}

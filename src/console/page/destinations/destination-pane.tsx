@@ -1,0 +1,245 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
+
+import { Actions } from "./destination-actions.tsx";
+import { DeadDeliveries, LastDeliveries, useDeliveries } from "./destination-deliveries.tsx";
+import { DestinationEdit } from "./destination-edit.tsx";
+import { countText, HealthBadge, Outcomes, percent } from "./destination-health.tsx";
+import { milliseconds, span } from "../durations.ts";
+import { DestinationLatency } from "../health/latency.tsx";
+import { Figure } from "../health/health-panels.tsx";
+import { Detail } from "../list-pane.tsx";
+import { useInterval, useLive } from "../live.ts";
+import { useLoad } from "../load.ts";
+import { counted, Text } from "../text.tsx";
+import { ExactTime, Time } from "../time.tsx";
+import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import type { DestinationDetail, DestinationSecret } from "../wire.ts";
+
+const pollIntervalMs = 5_000;
+/** Used while deliveries wait. */
+const waitingPollIntervalMs = 1_500;
+
+interface Parts {
+  readonly id: string;
+  readonly close: string;
+  readonly isAdmin: boolean;
+  /** A new secret to show; null for none. */
+  readonly secret: string | null;
+  readonly hideSecret: () => void;
+  readonly rotated: (destination: DestinationSecret) => void;
+  /** Called after a change, so that the list loads again. */
+  readonly changed: () => void;
+}
+
+/** A destination: its health, what it receives, its last deliveries. */
+export function DestinationPane(parts: Parts) {
+  const { id, close, isAdmin, secret, hideSecret, rotated, changed } = parts;
+  const path = `v1/destinations/${encodeURIComponent(id)}`;
+  const {
+    value: destination,
+    error,
+    reload,
+  } = useLoad<DestinationDetail>(`${path}?include=health`);
+  const deliveries = useDeliveries(path);
+  const refresh = () => {
+    reload();
+    deliveries.reload();
+  };
+  const { news } = useLive();
+  useEffect(() => void (news > 0 && refresh()), [news]);
+  const isWaiting = (destination?.health.waiting ?? 0) > 0;
+  useInterval(refresh, isWaiting ? waitingPollIntervalMs : pollIntervalMs);
+  const acted = () => {
+    refresh();
+    changed();
+  };
+
+  const [isEdited, setIsEdited] = useState(false);
+  if (isEdited && destination !== null) {
+    return (
+      <Detail label={`Edit ${destination.name}`} close={close}>
+        <DestinationEdit
+          destination={destination}
+          path={path}
+          done={() => {
+            setIsEdited(false);
+            acted();
+          }}
+        />
+      </Detail>
+    );
+  }
+
+  return (
+    <Detail label="Destination" close={close}>
+      {destination === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {destination === null && error === null && <Loading what="destination" />}
+      {destination !== null && (
+        <article class="destination">
+          <header>
+            <h2>
+              <Text of={destination.name} />
+            </h2>
+            <p class="under">
+              <HealthBadge of={destination} />
+              {destination.alerts && <Badge tone="info">Alerts</Badge>}
+              <span>{destination.format}</span>
+              <span class="mono">
+                <Text of={destination.address || "No address"} />
+              </span>
+            </p>
+            {isAdmin && (
+              <Actions
+                destination={destination}
+                close={close}
+                acted={acted}
+                rotated={rotated}
+                edit={() => setIsEdited(true)}
+              />
+            )}
+          </header>
+          {secret !== null && <SecretOnce secret={secret} hide={hideSecret} />}
+          <Trouble destination={destination} isAdmin={isAdmin} />
+          <HealthFigures health={destination.health} />
+          <DestinationLatency key={path} path={path} />
+          <Settings destination={destination} />
+          <DeadDeliveries of={deliveries} path={path} isAdmin={isAdmin} retried={acted} />
+          <LastDeliveries of={deliveries} />
+        </article>
+      )}
+    </Detail>
+  );
+}
+
+interface SecretParts {
+  readonly secret: string;
+  readonly hide: () => void;
+}
+
+/** The only place that ever shows a secret. */
+function SecretOnce({ secret, hide }: SecretParts) {
+  return (
+    <div class="explanation secret" role="status">
+      <h3>Signing secret</h3>
+      <p class="mono">{secret}</p>
+      <p class="quiet">
+        Store it at the receiver now. It cannot be shown again, only replaced by a new one.
+      </p>
+      <div class="actions">
+        <CopyButton label="Copy secret" text={() => secret} />
+        <button type="button" onClick={hide}>
+          I have stored it
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface TroubleParts {
+  readonly destination: DestinationDetail;
+  readonly isAdmin: boolean;
+}
+
+/** What is wrong, and what to do. */
+function Trouble({ destination, isAdmin }: TroubleParts) {
+  const found = troubleOf(destination);
+  if (found === null) return null;
+  const [title, advice] = found;
+  return (
+    <div class="explanation unknown">
+      <h3>{title}</h3>
+      <p>{advice}</p>
+      {!isAdmin && <p class="quiet">Only admins can change destinations.</p>}
+    </div>
+  );
+}
+
+function troubleOf(destination: DestinationDetail): readonly [string, ComponentChildren] | null {
+  const { state, health, failures, openUntil } = destination;
+  if (state === "disabled") {
+    return ["Disabled", "No deliveries are stored. Resume it to receive new notifications."];
+  }
+  if (state === "paused") {
+    return ["Paused", "Deliveries are kept. Resume it to send them in order."];
+  }
+  const reason = health.lastError !== null && <Text of={health.lastError} />;
+  if (health.circuit === "open" && openUntil !== null) {
+    return [
+      "Circuit open",
+      <>
+        {counted(failures, "failure")} in a row. The next attempt is <Time at={openUntil} />. Last
+        error: {reason}
+      </>,
+    ];
+  }
+  if (health.lastError !== null) {
+    return ["The last attempt failed", <>{reason}. Failed deliveries are tried again.</>];
+  }
+  return null;
+}
+
+function HealthFigures({ health }: { readonly health: DestinationDetail["health"] }) {
+  const { successRate, outcomes, p50Ms, p95Ms, waiting, oldestSeconds, dead } = health;
+  return (
+    <dl class="figures inner">
+      <Figure
+        name="Success rate"
+        value={successRate === null ? "–" : percent(successRate)}
+        more={
+          outcomes.length === 0 ? (
+            "No attempts yet"
+          ) : (
+            <>
+              <Outcomes of={health} /> of the last {counted(outcomes.length, "attempt")}
+            </>
+          )
+        }
+        tone={successRate !== null && successRate < 0.9 ? "warn" : undefined}
+      />
+      <Figure
+        name="Response time"
+        value={p50Ms === null ? "–" : milliseconds(p50Ms)}
+        more={p95Ms === null ? "No successful deliveries" : `Median · p95 ${milliseconds(p95Ms)}`}
+      />
+      <Figure
+        name="Waiting"
+        value={countText(waiting)}
+        more={oldestSeconds === null ? "Queue empty" : `Oldest ${span(oldestSeconds)}`}
+      />
+      <Figure
+        name="Dead letters"
+        value={countText(dead)}
+        more={dead === 0 ? "No dead letters" : "Delivery failed; see below"}
+        tone={dead > 0 ? "bad" : undefined}
+      />
+    </dl>
+  );
+}
+
+function Settings({ destination }: { readonly destination: DestinationDetail }) {
+  const { filter, orderBy, ratePerSecond, maxConcurrent, ownerId, createdAt } = destination;
+  return (
+    <Facts
+      of={[
+        [
+          "Filter",
+          filter === null ? (
+            "None: receives all events"
+          ) : (
+            <code>
+              <Text of={filter} />
+            </code>
+          ),
+        ],
+        ["Order", orderBy === null ? null : <code>{orderBy}</code>],
+        [
+          "Limits",
+          `${ratePerSecond === null ? "" : `${ratePerSecond} per second, `}${maxConcurrent} at a time`,
+        ],
+        ["Owner", ownerId === null ? null : <span class="mono">{ownerId}</span>],
+        ["Created", <ExactTime at={createdAt} />],
+      ]}
+    />
+  );
+}

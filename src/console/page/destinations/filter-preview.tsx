@@ -1,0 +1,118 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { type ApiError, callApi } from "../api.ts";
+import { toApiError } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { counted, Text } from "../text.tsx";
+import { Time } from "../time.tsx";
+import { Badge } from "../ui.tsx";
+import type { Preview, PreviewItem } from "../wire.ts";
+
+/** The filter is tried when typing has paused for this long. */
+const pauseMs = 300;
+
+/** Tries a filter on the newest notifications while it is typed. */
+export function FilterPreview({ filter }: { readonly filter: string }) {
+  const { preview, error } = usePreview(filter.trim());
+  return (
+    <section class="preview" aria-labelledby="preview">
+      <h3 id="preview">Preview</h3>
+      <p role="status" class={error === null ? "quiet" : "error"}>
+        {error === null ? summaryOf(preview) : error.message}
+      </p>
+      {preview !== null && preview.notifications.length > 0 && (
+        <ul class="lines" tabIndex={0} aria-label="Preview of the newest notifications">
+          {preview.notifications.map((each) => (
+            <Line key={each.notificationId} of={each} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function summaryOf(preview: Preview | null): string {
+  if (preview === null) return "Trying the filter…";
+  const { notifications, delivered } = preview;
+  if (notifications.length === 0) return "No notifications yet to try the filter on.";
+  return `Would have delivered ${delivered} of the newest ${counted(notifications.length, "notification")}.`;
+}
+
+/** The result for the newest filter. Keeps the result before while a new one loads. */
+function usePreview(filter: string) {
+  const [preview, setPreview] = useState<Preview | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  useEffect(() => {
+    const outdated = new AbortController();
+    const { signal } = outdated;
+    const timer = setTimeout(() => {
+      const body = { filter: filter === "" ? null : filter };
+      callApi<Preview>("v1/destinations/preview", { method: "POST", body, signal }).then(
+        (value) => {
+          if (signal.aborted) return;
+          setPreview(value);
+          setError(null);
+        },
+        (cause: unknown) => {
+          if (!signal.aborted) setError(toApiError(cause));
+        },
+      );
+    }, pauseMs);
+    return () => {
+      clearTimeout(timer);
+      outdated.abort();
+    };
+  }, [filter]);
+  return { preview, error };
+}
+
+function Line({ of: each }: { readonly of: PreviewItem }) {
+  const { delivered, explanation, error, eventId, title, createdAt, type } = each;
+  return (
+    <li>
+      <Badge tone={delivered ? "good" : "quiet"}>{delivered ? "Delivered" : "Filtered"}</Badge>
+      <a href={writeRoute("events", eventId)} target="_blank">
+        <Text of={title} />
+      </a>
+      <span class="quiet">
+        <Text of={type} />, <Time at={createdAt} />
+      </span>
+      {explanation !== null && (
+        <p class="why">
+          <Explanation of={explanation} />
+        </p>
+      )}
+      {error !== null && (
+        <p class="why">
+          Delivered, because the filter cannot be evaluated: <Text of={error} />
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The clause of a filter that does not match, and the values that it read. */
+export function Explanation({
+  of: { clause, values },
+}: {
+  readonly of: NonNullable<PreviewItem["explanation"]>;
+}) {
+  const read = Object.entries(values);
+  return (
+    <span>
+      <code>
+        <Text of={clause} />
+      </code>
+      {read.length > 0 && " is false: "}
+      {read.map(([name, value], index) => (
+        <>
+          {index > 0 && ", "}
+          <code>{name}</code> is{" "}
+          <code>
+            <Text of={JSON.stringify(value)} />
+          </code>
+        </>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,3 @@
+/** The choices of the filters of events. */
+export const deliveries = ["dead", "retrying", "pending", "delivered", "none"];
+export const statuses = ["accepted", "ignored", "unreadable"];

@@ -1,0 +1,257 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { Body, Headers } from "./body.tsx";
+import { Effect, WithBooking } from "../bookings/booking-link.tsx";
+import { curlOf } from "./curl.ts";
+import { Detail } from "../list-pane.tsx";
+import { useLoad } from "../load.ts";
+import { useInterval, useLive } from "../live.ts";
+import { NotificationEntry } from "./notification.tsx";
+import { Replay } from "../replays/replay.tsx";
+import { counted, ExternalLink, Text, words } from "../text.tsx";
+import { ExactTime, Time } from "../time.tsx";
+import { CopyButton, Delivery, ErrorMessage, Facts, Loading, Monogram, Status } from "../ui.tsx";
+import type { EventDetail } from "../wire.ts";
+
+/** Used while notifications are still being delivered. */
+const pollIntervalMs = 3_000;
+
+const tabs = ["Timeline", "Body", "Headers"] as const;
+
+/** An event: its delivery attempts first, then what it says and how it was received; beside them the exact bytes. */
+export function EventPane({ id, close }: { readonly id: string; readonly close: string }) {
+  const {
+    value: event,
+    error,
+    reload,
+    set,
+  } = useLoad<EventDetail>(`v1/events/${encodeURIComponent(id)}`);
+  const { news } = useLive();
+  useEffect(() => void (news > 0 && reload()), [news]);
+  const [resent, setResent] = useState<Resent | null>(null);
+  const [tab, setTab] = useState<(typeof tabs)[number]>("Timeline");
+  const replayed = (after: EventDetail) => {
+    setTab("Timeline");
+    setResent({ id: resentOf(event, after) });
+    set(after);
+  };
+  const isDelivering = event?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
+  useInterval(() => isDelivering && reload(), pollIntervalMs);
+
+  return (
+    <Detail label="Event" close={close}>
+      {event === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {event === null && error === null && <Loading what="event" />}
+      {event !== null && (
+        <article>
+          <header>
+            <h2>
+              <Text of={event.title} />
+            </h2>
+            <p class="under">
+              <Delivery of={event.delivery} /> <Severity of={event} />
+              {event.status !== "accepted" && <Status of={event.status} />}
+              <Monogram of={event.provider} />
+              <span class="mono">{event.provider}</span>{" "}
+              <span class="mono">
+                <Text of={event.type} />
+              </span>{" "}
+              <Time at={event.createdAt} />
+            </p>
+            <div class="actions">
+              <Replay id={event.id} isMain replayed={replayed} />
+              {event.receipt !== null && event.body !== null && <CopyCurl event={event} />}
+              <CopyButton label="Copy ID" text={() => event.id} />
+            </div>
+          </header>
+          <div class="tabs sections" role="group" aria-label="Part of the event">
+            {tabs.map((name) => (
+              <button
+                key={name}
+                type="button"
+                aria-pressed={tab === name}
+                onClick={() => setTab(name)}
+              >
+                {name}
+              </button>
+            ))}
+          </div>
+          {tab === "Timeline" && (
+            <ol class="timeline">
+              <Notifications event={event} resent={resent} />
+              {event.effect !== null && <Effect of={event.effect} />}
+              <Normalised event={event} />
+              <Received event={event} />
+            </ol>
+          )}
+          {tab === "Body" && <BodyTab event={event} />}
+          {tab === "Headers" && <HeadersTab event={event} />}
+        </article>
+      )}
+    </Detail>
+  );
+}
+
+/** Most severe first. */
+const severities = ["error", "warning", "success", "info"] as const;
+
+/** The highest severity among the notifications, as in the list of events. */
+function Severity({ of: { notifications } }: { readonly of: EventDetail }) {
+  const highest = severities.find((one) => notifications.some(({ severity }) => severity === one));
+  return highest === undefined || highest === "info" ? null : (
+    <span class={`severity ${highest}`}>{words(highest)}</span>
+  );
+}
+
+/** What a replay sent. Each replay makes a new object, even if it resends the same notification. */
+interface Resent {
+  readonly id: string | undefined;
+}
+
+/** The first notification that a replay created or, if it created none, the first that it resent. */
+function resentOf(before: EventDetail | null, after: EventDetail): string | undefined {
+  const known = new Set(before?.notifications.map(({ id }) => id));
+  const created = after.notifications.find(({ id }) => !known.has(id));
+  return (created ?? after.notifications.find(({ dueAt }) => dueAt !== null))?.id;
+}
+
+/** Notifications are created together with their event. One created later than this comes from a replay. */
+const sameTimeMs = 2_000;
+
+interface NotificationsParts {
+  readonly event: EventDetail;
+  readonly resent: Resent | null;
+}
+
+function Notifications({ event, resent }: NotificationsParts) {
+  const { notifications } = event;
+  if (notifications.length === 0) {
+    return (
+      <li class="step">
+        <h3>No notification</h3>
+        <p class="quiet">Events of this type are stored without notifying operators.</p>
+      </li>
+    );
+  }
+  const lastMs = Date.parse(event.createdAt) + sameTimeMs;
+  return (
+    <>
+      {notifications.map((notification, index) => (
+        <NotificationEntry
+          key={notification.id}
+          of={notification}
+          number={notifications.length > 1 ? index + 1 : null}
+          isReplay={Date.parse(notification.createdAt) > lastMs}
+          resent={notification.id === resent?.id ? resent : null}
+        />
+      ))}
+    </>
+  );
+}
+
+function CopyCurl({ event }: { readonly event: EventDetail }) {
+  const { receipt, body, bodyEncoding, provider } = event;
+  if (receipt === null || body === null) return null;
+  const { headers } = receipt;
+  return (
+    <CopyButton
+      label="Copy as cURL"
+      text={() => curlOf(location.origin, { provider, headers, body, bodyEncoding })}
+    />
+  );
+}
+
+const secretNames = { current: "Current secret", previous: "Previous secret" };
+
+function Received({ event }: { readonly event: EventDetail }) {
+  const { receipt } = event;
+  if (receipt === null) {
+    return (
+      <li class="step">
+        <h3>Created by Skyhook</h3>
+        <p>
+          <ExactTime at={event.createdAt} />
+        </p>
+      </li>
+    );
+  }
+  const { duplicates, signedWith } = receipt;
+  return (
+    <li class="step">
+      <h3>{event.recovered ? "Recovered from the provider’s log" : "Received and verified"}</h3>
+      <Facts
+        of={[
+          [event.recovered ? "Recovered" : "Received", <ExactTime at={receipt.receivedAt} />],
+          [
+            event.recovered ? "Provider’s API" : "IP address",
+            <span class="mono">{receipt.address}</span>,
+          ],
+          ["Signed with", signedWith === null ? null : secretNames[signedWith]],
+          ["Size", counted(receipt.bodyBytes, "byte")],
+          ["Duplicates", duplicates === 0 ? null : `${duplicates}, not processed again`],
+        ]}
+      />
+    </li>
+  );
+}
+
+function BodyTab({ event: { receipt, body, bodyEncoding } }: { readonly event: EventDetail }) {
+  if (body !== null) return <Body of={{ body, bodyEncoding }} />;
+  return (
+    <p class="quiet">
+      {receipt === null
+        ? "Skyhook created this event: nothing was received."
+        : "The body was deleted: its retention period (BODY_RETENTION_DAYS) is over."}
+    </p>
+  );
+}
+
+function HeadersTab({ event: { receipt } }: { readonly event: EventDetail }) {
+  if (receipt !== null) return <Headers of={receipt.headers} isOpen />;
+  return <p class="quiet">Skyhook created this event: nothing was received.</p>;
+}
+
+function Normalised({ event }: { readonly event: EventDetail }) {
+  const { subject, actor, url } = event;
+  const data = Object.entries(event.data);
+  return (
+    <li class="step">
+      <h3>Normalised event</h3>
+      <Facts
+        of={[
+          ["Event ID", <span class="mono">{event.id}</span>],
+          ["Occurred", <ExactTime at={event.occurredAt} />],
+          [
+            "Subject",
+            subject === null ? null : (
+              <span class="mono">
+                {event.provider === "bookings" ? (
+                  <WithBooking of={subject} />
+                ) : (
+                  <Text of={subject} />
+                )}
+              </span>
+            ),
+          ],
+          ["Actor", actor === null ? null : <Text of={actor} />],
+          ["Link", url === null ? null : <ExternalLink to={url} />],
+          [
+            "Idempotency key",
+            <span class="mono">
+              <Text of={event.idempotencyKey} />
+            </span>,
+          ],
+          ...data.map(
+            ([name, value]) =>
+              [
+                name,
+                <span class="mono">
+                  <Text of={String(value)} />
+                </span>,
+              ] as const,
+          ),
+        ]}
+      />
+    </li>
+  );
+}

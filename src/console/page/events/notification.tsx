@@ -1,0 +1,144 @@
+import { useEffect, useRef } from "preact/hooks";
+
+import { milliseconds } from "../durations.ts";
+import { writeRoute } from "../route.ts";
+import { counted, ExternalLink, Text } from "../text.tsx";
+import { Explanation } from "../destinations/filter-preview.tsx";
+import { ExactTime, Time } from "../time.tsx";
+import { Badge, Status, Wide } from "../ui.tsx";
+import type { NotificationDetail } from "../wire.ts";
+
+interface Parts {
+  readonly of: NotificationDetail;
+  /** Its position among the event's notifications; null if it is the only one. */
+  readonly number: number | null;
+  /** Whether a replay created it. A replay may instead resend an existing one under its original id. */
+  readonly isReplay: boolean;
+  /** A new object whenever it was resent, which scrolls it into view. */
+  readonly resent: object | null;
+}
+
+/** A notification in the timeline, with its delivery attempts. */
+export function NotificationEntry({ of: notification, number, isReplay, resent }: Parts) {
+  const item = useRef<HTMLLIElement>(null);
+  useEffect(() => {
+    if (resent !== null) item.current?.scrollIntoView({ block: "center" });
+  }, [resent]);
+  return (
+    <li class={resent === null ? "step" : "step fresh"} ref={item}>
+      <h3>
+        Notification{number !== null && ` ${number}`}
+        {(isReplay || notification.attempts.length > notification.attemptCount) && ", resent"}{" "}
+        <Status of={notification.status} />
+      </h3>
+      <p>
+        <strong>
+          <Text of={notification.title} />
+        </strong>
+        {notification.severity !== "info" && (
+          <>
+            {" "}
+            <Status of={notification.severity} />
+          </>
+        )}
+      </p>
+      {notification.text !== "" && (
+        <p>
+          <Text of={notification.text} />
+        </p>
+      )}
+      {notification.url !== null && (
+        <p>
+          <ExternalLink to={notification.url} />
+        </p>
+      )}
+      <p class="quiet">
+        <ExactTime at={notification.createdAt} /> <Outcome of={notification} />
+      </p>
+      <Deliveries of={notification} />
+    </li>
+  );
+}
+
+function Outcome({
+  of: { status, attempts, attemptCount, dueAt },
+}: {
+  readonly of: NotificationDetail;
+}) {
+  if (status === "dead")
+    return <>Delivery failed after {counted(attemptCount, "attempt")}. Replay to send it again.</>;
+  if (dueAt !== null) {
+    return (
+      <>
+        {attempts.length === 0 ? "First" : "Next"} attempt <Time at={dueAt} />
+      </>
+    );
+  }
+  if (attempts.length === 0) return <>Sent to the feed and the log. No destination matches.</>;
+  return null;
+}
+
+/** What became of a notification at each destination, with the attempts. */
+function Deliveries({ of: { deliveries, attempts } }: { readonly of: NotificationDetail }) {
+  const known = new Set<string>(deliveries.map(({ destinationId }) => destinationId));
+  const others = attempts.filter(({ destinationId }) => !known.has(destinationId));
+  return (
+    <>
+      {deliveries.map(({ destinationId, destination, status, filtered }) => {
+        const own = attempts.filter((attempt) => attempt.destinationId === destinationId);
+        return (
+          <div key={destinationId}>
+            <p class="under">
+              <Status of={status} />
+              <a href={writeRoute("destinations", destinationId)}>
+                <Text of={destination} />
+              </a>
+              {filtered !== null && <Explanation of={filtered} />}
+            </p>
+            {own.length > 0 && <Attempts of={{ attempts: own }} />}
+          </div>
+        );
+      })}
+      {others.length > 0 && <Attempts of={{ attempts: others }} />}
+    </>
+  );
+}
+
+/** The attempts to deliver a notification. */
+export function Attempts({
+  of: { attempts },
+}: {
+  readonly of: Pick<NotificationDetail, "attempts">;
+}) {
+  return (
+    <Wide label="Delivery attempts">
+      <table>
+        <thead>
+          <tr>
+            <th>Attempt</th>
+            <th>Time</th>
+            <th>Response</th>
+            <th class="number">Duration</th>
+          </tr>
+        </thead>
+        <tbody>
+          {attempts.map((attempt, index) => (
+            <tr key={attempt.startedAt}>
+              <td>{index + 1}</td>
+              <td>
+                <Time at={attempt.startedAt} />
+              </td>
+              <td>
+                <Badge tone={attempt.delivered ? "good" : "bad"}>
+                  {attempt.responseStatus ?? "No response"}
+                </Badge>{" "}
+                {attempt.error !== null && <Text of={attempt.error} />}
+              </td>
+              <td class="number">{milliseconds(attempt.durationMs)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Wide>
+  );
+}

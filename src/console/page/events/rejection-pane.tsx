@@ -1,0 +1,141 @@
+import { Body, Headers } from "./body.tsx";
+import { curlOf } from "./curl.ts";
+import { Detail } from "../list-pane.tsx";
+import { useLoad } from "../load.ts";
+import { counted, Text, words } from "../text.tsx";
+import { ExactTime, Time } from "../time.tsx";
+import { Badge, CopyButton, Facts, ErrorMessage, Loading } from "../ui.tsx";
+import type { RejectionDetail } from "../wire.ts";
+
+/** A rejected delivery: why it failed verification, then what was received. */
+export function RejectionPane({ id, close }: { readonly id: string; readonly close: string }) {
+  const path = `v1/rejections/${encodeURIComponent(id)}`;
+  const { value: rejection, error, reload } = useLoad<RejectionDetail>(path);
+  return (
+    <Detail label="Rejected delivery" close={close}>
+      {rejection === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {rejection === null && error === null && <Loading what="explanation" />}
+      {rejection !== null && <Explained rejection={rejection} explainAgain={reload} />}
+    </Detail>
+  );
+}
+
+/** The response statuses of rejections that are not signature errors. */
+const statuses: Readonly<Partial<Record<RejectionDetail["reason"], number>>> = {
+  "body-too-large": 413,
+  "unsupported-encoding": 415,
+};
+
+interface Parts {
+  readonly rejection: RejectionDetail;
+  readonly explainAgain: () => void;
+}
+
+function Explained({ rejection, explainAgain }: Parts) {
+  const { provider, headers, body, bodyEncoding, explanation } = rejection;
+  const status = statuses[rejection.reason] ?? 401;
+  return (
+    <article>
+      <header>
+        <h2>{words(rejection.reason)}</h2>
+        <p class="under">
+          <Badge tone="bad">Rejected</Badge> <span class="mono">{provider}</span>{" "}
+          <Time at={rejection.createdAt} />
+        </p>
+        <div class="actions">
+          {body !== null && (
+            <CopyButton
+              label="Copy as cURL"
+              text={() => curlOf(location.origin, { provider, headers, body, bodyEncoding })}
+            />
+          )}
+          <CopyButton label="Copy ID" text={() => rejection.id} />
+        </div>
+      </header>
+      <div class={explanation.cause === "unknown" ? "explanation unknown" : "explanation"}>
+        <h3>Why it was rejected</h3>
+        <Findings of={explanation} />
+        <p class="quiet">
+          {/* For an unknown cause the sentence above says so. */}
+          {explanation.cause !== "unknown" && <code>{explanation.cause}</code>}{" "}
+          <button type="button" class="link" onClick={explainAgain}>
+            Check again with the current secrets
+          </button>
+        </p>
+      </div>
+      <ol class="timeline">
+        <li class="step">
+          <h3>Received</h3>
+          <Facts
+            of={[
+              ["Received", <ExactTime at={rejection.createdAt} />],
+              ["IP address", <span class="mono">{rejection.address}</span>],
+              ["Size", counted(rejection.bodyBytes, "byte")],
+              ["Reason", <code>{rejection.reason}</code>],
+              ["Signature header", <Signatures names={rejection.signatureHeaders} />],
+              [
+                "Request ID",
+                <span class="mono">
+                  <Text of={rejection.requestId} />
+                </span>,
+              ],
+            ]}
+          />
+          <Headers of={headers} />
+          {body === null ? (
+            <p class="quiet">The body was too large to store, or its retention period is over.</p>
+          ) : (
+            <Body of={{ body, bodyEncoding }} />
+          )}
+        </li>
+        <li class="step">
+          <h3>Responded {status}</h3>
+          <p class="quiet">
+            {status === 401 && "The response says only that the signature is invalid. "}No event was
+            stored.
+          </p>
+        </li>
+      </ol>
+    </article>
+  );
+}
+
+/** The cause in a sentence or, if none was found, what was tried and what to check next. */
+function Findings({ of: { detail, checklist } }: { readonly of: RejectionDetail["explanation"] }) {
+  if (checklist === undefined) {
+    return (
+      <p>
+        <Text of={detail} />
+      </p>
+    );
+  }
+  return (
+    <>
+      <p>{checklist.finding}</p>
+      <ul class="checklist">
+        {checklist.nextSteps.map((step) => (
+          <li key={step} class="next">
+            <span class="glyph" aria-hidden="true">
+              →
+            </span>
+            <span>{words(step)}</span>
+          </li>
+        ))}
+        {checklist.ruledOut.map((cause) => (
+          <li key={cause}>
+            <span class="glyph" aria-hidden="true">
+              ✓
+            </span>
+            <span>
+              <span class="quiet">Ruled out:</span> {cause}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Signatures({ names }: { readonly names: readonly string[] }) {
+  return names.length === 0 ? <>None</> : <span class="mono">{names.join(", ")}</span>;
+}

@@ -1,0 +1,164 @@
+import { useMemo } from "preact/hooks";
+
+import { Chart, type Series } from "./chart.tsx";
+import { SelectFilter } from "../filters.tsx";
+import { useLoad } from "../load.ts";
+import { useInterval } from "../live.ts";
+import {
+  type DeadLetterPage,
+  DeadLetters,
+  deadLetters,
+  Figures,
+  ProviderActivity,
+} from "./health-panels.tsx";
+import { LatencyPanel } from "./latency.tsx";
+import { ranges, rangeOf, stepText, timesOf, useSpan, zone } from "../ranges.ts";
+import { type Route, writeRoute } from "../route.ts";
+import { words } from "../text.tsx";
+import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import type { Deliveries, Health, Providers } from "../wire.ts";
+
+const pollIntervalMs = 5_000;
+
+/** The Health view: key figures, deliveries over time, provider activity, dead letters. */
+export function HealthView({
+  route,
+  isAdmin,
+}: {
+  readonly route: Route;
+  readonly isAdmin: boolean;
+}) {
+  const health = useLoad<Health>("v1/statistics/health");
+  const providers = useLoad<Providers>("v1/providers");
+  const period = useSpan(route.query.get("range") ?? "1h");
+  const deliveries = useLoad<Deliveries>(`v1/statistics/deliveries?${period}`, { keep: true });
+  const letters = useLoad<DeadLetterPage>(deadLetters);
+  const all = [health, deliveries, providers, letters];
+  const reload = () => all.forEach((one) => one.reload());
+  useInterval(reload, pollIntervalMs);
+  // While the server is down, all requests fail for the same reason: show each message once.
+  const errors = new Map(
+    all.flatMap(({ error }) => (error === null ? [] : [[error.message, error] as const])),
+  );
+
+  return (
+    <div class="page">
+      <header class="bar">
+        <h1>Health</h1>
+        {isAdmin && (
+          <a class="button" href={writeRoute("audit")}>
+            Audit list
+          </a>
+        )}
+      </header>
+      {[...errors.values()].map((error) => (
+        <ErrorMessage key={error.message} error={error} retry={reload} />
+      ))}
+      {health.value === null && health.error === null && <Loading what="health" />}
+      {health.value !== null && <Figures health={health.value} />}
+      <section class="panel" aria-labelledby="deliveries">
+        <header class="panel-bar">
+          <h2 id="deliveries">Deliveries</h2>
+          <form class="filters" onSubmit={(event) => event.preventDefault()}>
+            <SelectFilter
+              route={route}
+              name="by"
+              label="Group by"
+              options={["verdict", "provider"]}
+              preset="verdict"
+              labelOf={words}
+            />
+            <SelectFilter
+              route={route}
+              name="range"
+              label="Period"
+              options={Object.keys(ranges)}
+              preset="1h"
+              labelOf={(name) => rangeOf(name).label}
+            />
+          </form>
+        </header>
+        {deliveries.value !== null && (
+          <DeliveryChart
+            deliveries={deliveries.value}
+            by={route.query.get("by") === "provider" ? "provider" : "verdict"}
+          />
+        )}
+      </section>
+      <LatencyPanel route={route} />
+      {providers.value !== null && <ProviderActivity providers={providers.value.data} />}
+      {letters.value !== null && <DeadLetters page={letters.value} reload={letters.reload} />}
+    </div>
+  );
+}
+
+/** Fixed, so that each verdict keeps its colour. Accepted and rejected differ for colour-blind readers too. */
+const verdictColours: Readonly<Record<string, string>> = {
+  accepted: "--series-1",
+  duplicate: "--series-7",
+  ignored: "--series-6",
+  unreadable: "--series-3",
+  recovered: "--series-2",
+  handshake: "--series-6",
+  refused: "--series-5",
+  limited: "--series-4",
+  unavailable: "--bad",
+};
+
+/** The API calls a delivery that failed verification `refused`; the console calls it rejected. */
+const verdictLabel = (verdict: string): string =>
+  verdict === "refused" ? "Rejected" : words(verdict);
+
+function DeliveryChart({
+  deliveries,
+  by,
+}: {
+  readonly deliveries: Deliveries;
+  readonly by: "verdict" | "provider";
+}) {
+  const series = useMemo(() => summedBy(by, deliveries), [deliveries, by]);
+  const times = useMemo(() => timesOf(deliveries), [deliveries]);
+  const totals = series.map(({ name, values }) => ({
+    name,
+    count: values.reduce((sum, value) => sum + value, 0),
+  }));
+  if (series.length === 0) {
+    return <Empty title="No deliveries in this period" />;
+  }
+  const summary = totals
+    .map(({ name, count }) => `${count.toLocaleString("en")} ${name.toLowerCase()}`)
+    .join(", ");
+  return (
+    <figure>
+      <Chart label={`Deliveries by ${by}: ${summary}`} times={times} series={series} />
+      <figcaption class="quiet">
+        One bar per {stepText(deliveries.stepSeconds)}, times in {zone}. Total: {summary}.
+      </figcaption>
+    </figure>
+  );
+}
+
+interface CountSeries extends Series {
+  readonly values: readonly number[];
+}
+
+function summedBy(by: "verdict" | "provider", { series }: Deliveries): readonly CountSeries[] {
+  const sums = new Map<string, readonly number[]>();
+  for (const one of series) {
+    const before = sums.get(one[by]);
+    sums.set(
+      one[by],
+      before === undefined
+        ? one.counts
+        : before.map((sum, index) => sum + (one.counts[index] ?? 0)),
+    );
+  }
+  const order = by === "verdict" ? Object.keys(verdictColours) : [...sums.keys()].toSorted();
+  return order.flatMap((name, index) => {
+    const values = sums.get(name);
+    if (values === undefined) return [];
+    const colour =
+      by === "verdict" ? (verdictColours[name] ?? "--series-6") : `--series-${(index % 7) + 1}`;
+    return [{ name: by === "verdict" ? verdictLabel(name) : name, colour, values }];
+  });
+}

@@ -1,0 +1,207 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+
+import { Chart } from "./chart.tsx";
+import { milliseconds, span } from "../durations.ts";
+import { SelectFilter } from "../filters.tsx";
+import { useInterval } from "../live.ts";
+import { useLoad } from "../load.ts";
+import { ranges, rangeOf, stepText, timesOf, useSpan, zone } from "../ranges.ts";
+import { type Route, writeRoute } from "../route.ts";
+import { counted } from "../text.tsx";
+import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import type { DestinationDetail, LatencySteps, Page } from "../wire.ts";
+
+const pollIntervalMs = 15_000;
+
+/** What a chart measures. */
+const measures = { attempt: "Attempt", receipt: "From receipt" } as const;
+type Measure = keyof typeof measures;
+
+const measureOf = (name: string | null): Measure => (name === "receipt" ? "receipt" : "attempt");
+
+interface PaneParts {
+  /** The destination in the API. */
+  readonly path: string;
+}
+
+/** How long deliveries to a destination take, in its pane. */
+export function DestinationLatency({ path }: PaneParts) {
+  const [range, setRange] = useState("24h");
+  const [measure, setMeasure] = useState<Measure>("attempt");
+  return (
+    <section aria-labelledby="latency">
+      <header class="panel-bar">
+        <h3 id="latency">Delivery time</h3>
+        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <select
+            aria-label="Measure"
+            value={measure}
+            onChange={(event) => setMeasure(measureOf(event.currentTarget.value))}
+          >
+            {Object.entries(measures).map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+          <select
+            aria-label="Period"
+            value={range}
+            onChange={(event) => setRange(event.currentTarget.value)}
+          >
+            {Object.keys(ranges).map((name) => (
+              <option key={name} value={name}>
+                {rangeOf(name).label}
+              </option>
+            ))}
+          </select>
+        </form>
+      </header>
+      <LatencyChart path={path} range={range} measure={measure} />
+    </section>
+  );
+}
+
+/** How long deliveries take, on the Health page: of the slowest destination, unless another one is chosen. */
+export function LatencyPanel({ route }: { readonly route: Route }) {
+  const { query } = route;
+  const { value, reload } = useLoad<Page<DestinationDetail>>(
+    "v1/destinations?include=health&limit=100&owner=operators",
+  );
+  useInterval(reload, pollIntervalMs);
+  const all = value?.data ?? [];
+  // Chosen once: the chart must not change its subject while it is looked at.
+  const [slowest, setSlowest] = useState<string | null>(null);
+  useEffect(() => setSlowest((before) => before ?? slowestOf(all)), [value]);
+  if (value === null) return null;
+  const id = query.get("destination") ?? slowest;
+  const range = query.get("range") ?? "1h";
+  const nameOf = (each: string) => all.find((one) => one.id === each)?.name ?? each;
+  return (
+    <section class="panel" aria-labelledby="latency">
+      <header class="panel-bar">
+        <h2 id="latency">Delivery time, {rangeOf(range).label.toLowerCase()}</h2>
+        {id !== null && (
+          <form class="filters" onSubmit={(event) => event.preventDefault()}>
+            <SelectFilter
+              route={route}
+              name="destination"
+              label="Destination"
+              options={all.map((each) => each.id)}
+              preset={slowest ?? ""}
+              labelOf={nameOf}
+            />
+            <SelectFilter
+              route={route}
+              name="measure"
+              label="Measure"
+              options={Object.keys(measures)}
+              preset="attempt"
+              labelOf={(name) => measures[measureOf(name)]}
+            />
+          </form>
+        )}
+      </header>
+      {id === null ? (
+        <Empty title="No destinations yet">
+          <p>
+            <a href={writeRoute("destinations")}>Destinations</a> receive notifications. How long
+            that takes appears here.
+          </p>
+        </Empty>
+      ) : (
+        <LatencyChart
+          key={id}
+          path={`v1/destinations/${encodeURIComponent(id)}`}
+          range={range}
+          measure={measureOf(query.get("measure"))}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The id of the destination whose last deliveries took longest; null without destinations. */
+function slowestOf(destinations: readonly DestinationDetail[]): string | null {
+  const tookMs = ({ health }: DestinationDetail) => health.p95Ms ?? -1;
+  return destinations.toSorted((one, other) => tookMs(other) - tookMs(one))[0]?.id ?? null;
+}
+
+interface ChartParts extends PaneParts {
+  readonly range: string;
+  readonly measure: Measure;
+}
+
+function LatencyChart({ path, range, measure }: ChartParts) {
+  const latency = useLoad<LatencySteps>(`${path}/latency?${useSpan(range)}`, { keep: true });
+  useInterval(latency.reload, pollIntervalMs);
+  const { value, error, reload } = latency;
+  return (
+    <>
+      {/* While the server is down, the view says so. */}
+      {error !== null && error.status !== 0 && <ErrorMessage error={error} retry={reload} />}
+      {value === null && error === null && <Loading what="delivery times" />}
+      {value !== null && <Lines of={value} measure={measure} range={range} />}
+    </>
+  );
+}
+
+interface LinesParts extends Pick<ChartParts, "measure" | "range"> {
+  readonly of: LatencySteps;
+}
+
+function Lines({ of: latency, measure, range }: LinesParts) {
+  const times = useMemo(() => timesOf(latency), [latency]);
+  const series = useMemo(() => seriesOf(latency, measure), [latency, measure]);
+  const { steps, stepSeconds } = latency;
+  const attempts = steps.reduce((sum, step) => sum + step.attempts, 0);
+  const failed = steps.reduce((sum, step) => sum + step.failed, 0);
+  const highest = Math.max(...series[1].values.map((ms) => ms ?? -1));
+  if (highest < 0) {
+    const isAttempt = measure === "attempt" || attempts === 0;
+    const what = isAttempt ? "attempts" : "successful deliveries";
+    return <Empty title={`No ${what} in the ${rangeOf(range).label.toLowerCase()}`} />;
+  }
+  const what =
+    measure === "attempt"
+      ? "How long one attempt took"
+      : "From the receipt of an event to its delivery, retries included";
+  const summary = `Highest p95: ${lengthText(highest)}. ${counted(attempts, "attempt")}, ${failed.toLocaleString("en")} failed.`;
+  return (
+    <figure>
+      <Chart
+        label={`${what}. ${summary}`}
+        times={times}
+        series={series}
+        lines={{ format: lengthText }}
+      />
+      <figcaption class="quiet">
+        {what}. {summary} One point per {stepText(stepSeconds)}, of at most 100 attempts; times in{" "}
+        {zone}.
+      </figcaption>
+    </figure>
+  );
+}
+
+/** The median below, the 95th percentile above it and dashed, so that colour is not needed. */
+function seriesOf({ steps }: LatencySteps, measure: Measure) {
+  const isAttempt = measure === "attempt";
+  return [
+    {
+      name: "Median",
+      colour: "--series-1",
+      values: steps.map((step) => (isAttempt ? step.p50Ms : step.p50SinceReceiptMs)),
+    },
+    {
+      name: "p95",
+      colour: "--series-3",
+      isDashed: true,
+      values: steps.map((step) => (isAttempt ? step.p95Ms : step.p95SinceReceiptMs)),
+    },
+  ] as const;
+}
+
+/** `41 ms`, `41.9 s`, `26 h`: retries can take hours. */
+function lengthText(ms: number): string {
+  return ms < 90_000 ? milliseconds(ms) : span(ms / 1_000);
+}

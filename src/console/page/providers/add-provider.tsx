@@ -1,0 +1,226 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { addRoute, keepSecret, pasted } from "./adding.ts";
+import { type ApiError, callApi } from "../api.ts";
+import { toApiError, useLoad } from "../load.ts";
+import { go, writeRoute } from "../route.ts";
+import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
+import { counted, ExternalLink } from "../text.tsx";
+import { Empty, ErrorMessage, Loading, notify } from "../ui.tsx";
+import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
+
+/** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */
+export function AddProvider({ name }: { readonly name: string }) {
+  const { value, error, reload } = useLoad<Catalogue>("v1/providers/catalogue");
+  const entry = value?.data.find((each) => each.name === name);
+  const title = entry === undefined ? "Add a provider" : `Add ${entry.displayName}`;
+  return (
+    <div class="page narrow connect">
+      <header class="bar">
+        <h1>{name === pasted ? "Add a provider file" : title}</h1>
+        <a href={name === "" ? writeRoute("providers") : addRoute()}>
+          {name === "" ? "All providers" : "All services"}
+        </a>
+      </header>
+      {name === pasted && <NewProvider entry={null} />}
+      {name !== pasted && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {name !== pasted && value === null && error === null && <Loading what="catalogue" />}
+      {name === "" && value !== null && <Services of={value.data} />}
+      {entry !== undefined && <NewProvider entry={entry} />}
+      {name !== "" && name !== pasted && value !== null && entry === undefined && (
+        <Empty title={`The catalogue has no “${name}”`}>
+          <p>
+            <a href={addRoute()}>Choose a service</a>
+          </p>
+        </Empty>
+      )}
+    </div>
+  );
+}
+
+/** The catalogue, with a search field. */
+function Services({ of: services }: { readonly of: readonly CatalogueEntry[] }) {
+  const [search, setSearch] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const wanted = search.trim().toLowerCase();
+  const found = services.filter(({ name, displayName }) =>
+    [name, displayName.toLowerCase()].some((text) => text.includes(wanted)),
+  );
+  return (
+    <>
+      <form
+        class="panel"
+        role="search"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const [first] = found;
+          if (wanted !== "" && first !== undefined) location.hash = addRoute(first.name);
+        }}
+      >
+        <label class="field">
+          <span class="label">Service</span>
+          <input
+            type="search"
+            ref={field}
+            value={search}
+            placeholder={`Search ${counted(services.length, "service")}`}
+            data-filter
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setSearch(event.currentTarget.value)}
+          />
+        </label>
+        <p class="quiet">
+          Not in the list? <a href={addRoute(pasted)}>Paste a provider file</a>.
+        </p>
+      </form>
+      <ul class="services">
+        {found.map(({ name, displayName, signature }) => (
+          <li key={name}>
+            <a href={addRoute(name)} data-row>
+              <strong>{displayName}</strong> <span class="quiet">{signature}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="hidden-label" role="status">
+        {counted(found.length, "service")}
+      </p>
+      {found.length === 0 && (
+        <Empty title={`No service matches “${search.trim()}”`}>
+          <p>
+            <a href={addRoute(pasted)}>Paste a provider file</a>. Its{" "}
+            <a href="docs/providers">format</a> takes any service that signs its webhooks.
+          </p>
+        </Empty>
+      )}
+    </>
+  );
+}
+
+/** The form for one provider: of the catalogue, or of a pasted file. */
+function NewProvider({ entry }: { readonly entry: CatalogueEntry | null }) {
+  const [id, setId] = useState(entry?.name ?? "");
+  const [file, setFile] = useState("");
+  const [secret, setSecret] = useState<GivenSecret>(emptySecret);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [isBusy, setIsBusy] = useState(false);
+  const text = useRef<HTMLTextAreaElement>(null);
+
+  async function add(): Promise<void> {
+    setIsBusy(true);
+    setError(null);
+    const source = entry === null ? { file } : { catalogue: entry.name };
+    try {
+      const body = { ...source, id, ...givenSecret(secret) };
+      const made = await callApi<ProviderSetupWithSecret>("v1/providers", { method: "POST", body });
+      keepSecret(made.provider, made.madeSecret);
+      notify(`${made.displayName} added`);
+      go("providers", made.provider);
+    } catch (cause) {
+      setError(toApiError(cause));
+      setIsBusy(false);
+    }
+  }
+
+  return (
+    <form
+      class="panel stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy) void add();
+      }}
+    >
+      {entry !== null && <About entry={entry} />}
+      {entry === null && (
+        <label class="field">
+          <span class="label">Provider file (YAML or JSON)</span>
+          <textarea
+            ref={text}
+            rows={18}
+            required
+            spellcheck={false}
+            value={file}
+            onInput={(event) => setFile(event.currentTarget.value)}
+          />
+        </label>
+      )}
+      <label class="field short">
+        <span class="label">Name in URLs and events</span>
+        <input
+          name="id"
+          required
+          pattern="[a-z][a-z0-9_]{0,39}"
+          title="Lower-case letters, digits and _"
+          autocomplete="off"
+          spellcheck={false}
+          value={id}
+          onInput={(event) => setId(event.currentTarget.value)}
+        />
+      </label>
+      <SecretFields of={entry} given={secret} change={setSecret} isOptional />
+      {error !== null && <Problems error={error} show={(line) => selectLine(text.current, line)} />}
+      <p>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          {isBusy ? "Adding…" : "Add provider"}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function About({ entry }: { readonly entry: CatalogueEntry }) {
+  const { setUp, docs, checkedWith, signature } = entry;
+  return (
+    <div class="stack">
+      {setUp !== null && <p>{setUp}</p>}
+      <p class="quiet">
+        {signature}.{checkedWith !== null && ` Checked with ${checkedWith}.`}{" "}
+        {docs !== null && <ExternalLink to={docs}>Documentation of the service</ExternalLink>}
+      </p>
+    </div>
+  );
+}
+
+/** Every error of a request. One that names a line of the file selects it. */
+function Problems({
+  error,
+  show,
+}: {
+  readonly error: ApiError;
+  readonly show: (line: number) => void;
+}) {
+  const details = error.details.length === 0 ? [error.message] : error.details;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => place.current?.scrollIntoView({ block: "nearest" }), [error]);
+  return (
+    <div class="problems" role="alert" ref={place}>
+      <ul class="stack">
+        {details.map((detail) => {
+          const [, line, message = detail] = /^\w+\.yaml:(\d+): (.*)$/s.exec(detail) ?? [];
+          return (
+            <li key={detail}>
+              {line !== undefined && (
+                <button type="button" class="link" onClick={() => show(Number(line))}>
+                  Line {line}
+                </button>
+              )}{" "}
+              {message}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+/** Selects a line of a text, counted from 1, and scrolls to it. */
+function selectLine(area: HTMLTextAreaElement | null, line: number): void {
+  if (area === null) return;
+  const lines = area.value.split("\n");
+  const start = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
+  area.focus();
+  area.setSelectionRange(start, start + (lines[line - 1]?.length ?? 0));
+  area.scrollTop = (area.scrollHeight / lines.length) * Math.max(0, line - 4);
+}

@@ -1,0 +1,176 @@
+import { useState } from "preact/hooks";
+
+import { takeSecret } from "./adding.ts";
+import { callApi } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
+import { Problem, useAction } from "./setup-action.tsx";
+import { TestEvent } from "./test-event.tsx";
+import { ExternalLink } from "../text.tsx";
+import { Badge, CopyButton, ErrorMessage, Facts, Loading, notify } from "../ui.tsx";
+import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
+
+/** Connects a provider: its URL, its secret, and a test event that arrives. */
+export function ProviderSetupView({ id }: { readonly id: string }) {
+  const path = `v1/providers/${encodeURIComponent(id)}`;
+  const { value: setup, error, reload, set } = useLoad<ProviderSetup>(path);
+  return (
+    <div class="page narrow connect">
+      <header class="bar">
+        <h1>{setup?.displayName ?? "Provider"}</h1>
+        <a href={writeRoute("providers")}>All providers</a>
+      </header>
+      {setup === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {setup === null && error === null && <Loading what="provider" />}
+      {setup !== null && (
+        <>
+          <Address setup={setup} />
+          <Secret setup={setup} path={path} set={set} />
+          <TestEvent setup={setup} path={path} />
+          <Details setup={setup} />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface Parts {
+  readonly setup: ProviderSetup;
+}
+
+function Address({ setup: { displayName, url, path, setUp, docs } }: Parts) {
+  const address = url ?? location.origin + path;
+  return (
+    <section class="panel" aria-labelledby="address">
+      <h2 id="address">1. Enter the URL at {displayName}</h2>
+      <p class="copyable">
+        <code class="address">{address}</code> <CopyButton label="Copy URL" text={() => address} />
+      </p>
+      {url === null && (
+        <p class="quiet">
+          This is the address of this page. If {displayName} reaches the server at another one, set{" "}
+          <code>PUBLIC_URL</code>.
+        </p>
+      )}
+      {setUp !== null && <p>{setUp}</p>}
+      {docs !== null && (
+        <p>
+          <ExternalLink to={docs}>Documentation of the service</ExternalLink>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface SecretParts extends Parts {
+  readonly path: string;
+  readonly set: (setup: ProviderSetup) => void;
+}
+
+function Secret({ setup, path, set }: SecretParts) {
+  const { provider, hasSecret, secretVariable } = setup;
+  const [made, setMade] = useState(() => takeSecret(provider));
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <section class="panel" aria-labelledby="secret">
+      <header class="panel-bar">
+        <h2 id="secret">2. Store the secret</h2>
+        <Badge tone={hasSecret ? "good" : "warn"}>{hasSecret ? "Stored" : "No secret"}</Badge>
+      </header>
+      {made !== null && <MadeSecret secret={made} />}
+      {secretVariable !== null && (
+        <p class="quiet">
+          The variable <code>{secretVariable}</code> sets it. Change it there and restart Skyhook.
+        </p>
+      )}
+      {secretVariable === null && hasSecret && !isOpen && (
+        <p>
+          <button type="button" onClick={() => setIsOpen(true)}>
+            Replace
+          </button>
+        </p>
+      )}
+      {secretVariable === null && (isOpen || !hasSecret) && (
+        <NewSecret
+          setup={setup}
+          path={path}
+          done={({ madeSecret, ...changed }) => {
+            setMade(madeSecret);
+            setIsOpen(false);
+            set(changed);
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Shown until the page is left. */
+function MadeSecret({ secret }: { readonly secret: string }) {
+  return (
+    <div class="explanation">
+      <h3>Copy it now: it is not shown again</h3>
+      <p class="copyable">
+        <code class="address" data-made>
+          {secret}
+        </code>{" "}
+        <CopyButton label="Copy" text={() => secret} />
+      </p>
+    </div>
+  );
+}
+
+interface NewSecretParts extends Parts {
+  readonly path: string;
+  readonly done: (changed: ProviderSetupWithSecret) => void;
+}
+
+function NewSecret({ setup, path, done }: NewSecretParts) {
+  const [given, setGiven] = useState<GivenSecret>(emptySecret);
+  const { isBusy, error, run } = useAction();
+  const store = () =>
+    run(async () => {
+      const body = givenSecret(given);
+      done(await callApi<ProviderSetupWithSecret>(`${path}/secret`, { method: "PUT", body }));
+      notify("Secret stored");
+    });
+  return (
+    <form
+      class="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void store();
+      }}
+    >
+      <SecretFields of={setup} given={given} change={setGiven} />
+      {setup.hasSecret && (
+        <p class="quiet">
+          Of the secrets stored before, the one that verified a delivery last stays accepted.
+        </p>
+      )}
+      {error !== null && <Problem error={error} />}
+      <p>
+        <button type="submit" class={setup.hasSecret ? "" : "primary"} aria-disabled={isBusy}>
+          {isBusy ? "Storing…" : "Store secret"}
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function Details({ setup: { provider, signature, file, checkedWith } }: Parts) {
+  return (
+    <section class="panel" aria-labelledby="details">
+      <h2 id="details">Details</h2>
+      <Facts
+        of={[
+          ["Name", <span class="mono">{provider}</span>],
+          ["Signature", signature],
+          ["File", file === null ? "Built in" : <span class="mono">{file}</span>],
+          ["Checked with", checkedWith],
+        ]}
+      />
+    </section>
+  );
+}

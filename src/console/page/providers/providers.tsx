@@ -1,0 +1,117 @@
+import { AddProvider } from "./add-provider.tsx";
+import { addRoute } from "./adding.ts";
+import { lastDelivery } from "../durations.ts";
+import { ActivityBadge } from "../health/health-panels.tsx";
+import { useLoad } from "../load.ts";
+import { useInterval } from "../live.ts";
+import { ProviderSetupView } from "./provider-setup.tsx";
+import { type Route, writeRoute } from "../route.ts";
+import { Time } from "../time.tsx";
+import { Badge, Empty, Facts, ErrorMessage, Loading } from "../ui.tsx";
+import type { Provider, Providers } from "../wire.ts";
+
+const pollIntervalMs = 10_000;
+
+interface ViewParts {
+  readonly route: Route;
+  /** Only admins may add and connect providers. The API enforces it; this only hides the pages. */
+  readonly isAdmin: boolean;
+}
+
+/** The Providers view: the list and, for admins, the pages that add and connect a provider. */
+export function ProvidersView({ route, isAdmin }: ViewParts) {
+  const { id, query } = route;
+  const add = query.get("add");
+  if (isAdmin && add !== null) return <AddProvider key={add} name={add} />;
+  if (isAdmin && id !== null) return <ProviderSetupView key={id} id={id} />;
+  return <ProviderList isAdmin={isAdmin} />;
+}
+
+/** Activity and secret rotation of each registered provider. */
+function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
+  const { value, error, reload } = useLoad<Providers>("v1/providers");
+  useInterval(reload, pollIntervalMs);
+  return (
+    <div class="page">
+      <header class="bar">
+        <h1>Providers</h1>
+        {isAdmin && (
+          <a class="button primary" href={addRoute()}>
+            Add provider
+          </a>
+        )}
+      </header>
+      {error !== null && <ErrorMessage error={error} retry={reload} />}
+      {value === null && error === null && <Loading what="providers" />}
+      {value?.data.length === 0 && (
+        <Empty title="No providers registered">
+          <p>
+            {isAdmin
+              ? "Add a service from the catalogue, or a provider file."
+              : "An admin can add providers here."}
+          </p>
+        </Empty>
+      )}
+      <div class="cards">
+        {value?.data.map((provider) => (
+          <Card key={provider.provider} provider={provider} isAdmin={isAdmin} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Card({ provider, isAdmin }: Pick<ViewParts, "isAdmin"> & { readonly provider: Provider }) {
+  const { provider: id, displayName, hasSecret, lastEventAt, secrets } = provider;
+  const query = new URLSearchParams({ provider: id });
+  return (
+    <section class="panel" aria-labelledby={`provider-${id}`}>
+      <header class="panel-bar">
+        <h2 id={`provider-${id}`}>{displayName}</h2>
+        {hasSecret ? <ActivityBadge of={provider} /> : <Badge tone="warn">No secret</Badge>}
+      </header>
+      <Facts
+        of={[
+          ["Name", <span class="mono">{id}</span>],
+          ["Last delivery", lastDelivery(provider, Date.now())],
+          ["Last event", lastEventAt === null ? "None stored" : <Time at={lastEventAt} />],
+          ["Current secret", <Secret secret={secrets.current} />],
+          ["Previous secret", <Previous secret={secrets.previous} />],
+        ]}
+      />
+      <p class="links">
+        {isAdmin && <a href={writeRoute("providers", id)}>Set up</a>}{" "}
+        <a href={writeRoute("events", null, query)}>Events</a>{" "}
+        <a href={writeRoute("rejections", null, query)}>Rejected</a>
+      </p>
+    </section>
+  );
+}
+
+function Secret({ secret }: { readonly secret: Provider["secrets"]["current"] }) {
+  if (!secret.present) return <>Not set. Deliveries get 503.</>;
+  if (secret.lastMatchedAt === null) return <>Set, not used yet</>;
+  return (
+    <>
+      Last used <Time at={secret.lastMatchedAt} />
+    </>
+  );
+}
+
+function Previous({ secret }: { readonly secret: Provider["secrets"]["previous"] }) {
+  if (!secret.present) return <span class="quiet">None. No rotation in progress.</span>;
+  return (
+    <>
+      {secret.lastMatchedAt === null ? (
+        "Never used"
+      ) : (
+        <>
+          Last used <Time at={secret.lastMatchedAt} />
+        </>
+      )}{" "}
+      <Badge tone={secret.safeToRemove ? "good" : "warn"}>
+        {secret.safeToRemove ? "Safe to remove" : "Keep for now"}
+      </Badge>
+    </>
+  );
+}

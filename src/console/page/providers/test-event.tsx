@@ -1,0 +1,116 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { type ApiError, callApi } from "../api.ts";
+import { useInterval, useLive } from "../live.ts";
+import { useLoad } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { Problem, useAction } from "./setup-action.tsx";
+import { Text } from "../text.tsx";
+import { Time } from "../time.tsx";
+import { ErrorMessage, Loading, notify, Status } from "../ui.tsx";
+import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../wire.ts";
+
+/** The feed carries only events with notifications; polling finds the others. */
+const pollIntervalMs = 2_000;
+
+interface TestParts {
+  readonly setup: ProviderSetup;
+  readonly path: string;
+}
+
+/** Sends a signed test event, and shows the newest events of the provider. */
+export function TestEvent({ setup, path }: TestParts) {
+  const { provider, displayName, hasSecret, canTest, samples } = setup;
+  const [event, setEvent] = useState(samples[0] ?? "");
+  const { isBusy, error, run } = useAction();
+  const query = new URLSearchParams({ provider, limit: "5", include: "severity" });
+  const events = useLoad<Page<EventItem>>(`v1/events?${query}`, { keep: true });
+  const { news } = useLive();
+  useEffect(() => void (news > 0 && events.reload()), [news]);
+  useInterval(events.reload, pollIntervalMs);
+  const send = () =>
+    run(async () => {
+      const { status } = await callApi<Acknowledgement>(`${path}/test`, {
+        method: "POST",
+        body: { event },
+      });
+      notify(`Test event ${status}`);
+      events.reload();
+    });
+  return (
+    <section class="panel" aria-labelledby="test">
+      <h2 id="test">3. See an event arrive</h2>
+      {canTest ? (
+        <form
+          class="filters"
+          onSubmit={(submitted) => {
+            submitted.preventDefault();
+            void send();
+          }}
+        >
+          <label>
+            <span class="label">Sample</span>
+            <select value={event} onChange={(changed) => setEvent(changed.currentTarget.value)}>
+              {samples.map((sample) => (
+                <option key={sample}>{sample}</option>
+              ))}
+            </select>
+          </label>
+          <button type="submit" class="primary" aria-disabled={isBusy}>
+            {isBusy ? "Sending…" : "Send test event"}
+          </button>
+        </form>
+      ) : (
+        <p class="quiet">
+          {hasSecret
+            ? `Only ${displayName} can sign its deliveries. Send a test event from there.`
+            : "Store the secret first."}
+        </p>
+      )}
+      {error !== null && <Problem error={error} />}
+      {hasSecret && (
+        <Arrivals events={events.value?.data ?? null} error={events.error} retry={events.reload} />
+      )}
+      <p class="quiet">
+        A delivery that does not verify is under{" "}
+        <a href={writeRoute("rejections", null, new URLSearchParams({ provider }))}>Rejected</a>,
+        with the reason.
+      </p>
+    </section>
+  );
+}
+
+interface ArrivalsParts {
+  readonly events: readonly EventItem[] | null;
+  readonly error: ApiError | null;
+  readonly retry: () => void;
+}
+
+function Arrivals({ events, error, retry }: ArrivalsParts) {
+  if (events === null && error !== null) return <ErrorMessage error={error} retry={retry} />;
+  if (events === null) return <Loading what="events" />;
+  return (
+    <div aria-live="polite">
+      {events.length === 0 ? (
+        <p class="waiting">
+          <span class="spinner" aria-hidden="true" /> Waiting for the first event…
+        </p>
+      ) : (
+        <ul class="lines" data-arrivals>
+          {events.map(({ id, title, type, status, severity, createdAt }) => (
+            <li key={id}>
+              <Status of={severity ?? status} />
+              <a href={writeRoute("events", id)}>
+                <Text of={title} />
+              </a>
+              <span class="mono quiet">
+                <Text of={type} />
+              </span>
+              <Time at={createdAt} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,225 @@
+import { useMemo, useState } from "preact/hooks";
+
+import { type ApiError, callApi } from "../api.ts";
+import { deliveries, statuses } from "../events/event-filters.ts";
+import { ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
+import { Detail } from "../list-pane.tsx";
+import { toApiError, useLoad } from "../load.ts";
+import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
+import { given, ReplayError } from "./replay-parts.tsx";
+import { filterAll, go, type Route, writeRoute } from "../route.ts";
+import { counted, Text, words } from "../text.tsx";
+import { TimeFilter, useTimeRange } from "../time-filter.tsx";
+import { Empty, Loading } from "../ui.tsx";
+import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
+
+interface Parts {
+  /** Its query has the filters, as that of the list of events. */
+  readonly route: Route;
+  readonly close: string;
+  readonly started: () => void;
+}
+
+/** Chooses events, shows what a replay of them would do, and starts it. */
+export function ReplayForm({ route, close, started }: Parts) {
+  const search = route.query.get("q") ?? "";
+  return (
+    <Detail label="New replay" close={close}>
+      <article class="replay">
+        <header>
+          <h2>Replay events</h2>
+          <p class="quiet">
+            Skyhook interprets the stored bytes of each event again, oldest first, and resends
+            notifications that failed. If none failed, it sends new ones.
+          </p>
+        </header>
+        <Filters route={route} />
+        {search === "" ? <Chosen route={route} started={started} /> : <NoSearch route={route} />}
+      </article>
+    </Detail>
+  );
+}
+
+function Filters({ route }: { readonly route: Route }) {
+  const newest = useLoad<Page<EventItem>>("v1/events?limit=100").value?.data ?? [];
+  const types = [...new Set(newest.map(({ type }) => type))].toSorted();
+  return (
+    <form
+      class="filters"
+      aria-label="Events to replay"
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <SelectFilter
+        route={route}
+        name="delivery"
+        label="Delivery"
+        all="Any"
+        options={deliveries}
+        labelOf={words}
+      />
+      <ProviderFilter route={route} />
+      <TimeFilter route={route} />
+      <TextFilter route={route} name="type" label="Type" placeholder="deploy.*" options={types} />
+      <SelectFilter
+        route={route}
+        name="status"
+        label="Status"
+        all="All statuses"
+        options={statuses}
+        labelOf={words}
+      />
+    </form>
+  );
+}
+
+/** A replay of what the other filters match would be larger than the list that the operator has seen. */
+function NoSearch({ route }: { readonly route: Route }) {
+  return (
+    <Empty title="A replay cannot search for words">
+      <p>
+        The list of events was searched for “
+        <Text of={route.query.get("q") ?? ""} />
+        ”. Without the search, the other filters may match more events.
+      </p>
+      <p>
+        <button type="button" onClick={() => filterAll(route, { q: "" })}>
+          Continue without the search
+        </button>
+      </p>
+    </Empty>
+  );
+}
+
+/** The dry run of the filters and, below it, the start. */
+function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
+  const filters = useFilters(route.query);
+  const isLimited = filters.from !== undefined || filters.delivery !== undefined;
+  const { preview, error, retry } = usePreview(isLimited ? filters : null);
+  if (!isLimited) return <Unlimited route={route} />;
+  if (error !== null) {
+    return (
+      <ReplayError title="The dry run failed" error={error}>
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      </ReplayError>
+    );
+  }
+  if (preview === null) return <Loading what="dry run" />;
+  if (preview.total === 0) return <NoMatch />;
+  return (
+    <>
+      <Summary of={preview} />
+      <Start of={preview} started={started} />
+      <Differences of={preview} />
+    </>
+  );
+}
+
+const sameNames = ["provider", "type", "status", "delivery"] as const;
+
+/** The filters of the address as the API takes them. The same object while they are the same. */
+function useFilters(query: URLSearchParams): ChosenFilters {
+  const range = useTimeRange(query);
+  return useMemo(() => {
+    const named = sameNames.map((name) => [name, query.get(name) ?? ""] as const);
+    return Object.fromEntries([...named, ...range].filter(([, value]) => value !== ""));
+  }, [query.toString(), range]);
+}
+
+function NoMatch() {
+  return (
+    <Empty title="No events match these filters">
+      <p>
+        <a href={writeRoute("replays", "new", new URLSearchParams({ since: "24h" }))}>
+          Choose the last 24 hours
+        </a>
+        , or <a href={writeRoute("events")}>search events</a>.
+      </p>
+    </Empty>
+  );
+}
+
+function Unlimited({ route }: { readonly route: Route }) {
+  const set = (values: Readonly<Record<string, string>>) => () => filterAll(route, values);
+  return (
+    <Empty title="Choose a time or a delivery state">
+      <p>This prevents replaying all events by mistake.</p>
+      <div class="actions">
+        <button type="button" onClick={set({ delivery: "dead" })}>
+          Dead
+        </button>
+        <button type="button" onClick={set({ since: "1h" })}>
+          Last hour
+        </button>
+        <button type="button" onClick={set({ since: "24h" })}>
+          Last 24 hours
+        </button>
+      </div>
+    </Empty>
+  );
+}
+
+const defaultRate = "50";
+
+interface StartParts {
+  readonly of: ReplayPreview;
+  readonly started: () => void;
+}
+
+/** Starts the replay of exactly what the dry run counted. */
+function Start({ of: { filters, total }, started }: StartParts) {
+  const [rate, setRate] = useState(defaultRate);
+  const [isBusy, setIsBusy] = useState(false);
+  const [error, setError] = useState<ApiError | null>(null);
+  const rateError = error?.fields.get("ratePerSecond") ?? null;
+
+  async function start(): Promise<void> {
+    setIsBusy(true);
+    setError(null);
+    try {
+      const body = { ...given(filters), ratePerSecond: /^\d+$/.test(rate) ? Number(rate) : rate };
+      const replay = await callApi<Replay>("v1/replays", { method: "POST", body });
+      started();
+      go("replays", replay.id);
+    } catch (cause) {
+      setError(toApiError(cause));
+      setIsBusy(false);
+    }
+  }
+
+  return (
+    <>
+      <form
+        class="start"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy) void start();
+        }}
+      >
+        <label>
+          <span class="label">Events per second</span>
+          <input
+            name="ratePerSecond"
+            inputMode="numeric"
+            autocomplete="off"
+            value={rate}
+            aria-invalid={rateError !== null}
+            aria-describedby="rate-note"
+            onInput={(event) => setRate(event.currentTarget.value.trim())}
+          />
+        </label>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          {isBusy ? "Starting…" : `Replay ${counted(total, "event")}`}
+        </button>
+        <p id="rate-note" class={rateError === null ? "quiet" : "error"}>
+          {rateError ?? "At most 1000. Slow receivers need a lower rate."}
+        </p>
+      </form>
+      {error !== null && rateError === null && (
+        <ReplayError title="The replay was not started" error={error} />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { useEffect, useRef } from "preact/hooks";
+
+import { useLoad } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { Text } from "../text.tsx";
+import { Time } from "../time.tsx";
+import { ErrorMessage, Loading } from "../ui.tsx";
+import type { Page, Replay, ReplayFailure } from "../wire.ts";
+import { doneOf, outcomes } from "./replay-parts.tsx";
+
+const tones = {
+  resent: "retrying",
+  notified: "is-confirmed",
+  silent: "none",
+  deleted: "none",
+  failed: "dead",
+} as const;
+
+/** What became of the events, and those that failed. */
+export function Outcomes({ of: replay }: { readonly of: Replay }) {
+  const { status, total, changed, failed } = replay;
+  const missing = status === "finished" ? Math.max(0, total - doneOf(replay)) : 0;
+  return (
+    <section aria-labelledby="outcomes">
+      <h3 id="outcomes">Outcomes</h3>
+      <table class="outcomes-of-replay">
+        <thead>
+          <tr>
+            <th scope="col">Outcome</th>
+            <th scope="col" class="number">
+              Events
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {outcomes.map(([name, glyph, label, meaning]) => (
+            <tr key={name} data-outcome={name}>
+              <th scope="row">
+                <span class={`mark ${replay[name] === 0 ? "none" : tones[name]}`}>
+                  <span class="glyph" aria-hidden="true">
+                    {glyph}
+                  </span>
+                  {label}
+                </span>
+                <p class="quiet">{meaning}</p>
+              </th>
+              <td class="number">{replay[name].toLocaleString("en")}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {missing > 0 && (
+        <p class="quiet">
+          {missing.toLocaleString("en")} more matched at the start, but no longer when their turn
+          came.
+        </p>
+      )}
+      <p data-outcome="changed">
+        {changed === 0
+          ? "None is normalised differently than before."
+          : `${changed.toLocaleString("en")} of them ${changed === 1 ? "is" : "are"} normalised differently than before.`}
+      </p>
+      {failed > 0 && <Failures of={replay} />}
+    </section>
+  );
+}
+
+const shown = 100;
+
+/** Links to the events that failed, with the reason. */
+function Failures({ of: { id, failed } }: { readonly of: Replay }) {
+  const path = `v1/replays/${encodeURIComponent(id)}/failures?limit=${shown}`;
+  const { value, error, reload } = useLoad<Page<ReplayFailure>>(path, { keep: true });
+  /** How many had failed when the list was requested. */
+  const requestedAt = useRef(failed);
+  useEffect(() => {
+    // Also when the first response arrives: events may have failed since its request.
+    if (value === null || requestedAt.current === failed) return;
+    requestedAt.current = failed;
+    reload();
+  }, [value, failed]);
+  return (
+    <section class="failures" aria-labelledby="failures">
+      <h3 id="failures">Failed events</h3>
+      {error !== null && <ErrorMessage error={error} retry={reload} />}
+      {value === null && error === null && <Loading what="failed events" />}
+      {value !== null && (
+        <ul class="lines">
+          {value.data.map((failure) => (
+            <li key={failure.id}>
+              <a class="mono" href={writeRoute("events", failure.id)}>
+                {failure.id}
+              </a>
+              <Time at={failure.createdAt} />
+              <p class="why error">
+                <Text of={failure.error} />
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {value?.pagination.hasMore === true && (
+        <p class="quiet">
+          The last {shown} are shown. <code>GET /{path.replace(/\?.*/, "")}</code> returns the
+          others.
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,206 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { type ApiError, callApi } from "../api.ts";
+import { span } from "../durations.ts";
+import { Detail } from "../list-pane.tsx";
+import { toApiError, useLoad } from "../load.ts";
+import { doneOf, given, ReplayError, ReplayStatus } from "./replay-parts.tsx";
+import { Outcomes } from "./replay-outcomes.tsx";
+import { writeRoute } from "../route.ts";
+import { counted, Text } from "../text.tsx";
+import { ExactTime, Time } from "../time.tsx";
+import { CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import type { Replay } from "../wire.ts";
+
+/** How long after a response a running replay is read again. */
+const pauseMs = 700;
+
+interface Parts {
+  readonly id: string;
+  readonly close: string;
+  /** Called when it was stopped, was resumed or has finished. */
+  readonly changed: () => void;
+}
+
+/** A replay: its progress while it runs, and what became of its events. */
+export function ReplayPane({ id, close, changed }: Parts) {
+  const path = `v1/replays/${encodeURIComponent(id)}`;
+  const { value: replay, error, reload, set } = useLoad<Replay>(path);
+  const status = replay?.status;
+  const isRunning = status === "running";
+  useEffect(() => {
+    // After a response, and not at intervals: on a slow connection each would cancel the one before.
+    const timer = isRunning ? setTimeout(reload, pauseMs) : undefined;
+    return () => clearTimeout(timer);
+  }, [replay, error]);
+  useEffect(changed, [status]);
+
+  return (
+    <Detail label="Replay" close={close}>
+      {replay === null && error !== null && <ErrorMessage error={error} retry={reload} />}
+      {replay === null && error === null && <Loading what="replay" />}
+      {replay !== null && (
+        <article class="replay">
+          <header>
+            <h2>Replay of {counted(replay.total, "event")}</h2>
+            <p class="under">
+              <ReplayStatus of={replay} />
+              <span>
+                started <Time at={replay.createdAt} /> by{" "}
+                <span class="mono">
+                  <Text of={replay.actor} />
+                </span>
+              </span>
+            </p>
+            <Actions of={replay} path={path} acted={set} />
+          </header>
+          {error !== null && <ErrorMessage error={error} retry={reload} />}
+          <Progress of={replay} />
+          <Outcomes of={replay} />
+          <Chosen of={replay} />
+        </article>
+      )}
+    </Detail>
+  );
+}
+
+interface ActionParts {
+  readonly of: Replay;
+  readonly path: string;
+  readonly acted: (replay: Replay) => void;
+}
+
+const verbs = {
+  running: ["stop", "Stop", "The replay was not stopped"],
+  stopped: ["resume", "Resume", "The replay was not resumed"],
+  finished: null,
+} as const;
+
+function Actions({ of: replay, path, acted }: ActionParts) {
+  const [isBusy, setIsBusy] = useState(false);
+  const [failure, setFailure] = useState<{ title: string; error: ApiError } | null>(null);
+  const action = verbs[replay.status];
+
+  async function act([verb, , title]: NonNullable<typeof action>): Promise<void> {
+    setIsBusy(true);
+    setFailure(null);
+    try {
+      acted(await callApi<Replay>(`${path}/${verb}`, { method: "POST" }));
+    } catch (cause) {
+      setFailure({ title, error: toApiError(cause) });
+    }
+    setIsBusy(false);
+  }
+
+  return (
+    <>
+      <div class="actions">
+        {action !== null && (
+          <button
+            type="button"
+            class={replay.status === "stopped" ? "primary" : ""}
+            // Not `disabled`, which would take the focus from the button.
+            aria-disabled={isBusy}
+            onClick={() => {
+              if (!isBusy) void act(action);
+            }}
+          >
+            {action[1]}
+          </button>
+        )}
+        <a
+          class="button"
+          href={writeRoute("replays", "new", new URLSearchParams(given(replay.filters)))}
+        >
+          Replay again…
+        </a>
+        <CopyButton label="Copy ID" text={() => replay.id} />
+      </div>
+      {failure !== null && <ReplayError {...failure} />}
+    </>
+  );
+}
+
+function Progress({ of: replay }: { readonly of: Replay }) {
+  const { status, total, ratePerSecond } = replay;
+  const done = doneOf(replay);
+  const rate = useRate(replay);
+  const share = status === "finished" ? 1 : total === 0 ? 0 : Math.min(1, done / total);
+  const text = `${done.toLocaleString("en")} of ${total.toLocaleString("en")}`;
+  const left = Math.max(0, total - done);
+  return (
+    <section class="progress" aria-label="Progress">
+      <div
+        class="meter"
+        role="progressbar"
+        aria-label="Events replayed"
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuenow={Math.floor(share * 100)}
+        aria-valuetext={text}
+      >
+        <span style={{ width: `${share * 100}%` }} />
+      </div>
+      <p class="under">
+        <strong data-progress>{text}</strong>
+        <span>{Math.floor(share * 100)}&nbsp;%</span>
+        {status === "running" && (
+          <>
+            <span data-rate>
+              {rate === null ? "Measuring the rate" : `${rounded(rate)} per second`}, at most{" "}
+              {ratePerSecond}
+            </span>
+            {left > 0 && <span>about {span(Math.ceil(left / (rate ?? ratePerSecond)))} left</span>}
+          </>
+        )}
+        {status === "stopped" && <span>{counted(left, "event")} left</span>}
+      </p>
+      <p class="hidden-label" role="status">
+        {status !== "running" && `${status === "finished" ? "Finished" : "Stopped"}: ${text}`}
+      </p>
+    </section>
+  );
+}
+
+function rounded(rate: number): string {
+  return rate.toLocaleString("en", { maximumFractionDigits: rate < 10 ? 1 : 0 });
+}
+
+/** The rate is that of the last readings. */
+const maxReadings = 8;
+
+/** Events per second while it runs; null until it is known. */
+function useRate(replay: Replay): number | null {
+  const readings = useRef<readonly { readonly atMs: number; readonly done: number }[]>([]);
+  const reading = { atMs: Date.parse(replay.updatedAt), done: doneOf(replay) };
+  if (replay.status !== "running") readings.current = [];
+  else if (readings.current.at(-1)?.done !== reading.done) {
+    readings.current = [...readings.current, reading].slice(-maxReadings);
+  }
+  const [first] = readings.current;
+  if (first === undefined || reading.atMs <= first.atMs) return null;
+  const rate = ((reading.done - first.done) * 1_000) / (reading.atMs - first.atMs);
+  return rate > 0 ? rate : null;
+}
+
+function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: { readonly of: Replay }) {
+  const { provider, type, status, delivery, from, to } = filters;
+  return (
+    <section aria-labelledby="chosen">
+      <h3 id="chosen">Events</h3>
+      <Facts
+        of={[
+          ["Provider", provider],
+          ["Type", type === null ? null : <Text of={type} />],
+          ["Status", status],
+          ["Delivery", delivery],
+          ["Received from", from === null ? "the first event" : <ExactTime at={from} />],
+          ["Received until", <ExactTime at={to} />],
+          ["Rate", `at most ${counted(ratePerSecond, "event")} per second`],
+          ["Last progress", <Time at={updatedAt} />],
+          ["Replay ID", <span class="mono">{id}</span>],
+        ]}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,100 @@
+import type { ComponentChildren } from "preact";
+
+import type { ApiError } from "../api.ts";
+import { useLoad } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { Text } from "../text.tsx";
+import type { Page, Replay, ReplayOutcome } from "../wire.ts";
+
+/** What became of an event, in the order of the page. Each has a shape of its own. */
+export const outcomes = [
+  ["resent", "↻", "Sent again", "Failed notifications were sent again."],
+  ["notified", "✓", "New notifications", "No notification had failed, so new ones were sent."],
+  ["silent", "–", "Nothing to send", "The event has no notifications, or no undelivered ones."],
+  ["deleted", "∅", "Deleted", "Retention deleted the event before its turn."],
+  ["failed", "✕", "Failed", "The event could not be replayed."],
+] as const satisfies readonly (readonly [ReplayOutcome, string, string, string])[];
+
+/** How many events had their turn. */
+export function doneOf(replay: Replay): number {
+  return outcomes.reduce((sum, [name]) => sum + replay[name], 0);
+}
+
+/** `Dead, code_host, deploy.*, since 2026-11-21 09:00 UTC` */
+export function filtersText({ provider, type, status, delivery, from }: Replay["filters"]): string {
+  const parts = [delivery, provider, type, status, from === null ? null : `since ${minute(from)}`];
+  const text = parts.filter((part) => part !== null).join(", ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function minute(instant: string): string {
+  return `${instant.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+/** The filters that are set, as the API takes them. */
+export function given(filters: Replay["filters"]): Readonly<Record<string, string>> {
+  const entries = Object.entries(filters).flatMap(([name, value]) =>
+    value === null ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
+}
+
+const marks = {
+  running: ["pending", "▸", "Running"],
+  stopped: ["retrying", "■", "Stopped"],
+  finished: ["delivered", "✓", "Finished"],
+} as const satisfies Record<Replay["status"], readonly [tone: string, glyph: string, text: string]>;
+
+/** By shape, colour and word. */
+export function ReplayStatus({ of: { status, failed } }: { readonly of: Replay }) {
+  const [tone, glyph, text] = marks[status];
+  const hasFailed = status === "finished" && failed > 0;
+  return (
+    <span class={`mark ${hasFailed ? "dead" : tone}`}>
+      <span class="glyph small" aria-hidden="true">
+        {hasFailed ? "✕" : glyph}
+      </span>
+      {text}
+    </span>
+  );
+}
+
+interface ErrorParts {
+  /** What failed, as a sentence. */
+  readonly title: string;
+  readonly error: ApiError;
+  readonly children?: ComponentChildren;
+}
+
+/** An error of the API in words: what is wrong with the body and, where another replay runs, where it is. */
+export function ReplayError({ title, error, children }: ErrorParts) {
+  const { code, details, message, requestId } = error;
+  return (
+    <div class="state error" role="alert">
+      <strong>{title}</strong>
+      <p>
+        <Text of={details.length > 0 ? details.join(". ") : message} />
+      </p>
+      {code === "replay-running" && <RunningReplay />}
+      {requestId !== null && (
+        <p>
+          Request ID: <code>{requestId}</code>
+        </p>
+      )}
+      {children}
+    </div>
+  );
+}
+
+/** Leads to the replay that runs. */
+function RunningReplay() {
+  const { value } = useLoad<Page<Replay>>("v1/replays?limit=100");
+  const running = value?.data.find(({ status }) => status === "running");
+  return (
+    <p>
+      <a href={writeRoute("replays", running?.id ?? null)}>
+        {running === undefined ? "See all replays" : "Open the running replay"}
+      </a>
+    </p>
+  );
+}

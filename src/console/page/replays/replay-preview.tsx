@@ -1,0 +1,126 @@
+import { useEffect, useState } from "preact/hooks";
+
+import { type ApiError, callApi } from "../api.ts";
+import { toApiError } from "../load.ts";
+import { writeRoute } from "../route.ts";
+import { counted, Text } from "../text.tsx";
+import { Monogram } from "../ui.tsx";
+import type { ReplayPreview } from "../wire.ts";
+
+/** The body of the request. */
+export type ChosenFilters = Readonly<
+  Partial<Record<"provider" | "type" | "status" | "delivery" | "from" | "to", string>>
+>;
+
+interface DryRunState {
+  readonly preview: ReplayPreview | null;
+  readonly error: ApiError | null;
+  readonly retry: () => void;
+}
+
+/** What a replay with these filters would do. Null: the dry run has not been made yet. */
+export function usePreview(filters: ChosenFilters | null): DryRunState {
+  const [made, setMade] = useState<{ of: unknown; preview: ReplayPreview } | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    setError(null);
+    if (filters === null) return undefined;
+    const outdated = new AbortController();
+    const { signal } = outdated;
+    callApi<ReplayPreview>("v1/replays/preview", { method: "POST", body: filters, signal }).then(
+      (preview) => {
+        if (!signal.aborted) setMade({ of: filters, preview });
+      },
+      (cause: unknown) => {
+        if (!signal.aborted) setError(toApiError(cause));
+      },
+    );
+    return () => outdated.abort();
+  }, [filters, tries]);
+  // That of other filters must not be started.
+  const preview = made !== null && made.of === filters ? made.preview : null;
+  return { preview, error, retry: () => setTries((count) => count + 1) };
+}
+
+/** How many events would be replayed, and of how many the stored form changes. */
+export function Summary({ of: preview }: { readonly of: ReplayPreview }) {
+  const { total, compared, differing } = preview;
+  return (
+    <section class="dry-run" aria-labelledby="dry-run">
+      <h3 id="dry-run">Dry run</h3>
+      <p role="status">
+        <strong>{counted(total, "event")}</strong> would be replayed.{" "}
+        {differing === 0
+          ? `Nothing changes in the newest ${compared}: this version reads them as they are stored.`
+          : `This version reads ${differing} of the newest ${compared} differently than they are stored.`}
+      </p>
+    </section>
+  );
+}
+
+/** What changes, event by event and field by field. */
+export function Differences({ of: { differing, examples } }: { readonly of: ReplayPreview }) {
+  if (examples.length === 0) return null;
+  const isPart = differing > examples.length;
+  return (
+    <section aria-labelledby="differences">
+      <h3 id="differences">What changes</h3>
+      {isPart && <p class="quiet">The newest {examples.length} of these events:</p>}
+      <ul class="differences">
+        {examples.map((example) => (
+          <Difference key={example.id} of={example} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Difference({
+  of: { id, provider, type, changes },
+}: {
+  readonly of: ReplayPreview["examples"][number];
+}) {
+  return (
+    <li>
+      <p class="under">
+        <Monogram of={provider} />
+        <a href={writeRoute("events", id)} target="_blank">
+          <Text of={type} />
+        </a>
+        <span class="mono">{id}</span>
+      </p>
+      <table aria-label={`Changes of ${id}`}>
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Stored</th>
+            <th scope="col">Now</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ field, stored, now }) => (
+            <tr key={field}>
+              <th scope="row" class="mono">
+                <Text of={field} />
+              </th>
+              <Value of={stored} sign="−" />
+              <Value of={now} sign="+" />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </li>
+  );
+}
+
+/** A sign as in a diff, beside the colour. */
+function Value({ of: value, sign }: { readonly of: string | null; readonly sign: "−" | "+" }) {
+  if (value === null) return <td class="quiet">not set</td>;
+  return (
+    <td class={sign === "+" ? "value added" : "value removed"}>
+      <span aria-hidden="true">{sign} </span>
+      <Text of={value} />
+    </td>
+  );
+}

@@ -1,0 +1,72 @@
+import type { SessionInfo } from "../wire.ts";
+
+/** Why the last session ended; null if there was none in this page. */
+export type SignOutReason = "signed-out" | "expired" | "forbidden" | null;
+
+type Listener = () => void;
+const listeners = new Set<Listener>();
+/** Its cookie is for the browser only: scripts cannot read it. Undefined until the server was asked. */
+let current: SessionInfo | null | undefined;
+let lastReason: SignOutReason = null;
+
+/** Notifies the other tabs, which share the cookie, when the session begins or ends. */
+const tabs = new BroadcastChannel("skyhook.session");
+
+/** The server was asked, and knows no session of this browser. */
+export function noSession(): void {
+  if (current !== undefined) return;
+  current = null;
+  notifyListeners();
+}
+
+export function session(): SessionInfo | null | undefined {
+  return current;
+}
+
+/** Whether to show links to bookings. The API enforces who may see them. */
+export function canSeeBookings(): boolean {
+  return current?.roles.includes("admin") ?? false;
+}
+
+export function signOutReason(): SignOutReason {
+  return lastReason;
+}
+
+/** Remembers the session that the server has opened. */
+export function signIn(opened: SessionInfo, isNews = true): void {
+  current = opened;
+  lastReason = null;
+  notifyListeners();
+  if (isNews) tabs.postMessage("changed");
+}
+
+/**
+ * Forgets the session, but only if it still is `expected`: a late response to a request of an earlier
+ * session must not end the current one.
+ */
+export function signOut(
+  reason: SignOutReason,
+  expected: SessionInfo["id"] | null = current?.id ?? null,
+): void {
+  if (current === undefined || current === null || current.id !== expected) return;
+  current = null;
+  lastReason = reason;
+  notifyListeners();
+  if (reason === "signed-out") tabs.postMessage("changed");
+}
+
+/** Calls `listener` on every sign-in and sign-out, until the returned function is called. */
+export function onSession(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Calls `listener` when another tab has signed in or out. */
+export function onOtherTab(listener: Listener): () => void {
+  tabs.addEventListener("message", listener);
+  return () => tabs.removeEventListener("message", listener);
+}
+
+function notifyListeners(): void {
+  for (const listener of listeners) listener();
+}

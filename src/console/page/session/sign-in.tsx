@@ -1,0 +1,137 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+import { ApiError, openSession } from "../api.ts";
+import { signIn, signOutReason } from "./session.ts";
+import type { SessionInfo } from "../wire.ts";
+
+const reasons = {
+  "signed-out": "You have signed out.",
+  expired: "Your session has expired. Sign in to continue where you left off.",
+  forbidden: "This token cannot open the console. Use one with the operator or admin role.",
+} as const;
+
+/** Where the operator wanted to go before signing in. For this tab, and not secret. */
+const returnKey = "skyhook.return";
+
+/**
+ * Reads the one-time code that `skyhook console` puts in the address, and puts there what was asked for before.
+ */
+export function takeCode(): string | null {
+  const code = /^#code=([\w.-]+)$/.exec(location.hash)?.[1] ?? null;
+  if (code === null) return null;
+  history.replaceState(null, "", location.pathname + (sessionStorage.getItem(returnKey) ?? ""));
+  sessionStorage.removeItem(returnKey);
+  return code;
+}
+
+/** The host that signs in by OpenID Connect, if one is configured; the server puts it into the page. */
+const issuer = () => document.querySelector<HTMLElement>("#console")?.dataset["issuer"] ?? null;
+
+/** The URL that signs in at the issuer and then returns to this view. */
+function issuerLink(): string {
+  const remembered = sessionStorage.getItem(returnKey) ?? "";
+  const place = /^#\/./.test(location.hash) ? location.hash : remembered;
+  // The server refuses longer ones.
+  const isKept = signOutReason() !== "signed-out" && place !== "" && place.length <= 1_000;
+  return `console/oidc/start${isKept ? `?return=${encodeURIComponent(place)}` : ""}`;
+}
+
+/** Remembers the address of the page, unless the operator has left on purpose. */
+function rememberPlace(): void {
+  if (signOutReason() === "signed-out") sessionStorage.removeItem(returnKey);
+  else if (/^#\/./.test(location.hash)) sessionStorage.setItem(returnKey, location.hash);
+}
+
+export function SignIn() {
+  const host = issuer();
+  const reason = signOutReason();
+  const [message, setMessage] = useState<string | null>(reason === null ? null : reasons[reason]);
+  const [isBusy, setIsBusy] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  // `autofocus` works once per page load, so not after signing out.
+  useEffect(() => field.current?.focus(), []);
+
+  async function enter(open: () => Promise<SessionInfo>): Promise<void> {
+    setIsBusy(true);
+    setMessage(null);
+    try {
+      signIn(await open());
+    } catch (error) {
+      setMessage(messageOf(error));
+      setIsBusy(false);
+    }
+  }
+
+  // Before the page is painted: a link opened at once would replace the address.
+  useLayoutEffect(() => {
+    rememberPlace();
+    const tryCode = () => {
+      const code = takeCode();
+      if (code !== null) void enter(() => openSession({ code }));
+    };
+    tryCode();
+    // Opening a sign-in link in this tab changes only the fragment and does not reload the page.
+    addEventListener("hashchange", tryCode);
+    return () => removeEventListener("hashchange", tryCode);
+  }, []);
+
+  return (
+    <main class="sign-in">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isBusy) return;
+          const token = new FormData(event.currentTarget).get("token");
+          if (typeof token === "string") void enter(() => openSession({ token: cleaned(token) }));
+        }}
+      >
+        <h1>Skyhook console</h1>
+        {message !== null && (
+          <p class="error" role="alert">
+            {message}
+          </p>
+        )}
+        {host !== null && (
+          <a class="button primary" href={issuerLink()}>
+            Sign in with {host}
+          </a>
+        )}
+        <p>To get a one-time sign-in link, run this on the server:</p>
+        <pre>skyhook console</pre>
+        <label>
+          <span class="label">Or paste an access token with the operator role</span>
+          <input
+            name="token"
+            type="password"
+            required
+            autocomplete="off"
+            spellcheck={false}
+            ref={field}
+          />
+        </label>
+        <button type="submit" class="primary" aria-disabled={isBusy}>
+          {isBusy ? "Signing in…" : "Sign in"}
+        </button>
+        <p class="quiet">
+          Create one with <code>skyhook token --email you@example.com --role operator</code>. You
+          stay signed in on this browser for up to 12 hours.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+/** Removes what is often pasted along with a token: white space, `Bearer`, `export NAME=`. */
+function cleaned(text: string): string {
+  return text.trim().replace(/^(?:Bearer\s+|export\s+\w+=|\w+=)/, "");
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof ApiError))
+    return "This is not a token. Paste the output of `skyhook token`.";
+  // Of a link, the server says more.
+  if (error.status === 401 && error.message.startsWith("This link")) return error.message;
+  if (error.status === 401) return "This token is invalid or has expired. Create a new one.";
+  if (error.status === 403) return reasons.forbidden;
+  return error.message || `The server responded with status ${error.status}.`;
+}

@@ -1,0 +1,12 @@
+import { closeSession } from "../api.ts";
+import { toApiError } from "../load.ts";
+import { signOut } from "./session.ts";
+import { notify } from "../ui.tsx";
+
+/** Ends the session on the server and in this browser. */
+export function leave(): void {
+  closeSession().then(
+    () => signOut("signed-out"),
+    (cause: unknown) => notify(`Signing out failed. ${toApiError(cause).message}`, "bad"),
+  );
+}

@@ -1,0 +1,97 @@
+import type { Clock } from "../base/clock.ts";
+
+/** A table that is read in the order of its commits. */
+export interface Followed<Entry> {
+  /** The position of the newest row below which no more rows will appear. See `Dialect.newestSettled`. */
+  newestSeq(): Promise<number>;
+  /** The next rows after a position, up to another. Reads at most `limit`. */
+  read(range: { seq: number; until: number; limit: number }): Promise<Entry[]>;
+}
+
+/** Follows a table. Each follower reads from the database at its own pace. */
+export interface Followers<Entry> {
+  /**
+   * Yields every row after `afterSeq`, or every new one if null, in the order of commits, until the signal
+   * aborts or the followers are closed. A slow follower uses no memory and misses nothing.
+   */
+  follow(afterSeq: number | null, signal: AbortSignal): AsyncGenerator<Entry, void>;
+  /** The position of the newest row. Following from it yields only new rows. */
+  newestSeq(): Promise<number>;
+  /** Wakes the followers to read new rows. */
+  wake(): void;
+  /** Ends all followers. */
+  close(): void;
+}
+
+const pageSize = 100;
+/** The shortest time between two wake-ups, so that many followers do not slow down the writer. */
+const wakeIntervalMs = 20;
+/** Followers woken per turn of the event loop, so that requests are handled in between. */
+const wokenPerTurn = 10;
+
+export function followers<Entry extends { readonly seq: number }>(
+  followed: Followed<Entry>,
+  clock: Clock,
+  onFollowers: (count: number) => void,
+): Followers<Entry> {
+  /** The functions that wake the followers. */
+  const sleeping = new Set<() => void>();
+  let wakeDue = false;
+  let closed = false;
+
+  function wakeAll(): void {
+    wakeDue = false;
+    wakeInTurn([...sleeping]);
+  }
+
+  function wakeInTurn(waiting: readonly (() => void)[]): void {
+    for (const wakeFollower of waiting.slice(0, wokenPerTurn)) wakeFollower();
+    if (waiting.length > wokenPerTurn) {
+      setImmediate(() => wakeInTurn(waiting.slice(wokenPerTurn)));
+    }
+  }
+
+  return {
+    async *follow(afterSeq, signal) {
+      let changed = Promise.withResolvers<void>();
+      const wakeUp = () => changed.resolve();
+      const isOver = () => closed || signal.aborted;
+      signal.addEventListener("abort", wakeUp, { once: true });
+      sleeping.add(wakeUp);
+      onFollowers(sleeping.size);
+      try {
+        let seq = afterSeq;
+        while (!isOver()) {
+          // Replaced before reading, so that a commit during the read wakes the follower at once.
+          changed = Promise.withResolvers<void>();
+          const until = await followed.newestSeq();
+          seq ??= until;
+          const entries = await followed.read({ seq, until, limit: pageSize });
+          for (const entry of entries) {
+            if (isOver()) return;
+            seq = entry.seq;
+            yield entry;
+          }
+          if (entries.length < pageSize) await changed.promise;
+        }
+      } catch (error) {
+        // A read that fails because of the stop is not an error.
+        if (!isOver()) throw error;
+      } finally {
+        signal.removeEventListener("abort", wakeUp);
+        sleeping.delete(wakeUp);
+        onFollowers(sleeping.size);
+      }
+    },
+    newestSeq: () => followed.newestSeq(),
+    wake() {
+      if (wakeDue) return;
+      wakeDue = true;
+      clock.after(wakeIntervalMs, wakeAll);
+    },
+    close() {
+      closed = true;
+      wakeAll();
+    },
+  };
+}

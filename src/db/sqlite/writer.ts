@@ -1,0 +1,161 @@
+import type { Database } from "bun:sqlite";
+
+import { failureOf, storageError } from "./errors.ts";
+import {
+  type Bound,
+  type Group,
+  type GroupAnswer,
+  groupRunner,
+  type GroupStatement,
+  type Parameter,
+} from "./group.ts";
+import type { Identities } from "./in-place.ts";
+import type { ThreadMessage } from "./storage-thread.ts";
+
+/** A statement with its parameters. */
+export interface BoundStatement {
+  readonly sql: string;
+  readonly onNoRows: GroupStatement[1];
+  readonly parameters: readonly Bound[];
+}
+
+export type BoundTransaction = readonly BoundStatement[];
+
+/** Runs and commits groups, one at a time. */
+export interface Writer {
+  /** Never rejects. Call it again only when the last call has resolved. */
+  run(transactions: readonly BoundTransaction[]): Promise<GroupAnswer>;
+  close(): Promise<void>;
+}
+
+/** Commits on the connection that also reads: a database in memory has only one, and never waits for a disk. */
+export function inlineWriter(client: Database): Writer {
+  const texts: string[] = [];
+  const run = groupRunner(client, texts, () => {});
+  const encode = groupEncoder();
+  return {
+    async run(transactions) {
+      const group = encode(transactions);
+      texts.push(...group.newTexts);
+      return run(group);
+    },
+    async close() {},
+  };
+}
+
+/**
+ * Commits on a thread of its own, so that the event loop does not wait for the disk. If the thread ends
+ * unexpectedly, the outcome of its group is unknown and the group fails; the next group starts another
+ * thread, after `onDeath`.
+ */
+export function threadWriter(
+  file: string,
+  opened: Identities,
+  onDeath: (why: string) => void,
+): Writer {
+  let thread: StorageThread | null = startThread(file, opened);
+  return {
+    async run(transactions) {
+      thread ??= startThread(file, opened);
+      try {
+        return await thread.run(transactions);
+      } catch (error) {
+        thread = null;
+        const why = error instanceof Error ? error.message : String(error);
+        onDeath(why);
+        const failure = failureOf(storageError(`The storage thread ended (${why}): see the log`));
+        return { error: failure, isBegun: true, seconds: 0 };
+      }
+    },
+    async close() {
+      await thread?.close();
+    },
+  };
+}
+
+type StorageThread = ReturnType<typeof startThread>;
+
+function startThread(file: string, opened: Identities) {
+  // In the compiled program all entry points are in one folder (scripts/build.ts), hence the name alone.
+  const worker = new Worker(new URL("./storage-thread.ts", import.meta.url));
+  const encode = groupEncoder();
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => {});
+  let why = "";
+  let answered: (answer: GroupAnswer) => void = () => {};
+  worker.addEventListener("error", ({ message }) => (why = message));
+  worker.addEventListener("close", ({ code }) => ended.reject(new Error(why || `code ${code}`)));
+  worker.addEventListener("message", ({ data }) => answered(data));
+  const post = (message: ThreadMessage, transfer: ArrayBuffer[] = []) =>
+    worker.postMessage(message, transfer);
+  post({ file, opened });
+  // Only a group that is under way keeps the process alive.
+  worker.unref();
+  return {
+    async run(transactions: readonly BoundTransaction[]): Promise<GroupAnswer> {
+      const group = encode(transactions);
+      const answer = Promise.withResolvers<GroupAnswer>();
+      answered = answer.resolve;
+      worker.ref();
+      try {
+        post(group, [group.bytes.buffer]);
+        return await Promise.race([answer.promise, ended.promise]);
+      } finally {
+        worker.unref();
+      }
+    },
+    async close(): Promise<void> {
+      worker.ref();
+      post("close");
+      await ended.promise.catch(() => {});
+    },
+  };
+}
+
+/** Returns a function that turns transactions into a group for one connection. */
+function groupEncoder(): (transactions: readonly BoundTransaction[]) => Group & {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+} {
+  const numbers = new Map<string, number>();
+  return (transactions) => {
+    const newTexts: string[] = [];
+    const numberOf = (sql: string) => {
+      let number = numbers.get(sql);
+      if (number === undefined) {
+        number = numbers.size;
+        numbers.set(sql, number);
+        newTexts.push(sql);
+      }
+      return number;
+    };
+    const { bytes, pack } = packer(transactions);
+    const encoded = transactions.map((statements) =>
+      statements.map<GroupStatement>(({ sql, onNoRows, parameters }) => [
+        numberOf(sql),
+        onNoRows,
+        parameters.map(pack),
+      ]),
+    );
+    return { newTexts, transactions: encoded, bytes };
+  };
+}
+
+/** Copies all bytes of a group into one buffer, which can then change its thread without another copy. */
+function packer(transactions: readonly BoundTransaction[]) {
+  let length = 0;
+  for (const statements of transactions) {
+    for (const { parameters } of statements) {
+      for (const value of parameters) if (value instanceof Uint8Array) length += value.length;
+    }
+  }
+  const bytes = new Uint8Array(length);
+  let offset = 0;
+  const pack = (value: Bound): Parameter => {
+    if (!(value instanceof Uint8Array)) return value;
+    const start = offset;
+    bytes.set(value, start);
+    offset += value.length;
+    return [start, value.length];
+  };
+  return { bytes, pack };
+}

@@ -1,0 +1,45 @@
+import {
+  type Addresses,
+  AddressError,
+  publicAddresses,
+  requirePublicName,
+  type Resolve,
+} from "../../base/public-address.ts";
+
+/** The lowest port of destinations, except for those of HTTP. Lower ones belong to other protocols. */
+const lowestPort = 1_024;
+const maxUrlCharacters = 2_000;
+
+/** What destinations may be. `allowsPrivate`: http, and private addresses, such as in an own network. */
+export interface AddressRules {
+  readonly allowsPrivate: boolean;
+}
+
+/**
+ * Parses the URL of a destination. `URL` turns all spellings of an IPv4 address into the usual one. Throws an
+ * `AddressError`; its message does not contain the URL, which may hold a secret.
+ */
+export function destinationUrl(text: string, { allowsPrivate }: AddressRules): URL {
+  const url = text.length <= maxUrlCharacters ? URL.parse(text) : null;
+  if (url === null)
+    throw new AddressError("The address is not a URL, such as https://example.com/hook");
+  if (url.protocol !== "https:" && !(allowsPrivate && url.protocol === "http:")) {
+    throw new AddressError("The address must start with https://");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new AddressError("The address must not contain a user name or password");
+  }
+  const port = url.port === "" ? 443 : Number(url.port);
+  if (port < lowestPort && port !== 443 && port !== 80) {
+    throw new AddressError(`Port ${port} is not allowed. Use 80, 443, or ${lowestPort} and above.`);
+  }
+  if (!allowsPrivate) requirePublicName(url, howToAllow);
+  return url;
+}
+
+const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE=true to allow private networks.";
+
+/** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
+export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {
+  return publicAddresses(url, resolve, howToAllow);
+}

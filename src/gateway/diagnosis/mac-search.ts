@@ -1,0 +1,162 @@
+import { secretKey } from "../signatures/keys.ts";
+import { payloadReader } from "../signatures/payload-reader.ts";
+import { exactText, lookup } from "../signatures/place.ts";
+import type { HmacScheme } from "../signatures/scheme.schema.ts";
+import { signedBody, signedTexts } from "../signatures/signed-text.ts";
+import type { Secrets, SignedRequest } from "../signatures/verification.ts";
+
+import { bodyAlterations, secretAlterations } from "./alterations.ts";
+import { claimedMacs, type ClaimedMac, type Oddity } from "./claimed-mac.ts";
+import type { Explanation } from "./explanation.ts";
+import { formOf } from "./form.ts";
+import { alteredUrls, urlChanged } from "./url-alterations.ts";
+
+/** The secrets that a delivery is tried with. */
+export interface TriedSecrets {
+  readonly own: Secrets;
+  /** Those of the other providers, with their display names. */
+  readonly others: readonly { readonly displayName: string; readonly secrets: Secrets }[];
+}
+
+type Key = string | Uint8Array;
+
+/** The first change that makes an HMAC right, or null if none does. */
+export function searchMac(
+  scheme: HmacScheme,
+  { own, others }: TriedSecrets,
+  request: SignedRequest,
+): Explanation | null {
+  const { bytes } = request;
+  const keys = rolesOf(own).flatMap((secret) => keyOf(scheme, secret));
+  const asItIs = right(scheme, request, keys);
+  if (asItIs !== null && asItIs.algorithm !== scheme.algorithm) {
+    return otherAlgorithm(scheme, asItIs);
+  }
+  const oddity = asItIs?.oddity ?? null;
+  if (oddity !== null) return odd(oddity, scheme, "");
+  const body = bodyAlterations.find(({ undo }) =>
+    undo(bytes).some((altered) => right(scheme, { ...request, bytes: altered }, keys)),
+  );
+  if (body !== undefined) return { cause: body.cause, detail: body.detail };
+  const url = alteredUrls(scheme, request).find((altered) =>
+    right(scheme, { ...request, url: altered }, keys),
+  );
+  if (url !== undefined) return urlChanged(url, request.url);
+  const secret = secretAlterations.find(({ undo }) =>
+    right(
+      scheme,
+      request,
+      rolesOf(own).flatMap((each) => undo(each, (text) => keyOf(scheme, text))),
+    ),
+  );
+  if (secret !== undefined) return { cause: secret.cause, detail: secret.detail };
+  const other = others.find(({ secrets }) =>
+    right(
+      scheme,
+      request,
+      rolesOf(secrets).flatMap((each) => [each, ...keyOf(scheme, each)]),
+    ),
+  );
+  if (other !== undefined) {
+    return {
+      cause: "secret-of-another-provider",
+      detail: `The delivery verifies with the secret of ${other.displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
+    };
+  }
+  return written(scheme, request);
+}
+
+function rolesOf({ current, previous }: Secrets): readonly string[] {
+  return previous === null ? [current] : [current, previous];
+}
+
+/** The key of a secret, or none if it is not written as the scheme requires. */
+function keyOf({ secretEncoding }: HmacScheme, secret: string): readonly Key[] {
+  try {
+    return [secretKey(secret, secretEncoding)];
+  } catch {
+    return [];
+  }
+}
+
+/** A signature that is well written in another form, but matches no secret. */
+function written(scheme: HmacScheme, request: SignedRequest): Explanation | null {
+  const claims = claimedMacs(scheme, sourceOf(request));
+  const oddity = claims.find((claim) => claim.oddity !== null)?.oddity ?? null;
+  return oddity === null
+    ? null
+    : odd(oddity, scheme, " Decoded, it matches none of the configured secrets either.");
+}
+
+function sourceOf({ headers, url, bytes }: SignedRequest) {
+  return { headers, url, payload: payloadReader(bytes) };
+}
+
+/**
+ * Finds the claimed signature that is the MAC of the request with one of the keys. One header can claim hundreds of
+ * signatures, so each MAC is computed only once. Only operators see the result, so constant time is
+ * not needed.
+ */
+function right(
+  scheme: HmacScheme,
+  request: SignedRequest,
+  keys: readonly Key[],
+): ClaimedMac | null {
+  const source = sourceOf(request);
+  const claims = claimedMacs(scheme, source);
+  const id = scheme.id === undefined ? null : exactText(lookup(scheme.id)(source));
+  const body = signedBody(request.bytes);
+  const texts = signedTexts(scheme);
+  for (const key of keys) {
+    if (key.length === 0) continue;
+    for (const text of texts) {
+      const made = new Map<string, Buffer | null>();
+      const found = claims.find(({ mac, algorithm, timestamp }) => {
+        const variant = `${algorithm} ${timestamp}`;
+        if (!made.has(variant)) {
+          const parts = { ...source, body, method: request.method, timestamp, id, secret: "" };
+          made.set(variant, macOf(algorithm, key, text.pieces(parts)));
+        }
+        const known = made.get(variant) ?? Buffer.alloc(0);
+        return known.equals(mac);
+      });
+      if (found !== undefined) return found;
+    }
+  }
+  return null;
+}
+
+function macOf(
+  algorithm: ClaimedMac["algorithm"],
+  key: Key,
+  pieces: readonly Key[] | null,
+): Buffer | null {
+  if (pieces === null) return null;
+  const hasher = new Bun.CryptoHasher(algorithm, key);
+  for (const piece of pieces) hasher.update(piece);
+  return hasher.digest();
+}
+
+function otherAlgorithm({ algorithm }: HmacScheme, claim: ClaimedMac): Explanation {
+  const name = (id: string) => id.replace("sha", "SHA-");
+  return {
+    cause: "other-algorithm",
+    detail: `The signature is a valid HMAC-${name(claim.algorithm)}, but HMAC-${name(algorithm)} is required. Select that algorithm at the sender, or send the header that contains it.`,
+  };
+}
+
+function odd(oddity: Oddity, scheme: HmacScheme, addition: string): Explanation {
+  const needed = formOf(scheme);
+  const isHex = scheme.encoding.startsWith("hex");
+  const what = {
+    "hex-for-base64": "in hex",
+    "base64-for-hex": "in base64",
+    "upper-case-hex": "in upper-case hex",
+    "missing-prefix": `without the prefix "${scheme.prefix ?? scheme.items?.signature ?? ""}"`,
+    "malformed-signature": isHex ? "in lower-case hex" : "in non-standard base64",
+  }[oddity];
+  return {
+    cause: oddity,
+    detail: `The signature is written ${what}, but must be ${needed}. Correct it at the sender.${addition}`,
+  };
+}

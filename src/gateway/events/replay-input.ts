@@ -1,0 +1,104 @@
+import { Type } from "@sinclair/typebox";
+
+import { type BodyError, bodyReader } from "../../base/validation.ts";
+import { instantIn } from "../../web/rest/query.ts";
+import { eventStatuses } from "../event.ts";
+import { deliveryStates } from "../event-index.ts";
+import type { ReplayFilters } from "../replay.ts";
+
+const oneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
+  Type.Optional(
+    Type.Unsafe<Words[number]>(
+      Type.Union(
+        words.map((word) => Type.Literal(word)),
+        { errorMessage: `One of: ${words.join(", ")}`, description },
+      ),
+    ),
+  );
+const time = (description: string) =>
+  Type.Optional(
+    Type.String({
+      description,
+      examples: ["2026-11-21T09:00:00Z"],
+    }),
+  );
+const filter = (description: string, example: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description, examples: [example] }));
+
+export const maxRatePerSecond = 1_000;
+
+export const replayInputSchema = Type.Object(
+  {
+    from: time("Received at or after this time."),
+    to: time("Received before this time. Default: now."),
+    provider: filter("Only events of this provider.", "code_host"),
+    type: filter("Only events of this type, or of these types.", "deploy.*"),
+    status: oneOf(eventStatuses, "Only events with this status."),
+    delivery: oneOf(deliveryStates, "Only events with this state of their notifications."),
+    ratePerSecond: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxRatePerSecond,
+        errorMessage: `Use a whole number from 1 to ${maxRatePerSecond}`,
+        description: "Events per second. Default: 50.",
+      }),
+    ),
+  },
+  { $id: "ReplayInput", description: "Which events to replay. Needs from or delivery." },
+);
+
+const read = bodyReader(replayInputSchema, "validation-failed", rules);
+
+/** So that a misspelt filter does not replay everything. */
+function rules(body: unknown): readonly BodyError[] {
+  // The schema rejects it. The characters of a string and the items of an array are no fields.
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return [];
+  const fields: Readonly<Record<string, unknown>> = { ...body };
+  const known = Object.keys(replayInputSchema.properties);
+  const unknown = Object.keys(fields).filter((name) => !known.includes(name));
+  const errors: BodyError[] = unknown.slice(0, 20).map((name) => ({
+    pointer: `/${name.slice(0, 100)}`,
+    kind: "rule",
+    detail: `Unknown field. Known fields: ${known.join(", ")}`,
+  }));
+  for (const name of ["from", "to"]) {
+    const value = fields[name];
+    if (typeof value !== "string" || instantIn(value) !== null) continue;
+    const detail = "Write an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
+    errors.push({ pointer: `/${name}`, kind: "rule", detail });
+  }
+  const [start, end] = [fields["from"], fields["to"]].map((value) =>
+    typeof value === "string" ? instantIn(value) : null,
+  );
+  if (start && end && start > end) {
+    errors.push({ pointer: "/to", kind: "rule", detail: "Must not be before from" });
+  }
+  if (fields["from"] === undefined && fields["delivery"] === undefined) {
+    errors.push({
+      pointer: "/from",
+      kind: "rule",
+      detail: "Required without delivery, so that not all events are replayed by mistake",
+    });
+  }
+  return errors;
+}
+
+/** The filters of a body. `now` bounds them, so that a replay ends. Throws `validation-failed`, `invalid-body`. */
+export function readReplayInput(
+  body: unknown,
+  now: number,
+): { readonly filters: ReplayFilters; readonly ratePerSecond: number | undefined } {
+  const { from, to, provider, type, status, delivery, ratePerSecond } = read(body);
+  const [start, end] = [from, to].map((text) => (text === undefined ? null : instantIn(text)));
+  return {
+    filters: {
+      from: start?.toISOString() ?? null,
+      to: new Date(Math.min(now, end?.getTime() ?? now)).toISOString(),
+      provider: provider ?? null,
+      type: type ?? null,
+      status: status ?? null,
+      delivery: delivery ?? null,
+    },
+    ratePerSecond,
+  };
+}

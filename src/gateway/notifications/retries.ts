@@ -1,0 +1,75 @@
+import type { Clock } from "../../base/clock.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { StoredDelivery } from "../outgoing-delivery.ts";
+import type { Event } from "../event.ts";
+
+import { summaryWrites } from "./notifications.sql.ts";
+import { deadAfter, retryDead, retryWaiting, waitingAfter } from "./retries.sql.ts";
+
+/** What decides whether a delivery is sent again. */
+export type Failed = Pick<StoredDelivery, "lastError"> & Pick<Event, "provider">;
+
+interface Retry {
+  readonly destinationId: StoredDelivery["destinationId"];
+  /** Which failed deliveries of the destination. */
+  readonly which: (delivery: Failed) => boolean;
+}
+
+type Parts = Readonly<{ storage: Storage; clock: Clock }>;
+
+/** The deliveries that are read, and changed, in one transaction. */
+const batchSize = 500;
+
+/**
+ * Makes dead deliveries of a destination due now, oldest first. Returns how many. Reads each one once, so that it ends
+ * although deliveries may die again meanwhile.
+ */
+export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry): Promise<number> {
+  let retried = 0;
+  let place = { after: new Date(0), afterId: "" };
+  for (;;) {
+    const batch = await parts.storage.all(deadAfter, { destinationId, limit: batchSize, ...place });
+    retried += await retry(parts, retryDead, batch.filter(which));
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < batchSize) return retried;
+    place = { after: last.createdAt, afterId: last.id };
+  }
+}
+
+/** Makes deliveries of a destination that failed and wait for their next attempt due now. Returns how many. */
+export async function retryWaitingOf(
+  parts: Parts,
+  { destinationId, which }: Retry,
+): Promise<number> {
+  let retried = 0;
+  // Those that are due already are being sent. What becomes due now is behind the place, and is not read again.
+  let place = { after: new Date(parts.clock.now()), afterSeq: Number.MAX_SAFE_INTEGER };
+  for (;;) {
+    const batch = await parts.storage.all(waitingAfter, {
+      destinationId,
+      limit: batchSize,
+      ...place,
+    });
+    retried += await retry(parts, retryWaiting, batch.filter(which));
+    const last = batch.at(-1);
+    if (last === undefined || last.dueAt === null || batch.length < batchSize) return retried;
+    place = { after: last.dueAt, afterSeq: last.seq };
+  }
+}
+
+/** In one transaction with the summaries of their events. */
+async function retry(
+  { storage, clock }: Parts,
+  statement: typeof retryDead,
+  deliveries: readonly Pick<StoredDelivery, "seq" | "eventId">[],
+): Promise<number> {
+  if (deliveries.length === 0) return 0;
+  const seqs = deliveries.map(({ seq }) => seq);
+  const eventIds = new Set(deliveries.map(({ eventId }) => eventId));
+  const [result] = await storage.atomically(
+    write(statement, { seqs, now: new Date(clock.now()) }),
+    ...[...eventIds].flatMap((eventId) => summaryWrites(eventId)),
+  );
+  return result.changes;
+}

@@ -1,0 +1,40 @@
+/** What an event says about the payment of a booking, as its provider says it. */
+export interface PaymentNotice {
+  /** The provider that sent it. */
+  readonly provider: string;
+  readonly kind: "paid" | "failed" | "refunded";
+  /** The id or reference of the booking, not checked yet; null if the event names none. */
+  readonly booking: string | null;
+  /** The provider's id of the payment. A payment and its refunds have the same; null if unknown. */
+  readonly payment: string | null;
+  /** In minor units. A refund's is the sum of all refunds of the payment. Null if it cannot be read. */
+  readonly amountMinor: number | null;
+  /** ISO 4217 code; null if it is not one. */
+  readonly currency: string | null;
+  /** Whether another account received the money, which is no payment to this service's operator. */
+  readonly isForeign: boolean;
+  /** The amount for people, as `EUR 42.00`; as it was sent, if it cannot be read. */
+  readonly amount: string;
+}
+
+/** Where a provider's payload has the payment of a booking. Places are JSON pointers (RFC 6901). */
+export interface PaymentSource {
+  /** The events about payments, by Skyhook's type. */
+  readonly events: Readonly<Record<string, PaymentPlaces>>;
+  /** `minor`: whole numbers of cents. `major`: decimals as `12.50`, as numbers or texts. */
+  readonly unit: "minor" | "major";
+  /** Where events about the money of other accounts name the account. Absent in those about the own account. */
+  readonly foreignAccount?: string;
+  /** The decimals of currencies that the service counts otherwise than ISO 4217 does. */
+  readonly decimals?: Readonly<Record<string, number>>;
+}
+
+export interface PaymentPlaces {
+  readonly kind: PaymentNotice["kind"];
+  /** Where the id or reference of the booking is. */
+  readonly bookingReference: string;
+  readonly amount: string;
+  readonly currency: string;
+  /** Where the id of the payment is. */
+  readonly payment?: string;
+}

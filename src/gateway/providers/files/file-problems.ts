@@ -1,0 +1,182 @@
+import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
+import {
+  headerIn,
+  isTokenInBody,
+  readsPayload,
+  secretPlacesOf,
+  type SignatureScheme,
+} from "../../signatures/scheme.ts";
+import { placePattern } from "../../signatures/signed-text.schema.ts";
+import { schemeProblems } from "../../signatures/scheme-problems.ts";
+import { placesOf, reservedFields } from "./describe.ts";
+import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
+import type { ProviderFile } from "./provider-file.schema.ts";
+import type { ValueProblem } from "./schema-errors.ts";
+import { template } from "./template.ts";
+
+/** What is wrong with a file that its schema cannot express, and what to write instead. */
+export function fileProblems(file: ProviderFile): readonly ValueProblem[] {
+  return [
+    ...schemeProblems(file.signature).map(({ path, message }) => ({
+      path: ["signature", ...path],
+      message,
+    })),
+    ...bodyProblems(file),
+    ...eventTemplates(file).flatMap((each) => eventTemplateProblems(each, file.signature)),
+    ...answerTemplates(file).flatMap(templateProblems),
+    ...placeProblems(file),
+    ...fieldProblems(file),
+    ...paymentProblems(file),
+    ...handshakeProblems(file),
+  ];
+}
+
+function bodyProblems({
+  body,
+  formField,
+  signature,
+  maxBodyBytes = 0,
+}: ProviderFile): readonly ValueProblem[] {
+  const problems: ValueProblem[] = [];
+  const add = (name: string, message: string) => problems.push({ path: [name], message });
+  if (formField !== undefined && (body ?? "json") !== "json") {
+    add("formField", '"formField" is for services that post JSON as a form: leave "body" out');
+  }
+  if (maxBodyBytes > maxUnverifiedBytes && readsPayload(signature)) {
+    const message = `The signature needs a member of the payload, which is read only up to ${maxUnverifiedBytes} bytes: write that or less`;
+    add("maxBodyBytes", message);
+  }
+  const isClaims = signature.kind === "jwt" && isTokenInBody(signature);
+  if ((body === "jwt") !== isClaims) {
+    add("body", '"body: jwt" and a signature that is a token in the body go together');
+  }
+  const text = "signs" in signature ? JSON.stringify(signature.signs) : "";
+  if (/\{(?:form|sortedForm)\}/.test(text) && body !== "form") {
+    add("body", '{form} in "signs" needs "body: form"');
+  }
+  return problems;
+}
+
+function templateProblems({ path, text, mode }: FileTemplate): readonly ValueProblem[] {
+  try {
+    template(text, mode);
+    return [];
+  } catch (error) {
+    return [{ path, message: error instanceof Error ? error.message : "The template is invalid" }];
+  }
+}
+
+function eventTemplateProblems(
+  each: FileTemplate,
+  signature: SignatureScheme,
+): readonly ValueProblem[] {
+  const problems = templateProblems(each);
+  if (problems.length > 0) return problems;
+  const { places } = template(each.text, each.mode);
+  return places.flatMap((place) => readProblems(each.path, place, signature));
+}
+
+/** Events can be read again from their bodies and headers, so they have no URL. They must not hold secrets. */
+function readProblems(
+  path: ValueProblem["path"],
+  place: string,
+  signature: SignatureScheme,
+): readonly ValueProblem[] {
+  if (place.startsWith("query.")) {
+    return [{ path, message: `{${place}} is only for handshakes: events have no URL` }];
+  }
+  if (headerIn(place) !== null && secretPlacesOf(signature).includes(place)) {
+    return [
+      { path, message: `{${place}} holds the signature or the secret, which no event may show` },
+    ];
+  }
+  return [];
+}
+
+function placeProblems(file: ProviderFile): readonly ValueProblem[] {
+  const { signature, deliveryId, occurredAt, events } = file;
+  const named = [
+    ...placesOf(deliveryId).map((place) => ({ path: ["deliveryId"], place })),
+    ...placesOf(occurredAt).map((place) => ({ path: ["occurredAt"], place })),
+    ...Object.entries(events).flatMap(([name, event]) =>
+      placesOf(event.occurredAt).map((place) => ({ path: ["events", name, "occurredAt"], place })),
+    ),
+  ];
+  return named.flatMap(({ path, place }) => readProblems(path, place, signature));
+}
+
+function fieldProblems(file: ProviderFile): readonly ValueProblem[] {
+  const all = [
+    { path: ["data"], data: file.data ?? {} },
+    ...Object.entries(file.events).map(([name, { data = {} }]) => ({
+      path: ["events", name, "data"],
+      data,
+    })),
+  ];
+  return all.flatMap(({ path, data }) =>
+    reservedFields
+      .filter((name) => Object.hasOwn(data, name))
+      .map((name) => ({
+        path: [...path, name],
+        message: `"${name}" is a field of every event: write "${name}" above "data", or choose another name`,
+      })),
+  );
+}
+
+function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
+  const { payment, events } = file;
+  if (payment === undefined) return [];
+  const { amount } = payment;
+  return Object.entries(payment.kinds).flatMap(([name, kind]): readonly ValueProblem[] => {
+    const at = (message: string) => [{ path: ["payment", "kinds", name], message }];
+    const event = Object.hasOwn(events, name) ? events[name] : undefined;
+    if (event === undefined) return at(`"${name}" is none of "events": list it there too`);
+    if ((event.bookingReference ?? file.bookingReference) === undefined) {
+      return at(`Write "bookingReference": where "${name}" has the id or reference of the booking`);
+    }
+    if (typeof amount === "object" && amount[kind] === undefined) {
+      return at(`Write "${kind}" in "amount": where "${name}" has the amount`);
+    }
+    return [];
+  });
+}
+
+const isPlace = new RegExp(placePattern);
+
+function handshakeProblems({ handshakes = [], signature }: ProviderFile): readonly ValueProblem[] {
+  const hasSecret = signature.kind === "hmac" || signature.kind === "shared-secret";
+  return handshakes.flatMap((handshake, index) => {
+    const problems: ValueProblem[] = [];
+    const add = (name: string, message: string) =>
+      problems.push({ path: ["handshakes", index, name], message });
+    for (const place of Object.keys(handshake.when)) {
+      if (!isPlace.test(place)) {
+        add("when", `"${place}" is no place: write header.x-name, query.name or a JSON pointer`);
+      } else if (handshake.method === "GET" && place.startsWith("/")) {
+        add("when", `A GET has no body, so it cannot have ${place}`);
+      }
+    }
+    const { answer, adoptSecret, confirm, verified = true } = handshake;
+    if (answer.json !== undefined && answer.text !== undefined) {
+      add("answer", 'Write either "json" or "text"');
+    }
+    if (adoptSecret !== undefined && verified) {
+      add("adoptSecret", "A secret that is not known yet cannot verify: write verified: false");
+    }
+    if (adoptSecret !== undefined && !hasSecret) {
+      add("adoptSecret", "Only the secret of an HMAC or a shared secret can be sent");
+    }
+    if (confirm !== undefined && !verified) {
+      add("confirm", "A URL is fetched only if the request verifies: leave verified out");
+    }
+    const signs = JSON.stringify(answer).includes("hmacSha256");
+    if (signs && !verified) {
+      // Anyone could have any text signed, such as the body of a delivery, with GET too.
+      add("answer", "Only a request that verifies gets an HMAC: leave verified out");
+    }
+    if (signs && !hasSecret) {
+      add("answer", "The filters hmacSha256Hex and hmacSha256Base64 need a shared secret");
+    }
+    return problems;
+  });
+}

@@ -1,0 +1,96 @@
+import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
+import type { Handshake, HandshakeAnswer } from "../handshake.ts";
+import type { ProviderFile } from "./provider-file.schema.ts";
+import { maxEchoLength, template, type Template } from "./template.ts";
+
+type Declared = NonNullable<ProviderFile["handshakes"]>[number];
+
+/** The handshakes of a file. Throws if a template is invalid. */
+export function handshakesOf({ handshakes = [] }: ProviderFile): readonly Handshake[] {
+  return handshakes.map(handshakeOf);
+}
+
+function handshakeOf(declared: Declared): Handshake {
+  const { method = "POST", verified: isSigned = true, when, adoptSecret, confirm } = declared;
+  const conditions = Object.entries(when).map(([place, value]) => ({ find: lookup(place), value }));
+  const findSecret = adoptSecret === undefined ? null : lookup(adoptSecret);
+  const confirmUrl =
+    confirm === undefined ? null : { find: lookup(confirm.from), hosts: confirm.hosts };
+  return {
+    method,
+    isSigned,
+    matches: (source) =>
+      conditions.every(({ find, value }) => {
+        const found = exactText(find(source));
+        return found !== null && (value === "*" ? found !== "" : found === value);
+      }),
+    answer: answerOf(declared.answer),
+    secretIn: (source) => (findSecret === null ? null : exactText(findSecret(source))),
+    confirmUrl:
+      confirmUrl === null
+        ? null
+        : (source) => ({ url: exactText(confirmUrl.find(source)), hosts: confirmUrl.hosts }),
+  };
+}
+
+function answerOf({
+  status = 200,
+  json,
+  text,
+  headers = {},
+}: Declared["answer"]): Handshake["answer"] {
+  const members = Object.entries(json ?? {}).map(
+    ([name, value]) =>
+      [name, typeof value === "string" ? template(value, "exact") : value] as const,
+  );
+  const plain = text === undefined ? null : template(text, "exact");
+  const headerTemplates = Object.entries(headers).map(
+    ([name, value]) => [name, template(value, "exact")] as const,
+  );
+  return (source, secret) => {
+    const filled = valuesOf(members, source, secret);
+    const echoed = valuesOf(headerTemplates, source, secret);
+    const line = plain === null ? "" : valueOf(plain, source, secret);
+    if (filled === null || echoed === null || line === null) return null;
+    if (!Object.values(echoed).every((value) => isHeaderValue(String(value)))) return null;
+    const answer = json === undefined ? plainAnswer(line) : jsonAnswer(filled);
+    return { status, headers: { ...answer.headers, ...textsOf(echoed) }, body: answer.body };
+  };
+}
+
+/** What a header may hold of what a stranger sent: visible ASCII. */
+function isHeaderValue(text: string): boolean {
+  return /^[\x21-\x7e]{1,1000}$/.test(text);
+}
+
+function jsonAnswer(members: object): Pick<HandshakeAnswer, "headers" | "body"> {
+  return { headers: { "content-type": "application/json" }, body: JSON.stringify(members) };
+}
+
+/** Never HTML: the text can come from anyone. */
+function plainAnswer(body: string): Pick<HandshakeAnswer, "headers" | "body"> {
+  return { headers: body === "" ? {} : { "content-type": "text/plain; charset=utf-8" }, body };
+}
+
+function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+}
+
+/** Null if a value is missing or too long. */
+function valuesOf(
+  members: readonly (readonly [string, Template | number | boolean])[],
+  source: PlaceSource,
+  secret: string | null,
+): Record<string, unknown> | null {
+  const values = members.map(
+    ([name, value]) =>
+      [name, typeof value === "object" ? valueOf(value, source, secret) : value] as const,
+  );
+  return values.some(([, value]) => value === null) ? null : Object.fromEntries(values);
+}
+
+function valueOf(compiled: Template, source: PlaceSource, secret: string | null): string | null {
+  const context = { source, event: "", type: "", ...(secret !== null && { secret }) };
+  const { text, isWhole } = compiled.render(context);
+  return isWhole && text.length <= maxEchoLength ? text : null;
+}

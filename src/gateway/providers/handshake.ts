@@ -1,0 +1,27 @@
+import type { PlaceSource } from "../signatures/place.ts";
+
+/** A request by which a service tests the URL, before it sends events or while it does. */
+export interface Handshake {
+  readonly method: "GET" | "POST";
+  /** Whether the service signs it. If so, it is answered only if it verifies. */
+  readonly isSigned: boolean;
+  readonly matches: (source: PlaceSource) => boolean;
+  /** Null if a value that must be echoed is missing, too long or not allowed there. */
+  readonly answer: (source: PlaceSource, secret: string | null) => HandshakeAnswer | null;
+  /** The secret that the service sends; null if it sends none. */
+  readonly secretIn: (source: PlaceSource) => string | null;
+  /** The URL to fetch as a confirmation, or null. */
+  readonly confirmUrl: ((source: PlaceSource) => ConfirmUrl) | null;
+}
+
+/** `hosts`: the only ones that are fetched from. */
+interface ConfirmUrl {
+  readonly url: string | null;
+  readonly hosts: readonly string[];
+}
+
+export interface HandshakeAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}

@@ -1,0 +1,19 @@
+/**
+ * The largest body that is parsed before its signature is verified. Only schemes that sign members of the payload do so.
+ */
+export const maxUnverifiedBytes = 1024 * 1024;
+
+/** Parses JSON when it is first asked for; undefined if it is too large or not JSON. Never throws. */
+export function payloadReader(bytes: Uint8Array): () => unknown {
+  let parsed: { readonly value: unknown } | undefined;
+  return () => (parsed ??= { value: parse(bytes) }).value;
+}
+
+function parse(bytes: Uint8Array): unknown {
+  if (bytes.length > maxUnverifiedBytes) return undefined;
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

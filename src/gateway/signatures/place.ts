@@ -1,0 +1,55 @@
+/** What a place is looked up in. */
+export interface PlaceSource {
+  readonly headers: Pick<Headers, "get">;
+  /** The URL as the provider knows it. */
+  readonly url: string;
+  /** The parsed payload; undefined if it cannot be parsed. */
+  readonly payload: () => unknown;
+}
+
+/** Finds a value in a delivery; undefined if it is not there. */
+export type Lookup = (source: PlaceSource) => unknown;
+
+/** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */
+export function lookup(place: string): Lookup {
+  if (place === "payload") return ({ payload }) => payload();
+  if (place.startsWith("/")) {
+    const keys = pointerKeys(place);
+    return ({ payload }) => valueAt(payload(), keys);
+  }
+  const name = place.slice(place.indexOf(".") + 1);
+  if (place.startsWith("header.")) return ({ headers }) => headers.get(name) ?? undefined;
+  return ({ url }) => queryOf(url).get(name) ?? undefined;
+}
+
+/** The value at a place as exact text, without cleaning; null for anything but text, numbers and booleans. */
+export function exactText(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : null;
+}
+
+/** The keys of a JSON pointer (RFC 6901). */
+export function pointerKeys(pointer: string): readonly string[] {
+  const steps = pointer.split("/").slice(1);
+  return steps.map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** The value at a path of own keys of objects and indexes of arrays, or undefined. */
+export function valueAt(payload: unknown, keys: readonly string[]): unknown {
+  let value = payload;
+  for (const key of keys) {
+    if (typeof value !== "object" || value === null || !isOwn(value, key)) return undefined;
+    // Guarantee: the object has this key of its own. Own keys of arrays are their indexes and `length`.
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return value;
+}
+
+function isOwn(value: object, key: string): boolean {
+  return Object.hasOwn(value, key) && !(Array.isArray(value) && key === "length");
+}
+
+function queryOf(url: string): URLSearchParams {
+  const start = url.indexOf("?");
+  return new URLSearchParams(start < 0 ? "" : url.slice(start + 1));
+}

@@ -1,0 +1,144 @@
+import type {
+  BasicAuthScheme,
+  HmacScheme,
+  JwtScheme,
+  PublicKeyScheme,
+  SharedSecretScheme,
+  TextScheme,
+} from "./scheme.schema.ts";
+
+import { coversForm } from "./signed-text.ts";
+
+/** How a provider proves that a delivery comes from it, as data. The engine in `signature.ts` interprets it. */
+export type SignatureScheme =
+  HmacScheme | PublicKeyScheme | JwtScheme | SharedSecretScheme | BasicAuthScheme;
+
+export function isTextScheme(scheme: SignatureScheme): scheme is TextScheme {
+  return "signs" in scheme;
+}
+
+/** The places of the signature, in order of preference. */
+export function placesOf(scheme: SignatureScheme): readonly string[] {
+  if (scheme.kind === "basic-auth") return ["header.authorization"];
+  return typeof scheme.from === "string" ? [scheme.from] : scheme.from;
+}
+
+/** The headers that prove the origin, in lower case. Their values are secret or valid for a body. */
+export function signatureHeaders(scheme: SignatureScheme): readonly string[] {
+  return placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
+}
+
+/** The name of the header that a place is, or null if it is another place. */
+export function headerIn(place: string): string | null {
+  return place.startsWith("header.") ? place.slice("header.".length) : null;
+}
+
+/** The templates of the signed text. Empty for AWS SNS's lines. */
+export function signedTemplates({ signs }: TextScheme): readonly string[] {
+  if (typeof signs === "string") return [signs];
+  return "lines" in signs ? [] : signs;
+}
+
+/** The allowed difference between the signed time and now; null if the scheme has no time. */
+export function toleranceOf(scheme: SignatureScheme): number | null {
+  if (isTextScheme(scheme)) return scheme.timestamp?.toleranceSeconds ?? null;
+  return scheme.kind === "jwt" ? (scheme.toleranceSeconds ?? null) : null;
+}
+
+/** Whether the body has the token, so that its claims can be the payload. */
+export function isTokenInBody({ from }: Pick<JwtScheme, "from">): boolean {
+  return from === "body" || from.startsWith("/");
+}
+
+/** Whether the secret must be kept secret: with a public key or an account's name, nobody can sign. */
+export function hasSharedSecret(scheme: SignatureScheme): boolean {
+  if (hasFetchedKey(scheme)) return false;
+  return scheme.kind === "hmac" || isWeak(scheme) || (scheme.kind === "jwt" && isSymmetric(scheme));
+}
+
+/** Whether the service publishes its key, so that only the service can sign. */
+export function hasFetchedKey(scheme: SignatureScheme): boolean {
+  return "key" in scheme && scheme.key !== undefined;
+}
+
+export function isSymmetric({ algorithms }: Pick<JwtScheme, "algorithms">): boolean {
+  return algorithms.every((algorithm) => algorithm.startsWith("HS"));
+}
+
+/** Whether the proof is a secret that each delivery contains, instead of a signature. */
+export function isWeak(scheme: SignatureScheme): boolean {
+  return scheme.kind === "shared-secret" || scheme.kind === "basic-auth";
+}
+
+/** Whether the signature covers the URL or a part of it. */
+export function signsUrl(scheme: TextScheme): boolean {
+  return signedTemplates(scheme).some((template) => /\{(?:url|path|query\.[^}]*)\}/.test(template));
+}
+
+/** Whether the signature may cover the body as JSON without white space. */
+export function signsCompactJson(scheme: SignatureScheme): boolean {
+  return isTextScheme(scheme) && signedTemplates(scheme).includes("{compactJson}");
+}
+
+/**
+ * Whether the signature covers the whole body, so that no byte of it can be changed. A CRC-32 does not: other bodies with the same one are easy
+ * to find.
+ */
+export function coversBody(scheme: SignatureScheme): boolean {
+  if (scheme.kind === "jwt") return scheme.bodyHash !== undefined || isTokenInBody(scheme);
+  if (!isTextScheme(scheme)) return false;
+  const templates = signedTemplates(scheme);
+  const covering = /\{(?:body|compactJson|bodySha256|form|sortedForm)\}/;
+  return templates.length > 0 && templates.every((template) => covering.test(template));
+}
+
+/** Whether the signature covers each place of the body. A form can be split into other fields with the same text. */
+export function coversBodyPlaces(scheme: SignatureScheme): boolean {
+  return coversBody(scheme) && !(isTextScheme(scheme) && signedTemplates(scheme).some(coversForm));
+}
+
+/** The places whose values the signature covers by themselves, besides the body. */
+export function signedPlaces(scheme: SignatureScheme): readonly string[] {
+  if (!isTextScheme(scheme)) return [];
+  const { signs, timestamp, id } = scheme;
+  const named = signedTemplates(scheme).flatMap((template) =>
+    Array.from(
+      template.matchAll(/\{((?:header\.|query\.|\/)[^{}]*)\}/g),
+      ([, place = ""]) => place,
+    ),
+  );
+  const lines = typeof signs === "object" && "lines" in signs ? signs.lines : [];
+  const isNamed = (name: string) =>
+    signedTemplates(scheme).some((text) => text.includes(`{${name}}`));
+  return [
+    ...named,
+    ...lines,
+    ...(id !== undefined && isNamed("id") ? [id] : []),
+    ...(timestamp?.from !== undefined && isNamed("timestamp") ? [timestamp.from] : []),
+  ];
+}
+
+/** Whether verification reads members of the payload, before it is known who sent it. */
+export function readsPayload(scheme: SignatureScheme): boolean {
+  const { id, timestamp } = isTextScheme(scheme) ? scheme : {};
+  const key = "key" in scheme ? scheme.key?.from : undefined;
+  const account = "secretAt" in scheme ? scheme.secretAt : undefined;
+  const places = [...placesOf(scheme), ...signedPlaces(scheme), id, timestamp?.from, key, account];
+  return places.some((place) => place?.startsWith("/") === true || place === "payload");
+}
+
+/** The headers that verification reads besides those that prove the origin, in lower case. */
+export function readHeadersOf(scheme: SignatureScheme): readonly string[] {
+  const { id, timestamp } = isTextScheme(scheme) ? scheme : {};
+  const key = "key" in scheme ? scheme.key : undefined;
+  const secret = secretPlacesOf(scheme);
+  const places = [...signedPlaces(scheme), id, timestamp?.from, key?.from];
+  const read = places.filter((place) => place !== undefined && !secret.includes(place));
+  return [...new Set(read.flatMap((place) => headerIn(place ?? "") ?? []))];
+}
+
+/** The places that hold a signature or the secret: nothing may copy their values. */
+export function secretPlacesOf(scheme: SignatureScheme): readonly string[] {
+  const account = "secretAt" in scheme ? scheme.secretAt : undefined;
+  return [...placesOf(scheme), ...(account === undefined ? [] : [account])];
+}

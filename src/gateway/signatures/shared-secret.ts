@@ -1,0 +1,55 @@
+import { sameText } from "./constant-time.ts";
+import { exactText, lookup } from "./place.ts";
+import { payloadReader } from "./payload-reader.ts";
+import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
+import type {
+  RoleSecret,
+  SignatureRejection,
+  SignedRequest,
+  Verification,
+} from "./verification.ts";
+
+type ReadSecret = (
+  request: SignedRequest,
+) => { readonly sent: string | Uint8Array } | { readonly rejection: SignatureRejection };
+
+/**
+ * Verifies secrets that are sent with each delivery. They are weaker than signatures: they do not cover the body,
+ * and anyone who sees one delivery can forge others.
+ */
+export function tokenVerifier(
+  scheme: SharedSecretScheme | BasicAuthScheme,
+  secrets: readonly RoleSecret[],
+): (request: SignedRequest) => Verification {
+  const read = scheme.kind === "basic-auth" ? readBasic : secretReader(scheme);
+  return (request) => {
+    const found = read(request);
+    if ("rejection" in found) return found;
+    const matches = secrets.filter(({ secret }) => sameText(found.sent, secret));
+    const [match] = matches;
+    if (match === undefined) return { rejection: "wrong-signature" };
+    const { bytes } = request;
+    return { verified: { bytes, signedBytes: bytes, signedWith: match.role } };
+  };
+}
+
+function secretReader({ from, prefix = "" }: SharedSecretScheme): ReadSecret {
+  const find = lookup(from);
+  return ({ headers, url, bytes }) => {
+    const value = find({ headers, url, payload: payloadReader(bytes) });
+    if (value === undefined) return { rejection: "missing-signature" };
+    const text = exactText(value) ?? "";
+    if (!text.startsWith(prefix) || text === prefix) return { rejection: "malformed-signature" };
+    return { sent: text.slice(prefix.length) };
+  };
+}
+
+/** RFC 7617. The name of the scheme has any case. */
+const readBasic: ReadSecret = ({ headers }) => {
+  const value = headers.get("authorization");
+  if (value === null) return { rejection: "missing-signature" };
+  const [, encoded = ""] = /^basic ([A-Za-z0-9+/]{1,2000}={0,2})$/i.exec(value) ?? [];
+  const sent = Buffer.from(encoded, "base64");
+  const isCanonical = encoded !== "" && sent.toString("base64") === encoded;
+  return isCanonical ? { sent } : { rejection: "malformed-signature" };
+};

@@ -1,0 +1,52 @@
+/** A webhook secret shorter than this can be guessed. */
+export const leastSecretLength = 16;
+
+/**
+ * Secrets in the documentation of services and of Skyhook, and in Skyhook's tests: anyone can sign with them. Shorter
+ * ones are rejected for their length.
+ */
+const documentedSecrets: ReadonlySet<string> = new Set([
+  // The services' documentation and libraries.
+  "It's a Secret to Everybody",
+  "8f742231b10e8888abcd99yyyzzz85a5",
+  "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  "whsec_plJ3nmyCDGBKInavdOK15jsl",
+  "whsec_RdvaYFYUXuIFuEbvZHwMfYFhUf7aMYjYcmM24+Aj40c=",
+  "44782DEF547AAA06C910C43932B1EB0C71FC68D9D0C057550C48EC2ACF6BA056",
+  "SamplePrimaryKey",
+  "5mEzn9C-I28UtwOjZJtFoob0sAAFZ95GbZkqj4y3i0I",
+  "ED7D658C-D8EB-4941-948B-3973214F2D49",
+  "yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy",
+  "00000000-aaaa-4bbb-8ccc-dddddddddddd",
+  "8c570fa6dd201bb328f1c1eac23a96d8",
+  "key-3ax6xnjp29jd6fds4gc373sgvjxteol0",
+  "secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl",
+  "pdl_ntfset_01gkpjp8bkm3tm53kdgkx6sms7_6h3qd3uFSi9YCD3OLYAShQI90XTI5vEI",
+  "lDQHScfUeXUKaQRNF+8XIiDKZ7XX3itBAYzwU0TARw8lJqRnkKl2iB1anSb0Z+IK",
+  "dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ==",
+  // Skyhook's documentation and tests.
+  "a-secret-you-chose",
+  "d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c",
+  "7a485448a9dbad87c5ba8a9d6b8bb4cb2f5dd8c8c9e4a3a1",
+  "cal-webhook-secret",
+  "gitlab-secret-token-0123456789",
+  "hush-hush-client-secret",
+  "lemon-signing-secret",
+  "lin_wh_0123456789abcdefABCDEF",
+  "mux-signing-secret-0123456789",
+  "okta-event-hook-secret-0123456789",
+  "onfido-webhook-token",
+  "plaid-client-id:plaid-secret",
+  "sanity-webhook-secret",
+  "sk_test_0123456789abcdef0123456789abcdef01234567",
+  "telegram_secret-token_0123",
+  "webflow-webhook-secret-0123456789",
+  "0123456789abcdef0123456789abcdef",
+  "wh_0123456789abcdef",
+  "zoom-webhook-secret-token",
+]);
+
+/** Whether a shared secret is a published example. */
+export function isDocumentedSecret(secret: string): boolean {
+  return documentedSecrets.has(secret.trim());
+}

@@ -1,0 +1,23 @@
+import { Type } from "@sinclair/typebox";
+
+import { documented, text } from "../../web/rest/schema.ts";
+
+const time = "2026-11-21T08:00:00Z";
+
+/** The query of `readSpan`, for at most `maxPoints` steps. */
+export const spanQuery = (maxPoints: number) =>
+  documented(
+    Type.Object({
+      from: Type.Optional(text("A time with an offset. Default: an hour before `to`.", time)),
+      to: Type.Optional(text("A time with an offset. Default: now.", time)),
+      step: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: 86_400,
+          multipleOf: 60,
+          default: 60,
+          description: `Seconds per step, for at most ${maxPoints} steps.`,
+        }),
+      ),
+    }),
+  );

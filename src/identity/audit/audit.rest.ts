@@ -1,0 +1,89 @@
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
+import { invalidParameter, textFilter, timeRange } from "../../web/rest/query.ts";
+import {
+  documented,
+  instant,
+  nullable,
+  prefixedId,
+  schemaOf,
+  text,
+  word,
+} from "../../web/rest/schema.ts";
+import { servePage } from "../../web/rest/serve.ts";
+
+import type { Audit, AuditFilters } from "./audit.ts";
+import { type AuditAction, auditActions, type AuditEntry } from "./audit-entry.ts";
+
+const auditPageSchema = pageOf(
+  schemaOf<AuditEntry>()("AuditEntry", "Who did what, and when.", {
+    id: prefixedId<AuditEntry["id"]>("aud_", { description: "The entry's id." }),
+    createdAt: instant({ description: "When it was done." }),
+    actor: text("The id of the user or client who did it."),
+    action: word(auditActions, { description: "What was done." }),
+    subject: text("What it was done to.", "deploys"),
+    detail: nullable(text("What changed; null if the action says it.")),
+  }),
+);
+
+const auditQuery = documented(
+  Type.Object({
+    ...pageParameters,
+    action: Type.Optional(
+      text("Only this action, or all that start with the text before `*`.", "session.*"),
+    ),
+    actor: Type.Optional(text("Only what this user or client did.", "oidc:ada")),
+    subject: Type.Optional(text("Only what was done to this.", "deploys")),
+    from: Type.Optional(instant({ description: "Only entries of this time or later." })),
+    to: Type.Optional(instant({ description: "Only entries before this time." })),
+  }),
+);
+
+function filtersOf(query: URLSearchParams): AuditFilters {
+  return {
+    ...timeRange(query),
+    actions: actionsIn(query),
+    actor: textFilter(query, "actor"),
+    subject: textFilter(query, "subject"),
+  };
+}
+
+/** Throws `invalid-parameter` for an unknown action, so that a typing error is not an empty list. */
+function actionsIn(query: URLSearchParams): readonly AuditAction[] | undefined {
+  const wanted = textFilter(query, "action");
+  if (wanted === undefined || wanted === "*") return undefined;
+  const found = auditActions.filter((action) =>
+    wanted.endsWith("*") ? action.startsWith(wanted.slice(0, -1)) : action === wanted,
+  );
+  if (found.length > 0) return found;
+  const detail = `Must be one of: ${auditActions.join(", ")}; or the beginning of some and *`;
+  throw invalidParameter("action", detail);
+}
+
+export const auditRest = (audit: Audit, authenticated: Authenticated) =>
+  new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
+    "",
+    async (exchange) => {
+      const ctx = await authenticated(exchange);
+      return servePage(exchange, "aud_", (page, query) => audit.list(ctx, page, filtersOf(query)));
+    },
+    {
+      query: auditQuery,
+      response: {
+        200: documentedHeaders(auditPageSchema, linkHeaders),
+        ...problemResponses(401, 403),
+      },
+      detail: {
+        operationId: "listAudit",
+        tags: ["Operations"],
+        security: bearer,
+        summary: "List who did what",
+        description: "Newest first. All filters must match. For admins.",
+      },
+    },
+  );

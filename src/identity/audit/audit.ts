@@ -1,0 +1,53 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Context, requireAdmin } from "../../base/context.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import type { TimeRange } from "../../db/part.ts";
+import { merged } from "../../db/merge.ts";
+import { paginate } from "../../db/paginate.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import { auditPages, insertAudit } from "./audit.sql.ts";
+import type { AuditAction, AuditEntry } from "./audit-entry.ts";
+
+/** Which entries to list. Undefined means any. */
+export interface AuditFilters extends TimeRange {
+  readonly actions?: readonly AuditAction[] | undefined;
+  readonly actor?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** The list of who did what. */
+export interface Audit {
+  /** The write that records an action, for the transaction of that action. */
+  entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
+  /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
+  list(ctx: Context, request: PageRequest, filters?: AuditFilters): Promise<Page<AuditEntry>>;
+}
+
+const maxDetailLength = 500;
+
+export function audit(storage: Storage, clock: Clock, makeId: MakeId): Audit {
+  return {
+    entry({ actor }, action, subject, detail) {
+      const now = clock.now();
+      return write(insertAudit, {
+        id: makeId("aud", now),
+        createdAt: new Date(now),
+        actor: actor.id,
+        action,
+        subject,
+        detail: detail?.slice(0, maxDetailLength) ?? null,
+      });
+    },
+    list(ctx, request, { actions, actor, subject, from, to } = {}) {
+      requireAdmin(ctx);
+      const entriesOf = (action?: AuditAction) =>
+        auditPages(storage, { action, actor, subject }, { from, to });
+      // One list per action, each by its index.
+      const source = actions === undefined ? entriesOf() : merged(actions.map(entriesOf));
+      return paginate(source, request);
+    },
+  };
+}

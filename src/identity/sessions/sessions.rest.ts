@@ -1,0 +1,162 @@
+import { Elysia } from "elysia";
+
+import type { Session } from "../../base/context.ts";
+import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import type { AddressOf } from "../../web/rest/client-address.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { readJson } from "../../web/rest/json-body.ts";
+import { pageQuery } from "../../web/rest/page.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
+import { requestIdOf } from "../../web/rest/request-id.ts";
+import { type Exchange, servePage } from "../../web/rest/serve.ts";
+import type { ConsoleCodes } from "../auth/console-codes.ts";
+
+import {
+  sessionPageSchema,
+  sessionParams,
+  sessionSchema,
+  signedOutSchema,
+  signInSchema,
+} from "./session.schema.ts";
+import type { ConsoleSession } from "./session.ts";
+import type { SessionCookies } from "./session-cookie.ts";
+import type { Sessions } from "./sessions.ts";
+
+interface Parts {
+  readonly sessions: Sessions;
+  readonly cookies: SessionCookies;
+  readonly consoleCodes: ConsoleCodes;
+  /** The session of a token. */
+  readonly authenticate: (request: Request) => Promise<Session>;
+  readonly authenticated: Authenticated;
+  readonly addressOf: AddressOf;
+}
+
+/** The session of this browser, and those of all operators. */
+export const sessionsRest = (parts: Parts) => {
+  const { sessions, cookies, consoleCodes, authenticate, authenticated, addressOf } = parts;
+
+  /** Who signs in: with a code, or with the token of the request. */
+  async function credentials(request: Request, address: string) {
+    if (request.headers.has("authorization")) {
+      const { actor, expiresAt } = await authenticate(request);
+      return { actor, endsAt: expiresAt };
+    }
+    const body = await readJson(request, address);
+    const { code }: { code?: unknown } = typeof body === "object" && body !== null ? body : {};
+    return { actor: await consoleCodes.redeem(typeof code === "string" ? code : ""), endsAt: null };
+  }
+
+  function setCookie({ request, set }: Exchange, cookie: string | null, session?: ConsoleSession) {
+    set.headers["cache-control"] = "no-store";
+    set.headers["set-cookie"] = cookies.write(request, cookie, session);
+  }
+
+  return new Elysia({ name: "sessions" })
+    .post(
+      "/v1/auth/session",
+      async (exchange): Promise<ConsoleSession> => {
+        const { request, set } = exchange;
+        set.headers["cache-control"] = "no-store";
+        // Another site must not sign this browser in as somebody else.
+        cookies.requireOwnSite(request);
+        const address = addressOf(exchange);
+        const { cookie, session } = await sessions.open({
+          ...(await credentials(request, address)),
+          address,
+          userAgent: request.headers.get("user-agent") ?? "",
+          requestId: requestIdOf(set.headers),
+          replaced: cookies.read(request),
+        });
+        setCookie(exchange, cookie, session);
+        return session;
+      },
+      {
+        parse: "none",
+        body: signInSchema,
+        response: { 200: sessionSchema, ...problemResponses(401, 403, 413, 415) },
+        detail: {
+          operationId: "openSession",
+          tags: ["Authentication"],
+          security: [],
+          summary: "Sign in to the console",
+          description:
+            "Stores a session in a cookie, with a one-time code of `skyhook console` or with the token of the request. For the console: needs its header `X-Skyhook-Console`.",
+        },
+      },
+    )
+    .get(
+      "/v1/auth/session",
+      async ({ request, set }): Promise<ConsoleSession> => {
+        set.headers["cache-control"] = "no-store";
+        return sessions.read(cookies.read(request) ?? "");
+      },
+      {
+        response: { 200: sessionSchema, ...problemResponses(401) },
+        detail: {
+          operationId: "getSession",
+          tags: ["Authentication"],
+          security: [],
+          summary: "Read the session of this browser",
+        },
+      },
+    )
+    .delete(
+      "/v1/auth/session",
+      async (exchange): Promise<{ readonly ended: boolean }> => {
+        cookies.requireOwnSite(exchange.request);
+        const cookie = cookies.read(exchange.request);
+        const ended = cookie !== null && (await sessions.close(cookie));
+        setCookie(exchange, null);
+        return { ended };
+      },
+      {
+        parse: "none",
+        response: { 200: signedOutSchema, ...problemResponses(403) },
+        detail: {
+          operationId: "closeSession",
+          tags: ["Authentication"],
+          security: [],
+          summary: "Sign out of the console",
+        },
+      },
+    )
+    .get(
+      "/v1/sessions",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "ses_", (page) => sessions.list(ctx, page));
+      },
+      {
+        query: pageQuery,
+        response: {
+          200: documentedHeaders(sessionPageSchema, linkHeaders),
+          ...problemResponses(401, 403),
+        },
+        detail: {
+          operationId: "listSessions",
+          tags: ["Operations"],
+          security: bearer,
+          summary: "List the sessions of the console",
+          description: "Newest first. For admins.",
+        },
+      },
+    )
+    .delete(
+      "/v1/sessions/:id",
+      async (exchange) => sessions.revoke(await authenticated(exchange), exchange.params.id),
+      {
+        parse: "none",
+        params: sessionParams,
+        response: { 200: sessionSchema, ...problemResponses(401, 403, 404) },
+        detail: {
+          operationId: "revokeSession",
+          tags: ["Operations"],
+          security: bearer,
+          summary: "End a session of the console",
+          description:
+            "Takes effect with the next request; a stream ends within a minute. For admins.",
+        },
+      },
+    );
+};

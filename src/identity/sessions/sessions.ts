@@ -1,0 +1,154 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Actor, type Context, requireAdmin, requireOperator } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import { paginate } from "../../db/paginate.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Audit } from "../audit/audit.ts";
+
+import type { ConsoleSession } from "./session.ts";
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  insertSession,
+  oldSessions,
+  sessionByHash,
+  sessionPages,
+} from "./sessions.sql.ts";
+
+/** Sessions of operators in the console, by cookie. They can be ended, unlike tokens. */
+export interface Sessions {
+  /**
+   * Opens a session for an operator. `replaced`: the cookie that the browser sent, whose session ends: a session
+   * never outlives the sign-in that follows it. Throws `insufficient-scope`.
+   */
+  open(opening: Opening): Promise<{ readonly cookie: string; readonly session: ConsoleSession }>;
+  /** The session of a cookie. Throws `invalid-token` if it has expired or ended. */
+  read(cookie: string): Promise<ConsoleSession>;
+  /** Ends the session of a cookie. Returns whether it existed. */
+  close(cookie: string): Promise<boolean>;
+  /** Newest first. For admins. */
+  list(ctx: Context, request: PageRequest): Promise<Page<ConsoleSession>>;
+  /** Ends a session. For admins. Throws `not-found`. */
+  revoke(ctx: Context, id: string): Promise<ConsoleSession>;
+}
+
+export interface Opening {
+  readonly actor: Actor;
+  /** When what it was opened with expires; null for a link. */
+  readonly endsAt: Date | null;
+  readonly address: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  readonly replaced: string | null;
+}
+
+/** The longest session. */
+export const sessionSeconds = 12 * 3_600;
+/** The oldest end before, so that a script that signs in for each request does not fill the database. */
+const maxSessionsPerActor = 200;
+/** More are left only by an earlier version. Later sign-ins end the others. */
+const maxEndedAtOnce = 100;
+const cookieBytes = 32;
+const maxUserAgentLength = 200;
+
+export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: MakeId): Sessions {
+  async function find(cookie: string): Promise<ConsoleSession | null> {
+    if (!/^[\w-]{43}$/.test(cookie)) return null;
+    const [found] = await storage.all(sessionByHash, { hash: hashOf(cookie) });
+    return found !== undefined && found.expiresAt.getTime() > clock.now() ? found : null;
+  }
+
+  /** Ends a session, and records that the one who had it did. */
+  function closing({ id, actor, roles, expiresAt }: ConsoleSession, detail?: string) {
+    const ctx = { actor: { id: actor, roles }, expiresAt, requestId: "" };
+    return [write(deleteSession, { id }), audit.entry(ctx, "session.closed", id, detail)] as const;
+  }
+
+  /** Ends a session and records it, once: another request may have ended it. */
+  async function end(session: ConsoleSession, detail?: string): Promise<void> {
+    const [, entry] = closing(session, detail);
+    await storage.atomically(write(deleteSession, { id: session.id }, "stop"), entry);
+  }
+
+  /** Leaves room for one session. */
+  async function endOldSessions(actor: Actor["id"]): Promise<void> {
+    const limits = { keep: maxSessionsPerActor - 1, limit: maxEndedAtOnce };
+    const old = await storage.all(oldSessions, { actor, now: new Date(clock.now()), ...limits });
+    await Promise.all(old.map((session) => end(session, "too many sessions")));
+  }
+
+  return {
+    async open({ actor, endsAt, address, userAgent, requestId, replaced }) {
+      const now = clock.now();
+      const longest = now + sessionSeconds * 1_000;
+      const expiresAt = new Date(Math.min(longest, endsAt?.getTime() ?? longest));
+      const ctx = { actor, expiresAt, requestId };
+      requireOperator(ctx);
+      const cookie = Buffer.from(crypto.getRandomValues(new Uint8Array(cookieBytes))).toString(
+        "base64url",
+      );
+      const session: ConsoleSession = {
+        id: makeId("ses", now),
+        actor: actor.id,
+        roles: actor.roles,
+        address,
+        userAgent: printable(userAgent),
+        createdAt: new Date(now),
+        expiresAt,
+      };
+      await endOldSessions(actor.id);
+      const former = replaced === null ? null : await find(replaced);
+      await storage.atomically(
+        write(deleteExpiredSessions, { now: new Date(now) }),
+        ...(former === null ? [] : closing(former, `replaced by ${session.id}`)),
+        write(insertSession, { ...session, hash: hashOf(cookie) }),
+        audit.entry(ctx, "session.opened", session.id, address),
+      );
+      return { cookie, session };
+    },
+    async read(cookie) {
+      const session = await find(cookie);
+      if (session !== null) return session;
+      throw new AppError("invalid-token", "The session has expired or was ended. Sign in again.");
+    },
+    async close(cookie) {
+      const session = await find(cookie);
+      if (session === null) return false;
+      await end(session);
+      return true;
+    },
+    async list(ctx, request) {
+      requireAdmin(ctx);
+      await storage.atomically(write(deleteExpiredSessions, { now: new Date(clock.now()) }));
+      return paginate(sessionPages(storage, {}), request);
+    },
+    async revoke(ctx, id) {
+      requireAdmin(ctx);
+      const unknown = new AppError("not-found", "No session has this id. It may have ended.");
+      if (!isSessionId(id)) throw unknown;
+      const [ended] = await storage.atomically(
+        write(deleteSession, { id }, unknown),
+        audit.entry(ctx, "session.revoked", id),
+      );
+      const [session] = ended.rows;
+      if (session === undefined) throw unknown;
+      return session;
+    },
+  };
+}
+
+function isSessionId(id: string): id is ConsoleSession["id"] {
+  return /^ses_[0-9a-f]{1,64}$/.test(id);
+}
+
+/** The cookie is random, so a plain hash cannot be searched. */
+function hashOf(cookie: string): string {
+  return new Bun.CryptoHasher("sha256").update(cookie).digest("hex");
+}
+
+function printable(text: string): string {
+  return text.replaceAll(/[^ -~]/g, "").slice(0, maxUserAgentLength);
+}

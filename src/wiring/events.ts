@@ -1,0 +1,84 @@
+import { bookingMessage, bookingsProvider } from "../booking/bookings/booking-event.ts";
+import { alertMessage, skyhookProvider } from "../gateway/alerts/alerts.ts";
+import type { Targets } from "../gateway/destinations/targets.ts";
+import type { Event } from "../gateway/event.ts";
+import { eventReplay } from "../gateway/events/event-replay.ts";
+import { type EventStreams, eventStreams } from "../gateway/events/event-streams.ts";
+import { type Events, events } from "../gateway/events/events.ts";
+import { replayRunner } from "../gateway/events/replay-runner.ts";
+import { type Replays, replays } from "../gateway/events/replays.ts";
+import { searchIndex } from "../gateway/events/search-index.ts";
+import type { Message } from "../gateway/notification.ts";
+import type { EventFeed } from "../gateway/notifications/channels/event-feed.ts";
+import type { Outbox } from "../gateway/notifications/outbox.ts";
+import { messagesOf } from "../gateway/providers/interpret.ts";
+import type { Registry } from "../gateway/providers/registry.ts";
+import { pruner } from "../gateway/retention/pruner.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import { reveals } from "../identity/audit/reveals.ts";
+
+import type { Platform } from "./platform.ts";
+
+export interface EventServices {
+  readonly events: Events;
+  /** Replays many events. */
+  readonly replays: Replays;
+  readonly eventStreams: EventStreams;
+}
+
+interface Parts {
+  readonly registry: Registry;
+  readonly audit: Audit;
+  readonly outbox: Outbox;
+  readonly eventFeed: EventFeed;
+  readonly targets: Targets;
+}
+
+/** Stored events: found, streamed, replayed and, after their time, deleted. */
+export function eventServices(platform: Platform, parts: Parts) {
+  const { config, storage, clock, log, makeId } = platform;
+  const { registry, audit, outbox, eventFeed, targets } = parts;
+  const pruning = pruner(
+    storage,
+    { eventDays: config.eventRetentionDays, bodyDays: config.bodyRetentionDays },
+    clock,
+    log,
+  );
+  const read = reveals({ storage, audit, clock, log });
+  const indexing = searchIndex(storage, clock, log);
+
+  /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
+  function messagesFor(event: Event): readonly Message[] {
+    if (event.provider === bookingsProvider) return [bookingMessage(event)];
+    if (event.provider === skyhookProvider) return [alertMessage(event)];
+    const provider = registry.provider(event.provider);
+    return provider === undefined ? [] : messagesOf(provider, event);
+  }
+
+  const replaying = eventReplay(storage, outbox, messagesFor, (id) => registry.provider(id));
+  const running = replayRunner({ storage, outbox, replaying, clock, log });
+  const services: EventServices = {
+    events: events(storage, indexing, outbox, replaying, targets, audit, read),
+    replays: replays({
+      storage,
+      index: indexing,
+      replaying,
+      audit,
+      clock,
+      makeId,
+      wake: () => running.wake(),
+    }),
+    eventStreams: eventStreams({ storage, eventFeed, audit, clock }),
+  };
+  return {
+    services,
+    async start() {
+      pruning.start();
+      indexing.start();
+      await running.start();
+    },
+    async stop() {
+      await Promise.all([pruning.stop(), indexing.stop(), running.stop()]);
+    },
+  };
+}

@@ -1,0 +1,170 @@
+import { systemResolve } from "../base/public-address.ts";
+import type { KeyRing } from "../base/sealing.ts";
+import { write } from "../db/statement.ts";
+import { alerts } from "../gateway/alerts/alerts.ts";
+import { type Destinations, destinations } from "../gateway/destinations/destinations.ts";
+import {
+  resealDestinations,
+  storeOperatorGateway,
+} from "../gateway/destinations/operator-gateway.ts";
+import { targets } from "../gateway/destinations/targets.ts";
+import { type IssueService, issues } from "../gateway/issues/issues.ts";
+import type { Feed } from "../gateway/notifications/channels/feed.ts";
+import { deleteDeliveriesTo } from "../gateway/notifications/deliveries.sql.ts";
+import {
+  type DestinationDeliveries,
+  destinationDeliveries,
+} from "../gateway/notifications/destination-deliveries.ts";
+import {
+  destinationHealth,
+  type DestinationHealthReader,
+} from "../gateway/notifications/destination-health.ts";
+import { queuesOf } from "../gateway/notifications/destination-health.sql.ts";
+import {
+  destinationLabels,
+  destinationMetrics,
+} from "../gateway/notifications/destination-metrics.ts";
+import { dispatcher } from "../gateway/notifications/dispatcher.ts";
+import { filterPreview, type PreviewFilter } from "../gateway/notifications/filter-preview.ts";
+import { notificationMetrics } from "../gateway/notifications/notification-metrics.ts";
+import { type Notifications, notifications } from "../gateway/notifications/notifications.ts";
+import { summariseWithout, undelivered } from "../gateway/notifications/notifications.sql.ts";
+import type { Registry } from "../gateway/providers/registry.ts";
+import { destinationLatency, type ReadLatency } from "../gateway/statistics/destination-latency.ts";
+import { providerStatus, silentAmong } from "../gateway/statistics/provider-status.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import type { TestLimiter } from "../identity/limiter.ts";
+
+import type { Platform } from "./platform.ts";
+
+export interface NotificationServices {
+  readonly notifications: Notifications;
+  readonly feed: Feed;
+  readonly destinations: Destinations;
+  readonly destinationDeliveries: DestinationDeliveries;
+  readonly destinationHealth: DestinationHealthReader;
+  readonly readLatency: ReadLatency;
+  readonly previewFilter: PreviewFilter;
+  readonly issues: IssueService;
+}
+
+interface Parts {
+  readonly registry: Registry;
+  readonly audit: Audit;
+  readonly tests: TestLimiter;
+  /** Keys for the hashes of requests. */
+  readonly hashKeys: () => KeyRing;
+  /** Called when polling the database finds new notifications. */
+  readonly onNews: () => void;
+}
+
+/** Destinations, the deliveries to them, and the issues and alerts of operators. */
+export async function notificationServices(
+  platform: Platform,
+  { registry, audit, tests, hashKeys, onNews }: Parts,
+) {
+  const { config, storage, clock, log, metrics, makeId, keys } = platform;
+  const now = () => clock.now();
+  const rules = { allowsPrivate: config.destinationsAllowPrivate };
+  const known = targets({
+    storage,
+    log,
+    clock,
+    rules,
+    resolve: systemResolve,
+    keys: () => keys,
+  });
+  const labelOf = destinationLabels();
+  destinationMetrics(metrics, {
+    targets: known,
+    labelOf,
+    readQueues: (ids) => storage.all(queuesOf, { ids }),
+    now,
+  });
+  const { outbox, feed, eventFeed, ...dispatching } = dispatcher(
+    {
+      ...platform,
+      metrics: notificationMetrics(metrics, () => storage.all(undelivered, {}), now, labelOf),
+      targets: known,
+      onNews,
+    },
+    { logs: config.logLevel === "debug" || config.logLevel === "info" },
+  );
+  const managed = destinations({
+    storage,
+    clock,
+    makeId,
+    rules,
+    keys: () => keys,
+    hashKeys,
+    audit,
+    changed: () => dispatching.refresh(),
+    removing: (destinationId) => [
+      write(summariseWithout, { destinationId }),
+      write(deleteDeliveriesTo, { destinationId }),
+    ],
+  });
+  const alerting = alerts({
+    storage,
+    outbox,
+    targets: known,
+    silentProviders: () => silentAmong(storage, registry, now()),
+    clock,
+    log,
+    makeId,
+  });
+  const services: NotificationServices = {
+    notifications: notifications(storage),
+    feed,
+    destinations: managed,
+    destinationDeliveries: destinationDeliveries({
+      storage,
+      clock,
+      makeId,
+      destinations: managed,
+      targets: known,
+      outbox,
+      audit,
+      tests,
+    }),
+    destinationHealth: destinationHealth(storage, clock),
+    readLatency: destinationLatency(storage, managed),
+    previewFilter: filterPreview(storage),
+    issues: issues({
+      storage,
+      targets: known,
+      statuses: () =>
+        Promise.all(Array.from(registry, (one) => providerStatus(storage, one, now()))),
+      clock,
+      outbox,
+      audit,
+    }),
+  };
+  // Before the first event: a notification is stored with its deliveries.
+  await dispatching.refresh();
+
+  return {
+    services,
+    outbox,
+    targets: known,
+    eventFeed,
+    /** Makes the destination of this server's settings. */
+    async prepare() {
+      await storeOperatorGateway(storage, config, keys, now());
+      await resealDestinations(storage, keys);
+      await dispatching.refresh();
+    },
+    async start() {
+      await dispatching.start();
+      alerting.start();
+    },
+    /** Ends the streams. */
+    close() {
+      feed.close();
+      eventFeed.close();
+    },
+    async stop() {
+      await Promise.all([dispatching.stop(), alerting.stop()]);
+    },
+  };
+}

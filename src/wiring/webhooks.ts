@@ -1,0 +1,164 @@
+import { version } from "../base/version.ts";
+import { logAccess } from "../config/api-access.ts";
+import { takenIds } from "../config/providers.ts";
+import type { SecretStore } from "../config/secrets.ts";
+import { minuteMs } from "../gateway/delivery-count.ts";
+import { type Rejections, rejections } from "../gateway/diagnosis/rejections.ts";
+import type { Outbox } from "../gateway/notifications/outbox.ts";
+import { type Onboarding, onboarding } from "../gateway/onboarding/onboarding.ts";
+import type { Provider } from "../gateway/providers/provider.ts";
+import type { Registry } from "../gateway/providers/registry.ts";
+import type { EffectOf } from "../gateway/receive/effects.ts";
+import { type Receive, receiver } from "../gateway/receive/receive.ts";
+import { type Recover, recoverer } from "../gateway/receive/recover.ts";
+import { webhookMetrics } from "../gateway/receive/webhook-metrics.ts";
+import { deliveryLogOf } from "../gateway/reconcile/delivery-logs.ts";
+import { reconcileMetrics } from "../gateway/reconcile/reconcile-metrics.ts";
+import { type Reconciler, reconciler } from "../gateway/reconcile/reconciler.ts";
+import { schedule } from "../gateway/reconcile/schedule.ts";
+import { allReconciliations } from "../gateway/reconciliation.sql.ts";
+import { latency } from "../gateway/statistics/latency.ts";
+import { type Providers, providerStatuses } from "../gateway/statistics/provider-status.ts";
+import { type Statistics, statistics } from "../gateway/statistics/statistics.ts";
+import { secretUsesOf } from "../gateway/statistics/statistics.sql.ts";
+import { tally } from "../gateway/statistics/tally.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import { reveals } from "../identity/audit/reveals.ts";
+import type { FailureLimiter, TestLimiter } from "../identity/limiter.ts";
+
+import type { Platform } from "./platform.ts";
+
+export interface WebhookServices {
+  readonly receive: Receive;
+  /** Stores a delivery from a provider's log. */
+  readonly recover: Recover;
+  readonly reconciler: Reconciler;
+  readonly rejections: Rejections;
+  readonly providers: Providers;
+  readonly onboarding: Onboarding;
+  readonly statistics: Statistics;
+  /** The registered providers: built-in ones, then those of files. */
+  registered(): readonly Provider[];
+  /**
+   * Reads all provider files and webhook secrets again and returns the providers that changed, came or went. Throws if one is invalid
+   * or missing; everything then stays as it is.
+   */
+  reload(): readonly string[];
+}
+
+interface Parts {
+  readonly registry: Registry;
+  readonly secrets: SecretStore;
+  readonly limiter: FailureLimiter;
+  readonly tests: TestLimiter;
+  readonly audit: Audit;
+  readonly outbox: Outbox;
+  readonly effectOf: EffectOf;
+}
+
+/** Providers and their deliveries: received, rejected, or recovered from the provider's log. */
+export function webhookServices(
+  platform: Platform,
+  { registry, secrets, limiter, tests, audit, outbox, effectOf }: Parts,
+) {
+  const { config, storage, clock, log, metrics, tracer, makeId } = platform;
+  const withLog = config.providers.filter((id) => deliveryLogOf(id) !== undefined);
+  const runs = reconcileMetrics(metrics, withLog, () => storage.all(allReconciliations, {}));
+  const countedReceipts = webhookMetrics(metrics);
+  countedReceipts.registered(registry.ids());
+  const tallied = tally(storage, clock, log);
+  const acknowledged = latency(clock);
+  const rejected = rejections({
+    storage,
+    registry,
+    reveals: reveals({ storage, audit, clock, log }),
+    log,
+    clock,
+    makeId,
+  });
+  const receiving = {
+    storage,
+    effectOf,
+    registry,
+    limiter,
+    outbox,
+    rejections: rejected,
+    metrics: countedReceipts,
+    tally: tallied,
+    latency: acknowledged,
+    tracer,
+    log,
+    clock,
+    makeId,
+    adoptSecret(id: string, secret: string) {
+      // Another process may have stored one since this one read them.
+      if (secrets.webhookSecrets(id) === null) secrets.createWebhookSecret(id, secret);
+      registry.reload();
+      return registry.get(id)?.secrets?.current ?? null;
+    },
+  };
+  const receive = receiver(receiving);
+  const recover = recoverer(receiving);
+  const intervalMs = config.reconcileMinutes * minuteMs;
+  const reconciling = reconciler({
+    storage,
+    registry,
+    recover,
+    accessOf: (id) => logAccess(id, config, secrets),
+    metrics: runs,
+    intervalMs,
+    retentionDays: config.eventRetentionDays,
+    clock,
+    log,
+  });
+  const reconciliations = schedule({
+    reconciler: reconciling,
+    storage,
+    registry,
+    intervalMs,
+    clock,
+    log,
+  });
+
+  function reload(): readonly string[] {
+    const changed = registry.reload();
+    countedReceipts.registered(registry.ids());
+    return changed;
+  }
+
+  const services: WebhookServices = {
+    receive,
+    recover,
+    reconciler: reconciling,
+    rejections: rejected,
+    providers: providerStatuses(storage, registry, (id) => reconciling.isConfigured(id), clock),
+    onboarding: onboarding({
+      registry,
+      secrets,
+      async secretUses(provider) {
+        await tallied.write();
+        return storage.all(secretUsesOf, { provider });
+      },
+      folder: config.providersDir,
+      takenIds,
+      publicUrl: config.publicUrl,
+      reload,
+      receive,
+      tests,
+      storage,
+      audit,
+      clock,
+      log,
+    }),
+    statistics: statistics({ storage, latency: acknowledged, clock, version }),
+    registered: () => Array.from(registry, ({ provider }) => provider),
+    reload,
+  };
+  return {
+    services,
+    start: () => reconciliations.start(),
+    stop: () => reconciliations.stop(),
+    /** Writes the counts that are in memory. */
+    flush: () => tallied.stop(),
+  };
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+
+import { write } from "../../../src/db/statement.ts";
+import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { addFlight, post } from "../../support/flights.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { holdSeat, payer } from "../../support/payments.ts";
+
+const path = "/v1/api/bookings";
+const holdMs = 20 * 60_000;
+
+let app: TestApp;
+let pay: ReturnType<typeof payer>;
+beforeAll(async () => {
+  app = await startApp();
+  pay = payer(app);
+});
+afterAll(() => app.stop());
+
+let flights = 0;
+async function hold(): Promise<string> {
+  flights += 1;
+  const { id } = await addFlight(app, { flightNumber: `BH${flights}` });
+  return holdSeat(app, id);
+}
+
+const historyOf = async (id: string) =>
+  itemsOf((await json(await app.as("admin", `${path}/${id}`)))["history"]);
+const typesAndTitles = async (id: string) =>
+  (await historyOf(id)).map(({ type, title }) => [type, title]);
+const cancel = (id: string) => app.as("user", `${path}/${id}`, { method: "DELETE" });
+
+async function expire(id: string): Promise<void> {
+  app.clock.advance(holdMs);
+  await until(async () => {
+    app.clock.advance(100);
+    const { status } = await json(await app.as("admin", `${path}/${id}`));
+    return status === "expired";
+  });
+}
+
+const provider = "payment_processor";
+
+test("names the webhook event that caused each entry", async () => {
+  const id = await hold();
+  const failed = await pay("payment_intent.payment_failed", { booking: id });
+  const wrong = await pay("payment_intent.succeeded", { booking: id, amount: 1 });
+  const paid = await pay("payment_intent.succeeded", { booking: id, payment: "pi_h" });
+  const history = await historyOf(id);
+  const deleted = false;
+  expect(history.map(({ type, webhook }) => [type, webhook])).toEqual([
+    ["booking.held", null],
+    ["payment.failed", { provider, eventId: failed, deleted }],
+    ["payment.mismatch", { provider, eventId: wrong, deleted }],
+    ["payment.confirmed", { provider, eventId: paid, deleted }],
+    ["booking.confirmed", { provider, eventId: paid, deleted }],
+  ]);
+  // The booking's own event.
+  expect(history.at(-1)).toMatchObject({ eventId: expect.not.stringMatching(paid) });
+});
+
+test("marks a webhook event that retention has deleted", async () => {
+  const id = await hold();
+  const paid = await pay("payment_intent.succeeded", { booking: id });
+  // Guarantee: the gateway makes ids with this prefix.
+  const eventId = paid as `evt_${string}`;
+  await app.services.storage.atomically(write(deleteSettledEvent, { id: eventId }));
+  expect((await historyOf(id)).slice(-1)).toMatchObject([
+    { type: "booking.confirmed", webhook: { provider, eventId, deleted: true } },
+  ]);
+});
+
+test("shows how far a refund was at each event", async () => {
+  const id = await hold();
+  const money = { booking: id, payment: `pi_of_${id}` };
+  await pay("payment_intent.succeeded", money);
+  await cancel(id);
+  const part = await pay("charge.refunded", { ...money, amount: 20_000 });
+  const rest = await pay("charge.refunded", { ...money, amount: 49_950 });
+  expect((await historyOf(id)).slice(-3)).toMatchObject([
+    { type: "refund.pending", webhook: null },
+    {
+      type: "refund.partial",
+      title: "Refunded USD 200.00 in all, of USD 499.50 due",
+      webhook: { eventId: part },
+    },
+    {
+      type: "refund.succeeded",
+      title: "Refunded USD 499.50 in all, of USD 499.50 due",
+      webhook: { eventId: rest },
+    },
+  ]);
+});
+
+test("shows a refund before the cancellation as one that was not due", async () => {
+  const id = await hold();
+  const money = { booking: id, payment: `pi_of_${id}` };
+  await pay("payment_intent.succeeded", money);
+  await pay("charge.refunded", { ...money, amount: 20_000 });
+  expect((await typesAndTitles(id)).at(-1)).toEqual([
+    "refund.succeeded",
+    "Refunded USD 200.00 in all, none was due",
+  ]);
+});
+
+test("shows a payment after the expiry as one that took seats again", async () => {
+  const id = await hold();
+  await expire(id);
+  await pay("payment_intent.succeeded", { booking: id });
+  expect(await typesAndTitles(id)).toEqual([
+    ["booking.held", "Held: 1 seat for USD 499.50"],
+    ["booking.expired", "Hold expired; seats released"],
+    ["payment.confirmed", "Paid USD 499.50"],
+    ["booking.confirmed", "Paid; seats taken again; booking confirmed"],
+  ]);
+});
+
+test("is in GraphQL for admins, as in REST, and null for the owner", async () => {
+  const id = await hold();
+  await pay("payment_intent.succeeded", { booking: id });
+  const query = `query ($id: ID!) { booking(bookingId: $id) {
+    history { at type title actor eventId webhook { provider eventId deleted } notifications { title } }
+  } }`;
+  const ask = async (role: "user" | "admin") =>
+    json(await app.as(role, "/graphql", post({ query, variables: { id } })));
+  const history = (await historyOf(id)).map((entry) => ({
+    ...entry,
+    notifications: itemsOf(entry["notifications"]).map(({ title }) => ({ title })),
+  }));
+  expect(history).toHaveLength(3);
+  expect(await ask("admin")).toEqual({ data: { booking: { history } } });
+  expect(await ask("user")).toEqual({ data: { booking: { history: null } } });
+});

@@ -1,0 +1,287 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { bookingsPath as path } from "../../support/bookings.ts";
+import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
+import { ask } from "../../support/graphql.ts";
+import { itemsOf } from "../../support/operator.ts";
+
+const hourMs = 3_600_000;
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+describe("a booking request", () => {
+  const good = () => bookingBody(1);
+  const withPassenger = (fields: object) => ({
+    ...good(),
+    passengers: [{ ...passenger(), ...fields }],
+  });
+  const without = (field: string) => ({ ...good(), [field]: undefined });
+  const send = (body: unknown, headers = {}) => app.as("user", path, post(body, headers), "ada");
+
+  test.each([
+    ["invalid JSON", "{", "invalid-body", ""],
+    ["an empty body", "", "invalid-body", ""],
+    ["an array", [], "invalid-body", ""],
+    ["null", null, "invalid-body", ""],
+    ["a string as flightId", { ...good(), flightId: "1" }, "invalid-body", "/flightId"],
+    ["a fraction as flightId", { ...good(), flightId: 1.5 }, "invalid-body", "/flightId"],
+    ["null as flightId", { ...good(), flightId: null }, "invalid-body", "/flightId"],
+    ["an object as passengers", { ...good(), passengers: {} }, "invalid-body", "/passengers"],
+    [
+      "a string as a passenger",
+      { ...good(), passengers: ["Ada"] },
+      "invalid-body",
+      "/passengers/0",
+    ],
+    [
+      "a number as a name",
+      withPassenger({ firstName: 1 }),
+      "invalid-body",
+      "/passengers/0/firstName",
+    ],
+    [
+      "a number as paymentMethod",
+      { ...good(), paymentMethod: 1 },
+      "invalid-body",
+      "/paymentMethod",
+    ],
+    ["no flightId", without("flightId"), "validation-failed", "/flightId"],
+    ["no passengers", without("passengers"), "validation-failed", "/passengers"],
+    ["no contactEmail", without("contactEmail"), "validation-failed", "/contactEmail"],
+    ["no paymentMethod", without("paymentMethod"), "validation-failed", "/paymentMethod"],
+    ["flightId 0", { ...good(), flightId: 0 }, "validation-failed", "/flightId"],
+    ["0 passengers", bookingBody(1, 0), "validation-failed", "/passengers"],
+    ["10 passengers", bookingBody(1, 10), "validation-failed", "/passengers"],
+    [
+      "an unknown paymentMethod",
+      { ...good(), paymentMethod: "cash" },
+      "validation-failed",
+      "/paymentMethod",
+    ],
+    [
+      "a contactEmail without @",
+      { ...good(), contactEmail: "ada" },
+      "validation-failed",
+      "/contactEmail",
+    ],
+    [
+      "a contactEmail that is too long",
+      { ...good(), contactEmail: `${"a".repeat(64)}@${"b".repeat(250)}.com` },
+      "validation-failed",
+      "/contactEmail",
+    ],
+    [
+      "no first name",
+      withPassenger({ firstName: undefined }),
+      "validation-failed",
+      "/passengers/0/firstName",
+    ],
+    [
+      "an empty name",
+      withPassenger({ lastName: "" }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "a blank name",
+      withPassenger({ lastName: "  " }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "a name of Unicode white space",
+      withPassenger({ lastName: "\u00a0\u3000\u2028\ufeff" }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "a name of 61 characters",
+      withPassenger({ lastName: "a".repeat(61) }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "NUL in a name",
+      withPassenger({ lastName: "a\u0000" }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "a line break in a name",
+      withPassenger({ lastName: "a\nb" }),
+      "validation-failed",
+      "/passengers/0/lastName",
+    ],
+    [
+      "a birth date that does not exist",
+      withPassenger({ dateOfBirth: "1990-02-30" }),
+      "validation-failed",
+      "/passengers/0/dateOfBirth",
+    ],
+    [
+      "a birth date in another format",
+      withPassenger({ dateOfBirth: "12.04.1990" }),
+      "validation-failed",
+      "/passengers/0/dateOfBirth",
+    ],
+    [
+      "a birth date in the future",
+      withPassenger({ dateOfBirth: "2030-01-01" }),
+      "validation-failed",
+      "/passengers/0/dateOfBirth",
+    ],
+    [
+      "a birth date 121 years ago",
+      withPassenger({ dateOfBirth: "1905-01-01" }),
+      "validation-failed",
+      "/passengers/0/dateOfBirth",
+    ],
+    [
+      "a passport number of 4 characters",
+      withPassenger({ passportNumber: "X-1 23" }),
+      "validation-failed",
+      "/passengers/0/passportNumber",
+    ],
+    [
+      "a passport number of 10 characters",
+      withPassenger({ passportNumber: "X1234 56789" }),
+      "validation-failed",
+      "/passengers/0/passportNumber",
+    ],
+    [
+      "a passport number with a dot",
+      withPassenger({ passportNumber: "X12.3456" }),
+      "validation-failed",
+      "/passengers/0/passportNumber",
+    ],
+    [
+      "the same passport number twice",
+      { ...good(), passengers: [passenger(), { ...passenger(), passportNumber: "x00-000 01" }] },
+      "validation-failed",
+      "/passengers/1/passportNumber",
+    ],
+  ])("with %s is rejected, naming the field", async (_, body, code, pointer) => {
+    await addFlight(app);
+    const response = await send(body);
+    expect(response.status).toBe(code === "invalid-body" ? 400 : 422);
+    const problem = await json(response);
+    expect(problem).toMatchObject({ code });
+    if (pointer !== "") expect(problem).toMatchObject({ errors: [{ pointer }] });
+    expect(JSON.stringify(problem)).not.toMatch(/X0000001|1990-04-12/);
+    expect(await seatsLeft(app, 1)).toBe(10);
+  });
+
+  test("gets all of its errors in one response, from REST and GraphQL", async () => {
+    await addFlight(app);
+    const body = {
+      flightId: 1,
+      passengers: [
+        { ...passenger(1), firstName: "", dateOfBirth: "1990-02-31" },
+        { ...passenger(2), passportNumber: "X-0000001", email: "ada" },
+        { ...passenger(3), dateOfBirth: "2030-01-01" },
+        { ...passenger(4), dateOfBirth: "soon", passportNumber: "" },
+        { ...passenger(5), passportNumber: "" },
+      ],
+      contactEmail: "",
+      paymentMethod: "card",
+    };
+    const pointers = [
+      "/contactEmail",
+      "/passengers/0/dateOfBirth",
+      "/passengers/0/firstName",
+      "/passengers/1/email",
+      "/passengers/1/passportNumber",
+      "/passengers/2/dateOfBirth",
+      "/passengers/3/dateOfBirth",
+      "/passengers/3/passportNumber",
+      "/passengers/4/passportNumber",
+    ];
+    const pointersIn = (errors: unknown) =>
+      itemsOf(errors)
+        .map(({ pointer }) => String(pointer))
+        .toSorted();
+    const response = await send(body);
+    expect(response.status).toBe(422);
+    expect(pointersIn((await json(response))["errors"])).toEqual(pointers);
+    const mutation =
+      "mutation ($input: CreateBookingInput!) { createBooking(input: $input) { id } }";
+    const { errors } = await ask(app, "user", mutation, { input: body });
+    expect(errors).toMatchObject([{ extensions: { code: "validation-failed", status: 422 } }]);
+    expect(pointersIn(errors?.[0]?.extensions["errors"])).toEqual(pointers);
+    // One wrong type makes the response 400. It lists the broken rules too.
+    const mixed = await send({ ...body, flightId: "1" });
+    expect(mixed.status).toBe(400);
+    expect(pointersIn((await json(mixed))["errors"])).toEqual([
+      ...pointers.slice(0, 1),
+      "/flightId",
+      ...pointers.slice(1),
+    ]);
+  });
+
+  test.each([
+    [
+      "/passengers/0/dateOfBirth",
+      { ...good(), flightId: "1", passengers: [{ dateOfBirth: "1990-02-31" }] },
+    ],
+    ["/passengers", { ...good(), passengers: "Ada" }],
+    ["/passengers/1", { ...good(), passengers: [passenger(), null] }],
+  ])("that is mostly malformed still gets the error at %s", async (pointer, body) => {
+    const problem = await json(await send(body));
+    expect(itemsOf(problem["errors"]).map((error) => error["pointer"])).toContain(pointer);
+  });
+
+  test("needs birth dates in the past and less than 120 years ago, by the day in UTC", async () => {
+    await addFlight(app);
+    const born = async (years: number, days: number) => {
+      const now = new Date(app.clock.now());
+      const date = Date.UTC(
+        now.getUTCFullYear() - years,
+        now.getUTCMonth(),
+        now.getUTCDate() + days,
+      );
+      const dateOfBirth = new Date(date).toISOString().slice(0, 10);
+      return (await send(withPassenger({ dateOfBirth }))).status;
+    };
+    for (let hour = 0; hour < 24; hour += 6) {
+      expect([await born(0, 0), await born(0, -1)]).toEqual([422, 201]);
+      expect([await born(120, 0), await born(120, 1)]).toEqual([422, 201]);
+      app.clock.advance(6 * hourMs);
+    }
+  });
+
+  test("may have emoji and any script in names, and unknown fields", async () => {
+    await addFlight(app);
+    const body = {
+      ...withPassenger({ firstName: "🛩️", lastName: "ณัฐพงศ์" }),
+      extra: { deep: [1] },
+    };
+    expect((await send(body)).status).toBe(201);
+  });
+
+  test("for an unknown flight is 404, and for one that departs within the hour 422", async () => {
+    expect(await json(await send(bookingBody(404)))).toMatchObject({ code: "flight-not-found" });
+    for (const minutes of [-1, 0, 60]) {
+      const departureTime = new Date(app.clock.now() + minutes * 60_000);
+      const { id } = await addFlight(app, { departureTime });
+      const response = await send(bookingBody(id));
+      expect(response.status).toBe(422);
+      expect(await json(response)).toMatchObject({ code: "booking-closed" });
+    }
+  });
+
+  test("with another media type is 415, with too many bytes 413, nested too deeply 400", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", ""]) {
+      const response = await send(good(), { "content-type": type });
+      expect(response.status).toBe(415);
+      expect(response.headers.get("accept")).toBe("application/json");
+    }
+    const huge = await send({ ...good(), extra: "x".repeat(256 * 1024) });
+    expect(huge.status).toBe(413);
+    const deep = await send(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
+    expect(deep.status).toBe(400);
+  });
+});

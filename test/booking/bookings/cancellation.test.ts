@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { bookingCalls } from "../../support/bookings.ts";
+import { addFlight } from "../../support/flights.ts";
+
+const hourMs = 3_600_000;
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+const { book, cancel, get, quote } = bookingCalls(() => app);
+
+describe("a cancellation", () => {
+  const hoursBefore = async (hours: number, heldHours: number) => {
+    const departureTime = new Date(app.clock.now() + (hours + heldHours) * hourMs);
+    const { id } = await addFlight(app, { departureTime });
+    const { bookingId } = await json(await book(id));
+    app.clock.advance(heldHours * hourMs);
+    return bookingId;
+  };
+
+  test.each([
+    [24 * 7, 24, 100, 499.5],
+    [24 * 7 - 1, 24, 90, 449.55],
+    [24 * 7, 25, 90, 449.55],
+    [73, 1, 90, 449.55],
+    [72, 1, 50, 249.75],
+    [25, 1, 50, 249.75],
+    [24, 1, 0, 0],
+    [0.1, 10, 0, 0],
+  ])(
+    "%d h before departure and %d h after booking refunds %d %%",
+    async (left, held, percent, amount) => {
+      const bookingId = await hoursBefore(left, held);
+      const quoted = await json(await quote(bookingId));
+      expect(quoted["refund"]).toEqual({
+        amount,
+        currency: "USD",
+        percent,
+        fee: Number((499.5 - amount).toFixed(2)),
+        method: "original_payment_method",
+        status: "pending",
+        reason: expect.any(String),
+      });
+      const response = await cancel(bookingId);
+      expect(response.status).toBe(200);
+      const cancellation = await json(response);
+      expect(cancellation).toEqual({
+        bookingId,
+        status: "cancelled",
+        cancelledAt: new Date(app.clock.now()).toISOString(),
+        refund: quoted["refund"],
+      });
+      app.clock.advance(hourMs);
+      expect(await json(await cancel(bookingId))).toEqual(cancellation);
+      expect(await json(await get(bookingId))).toMatchObject({ status: "cancelled", cancellation });
+    },
+  );
+
+  test("refunds an amount that is rounded down to the minor unit", async () => {
+    const departureTime = new Date(app.clock.now() + 100 * hourMs);
+    const { id } = await addFlight(app, { departureTime, priceMinor: 333 });
+    const { bookingId } = await json(await book(id));
+    // 90 % of 3.33 is 2.997.
+    expect(await json(await cancel(bookingId))).toMatchObject({
+      refund: { percent: 90, amount: 2.99, fee: 0.34 },
+    });
+  });
+
+  test("after departure is 400, as is its quote", async () => {
+    const bookingId = await hoursBefore(0, 2);
+    for (const answer of [await quote(bookingId), await cancel(bookingId)]) {
+      expect(answer.status).toBe(400);
+      expect(await json(answer)).toMatchObject({ code: "not-cancellable" });
+    }
+  });
+});

@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { write } from "../../../src/db/statement.ts";
+import { confirmHold, expireHold } from "../../../src/booking/bookings/bookings.sql.ts";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
+
+const path = "/v1/api/bookings";
+const minuteMs = 60_000;
+const holdMs = 20 * minuteMs;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app.stop());
+
+const held = (flightId: number, passengers = 1) => ({
+  ...bookingBody(flightId, passengers),
+  hold: true,
+});
+
+async function hold(flightId: number, bearer?: string): Promise<Record<string, unknown>> {
+  const response = await app.as("user", path, post(held(flightId)), bearer);
+  expect(response.status).toBe(201);
+  return json(response);
+}
+
+async function read(id: unknown, bearer?: string): Promise<Record<string, unknown>> {
+  return json(await app.as("user", `${path}/${String(id)}`, {}, bearer));
+}
+
+/** Lets time pass in small steps, because a look at the database may be under way. */
+async function statusBecomes(id: unknown, status: string): Promise<void> {
+  await until(async () => {
+    app.clock.advance(100);
+    return (await read(id))["status"] === status;
+  });
+}
+
+async function eventsOf(id: unknown): Promise<unknown[]> {
+  const list = await json(await app.as("operator", "/v1/events?provider=bookings&limit=100"));
+  if (!Array.isArray(list["data"])) throw new Error("Not a list");
+  const events: { readonly subject: string; readonly type: string }[] = list["data"];
+  return events
+    .filter(({ subject }) => subject === `booking/${String(id)}`)
+    .map(({ type }) => type);
+}
+
+describe("a hold", () => {
+  test("takes seats at a frozen price until it expires", async () => {
+    const flight = await addFlight(app, { flightNumber: "HD1" });
+    const response = await app.as("user", path, post(held(flight.id, 2)));
+    expect(response.status).toBe(201);
+    const body = await json(response);
+    expect(Object.keys(body)).toEqual([
+      "bookingId",
+      "status",
+      "totalPrice",
+      "currency",
+      "confirmationSentTo",
+      "createdAt",
+      "reference",
+      "expiresAt",
+    ]);
+    const expiresAt = new Date(app.clock.now() + holdMs).toISOString();
+    expect(body).toMatchObject({ status: "held", totalPrice: 999, expiresAt });
+    expect(await seatsLeft(app, flight.id)).toBe(8);
+    expect(await read(body["bookingId"])).toMatchObject({ status: "held", expiresAt });
+    expect(await eventsOf(body["bookingId"])).toEqual(["booking.held"]);
+  });
+
+  test.each([[undefined], [false]])("is not made by hold: %p", async (value) => {
+    const flight = await addFlight(app, { flightNumber: `HD2${String(value)}` });
+    const response = await app.as(
+      "user",
+      path,
+      post({ ...bookingBody(flight.id), ...(value !== undefined && { hold: value }) }),
+    );
+    const body = await json(response);
+    expect(Object.keys(body)).toEqual([
+      "bookingId",
+      "status",
+      "totalPrice",
+      "currency",
+      "confirmationSentTo",
+      "createdAt",
+      "reference",
+    ]);
+    expect(body["status"]).toBe("confirmed");
+    expect(await read(body["bookingId"])).not.toHaveProperty("expiresAt");
+  });
+
+  test.each([["yes"], [1], [null]])("is refused for hold: %p", async (value) => {
+    const response = await app.as("user", path, post({ ...bookingBody(1), hold: value }));
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      code: "invalid-body",
+      errors: [expect.objectContaining({ pointer: "/hold" })],
+    });
+  });
+
+  test("ends when sales end, if that is earlier", async () => {
+    const departureTime = new Date(app.clock.now() + 70 * minuteMs);
+    const flight = await addFlight(app, { flightNumber: "HD3", departureTime });
+    const expiresAt = new Date(app.clock.now() + 10 * minuteMs).toISOString();
+    expect(await hold(flight.id)).toMatchObject({ expiresAt });
+  });
+
+  test("is limited to three per user and flight", async () => {
+    const flight = await addFlight(app, { flightNumber: "HD4" });
+    const made = [await hold(flight.id), await hold(flight.id), await hold(flight.id)];
+    const fourth = await app.as("user", path, post(held(flight.id)));
+    expect(fourth.status).toBe(422);
+    expect(await json(fourth)).toMatchObject({
+      code: "validation-failed",
+      errors: [expect.objectContaining({ pointer: "/hold" })],
+    });
+    expect(await seatsLeft(app, flight.id)).toBe(7);
+    await hold(flight.id, "another user");
+    await app.as("user", `${path}/${String(made[0]?.["bookingId"])}`, { method: "DELETE" });
+    await hold(flight.id);
+  });
+
+  test("can be made by GraphQL", async () => {
+    const flight = await addFlight(app, { flightNumber: "HD5" });
+    const query = `mutation ($input: CreateBookingInput!) {
+      createBooking(input: $input) { status expiresAt }
+    }`;
+    const variables = { input: held(flight.id) };
+    const response = await app.as("user", "/graphql", post({ query, variables }));
+    const expiresAt = new Date(app.clock.now() + holdMs).toISOString();
+    expect(await json(response)).toEqual({
+      data: { createBooking: { status: "held", expiresAt } },
+    });
+  });
+});
+
+describe("cancelling a hold", () => {
+  test("releases the seats, and nothing is refunded", async () => {
+    const flight = await addFlight(app, { flightNumber: "HC1" });
+    const { bookingId } = await hold(flight.id);
+    const quote = await json(await app.as("user", `${path}/${String(bookingId)}/cancellation`));
+    expect(quote["refund"]).toMatchObject({ amount: 0, fee: 0 });
+    for (const _ of ["first", "again"]) {
+      const response = await app.as("user", `${path}/${String(bookingId)}`, { method: "DELETE" });
+      expect(response.status).toBe(200);
+      expect(await json(response)).toMatchObject({
+        status: "cancelled",
+        refund: { amount: 0, fee: 0, reason: "Nothing was paid" },
+      });
+      expect(await seatsLeft(app, flight.id)).toBe(10);
+    }
+    expect(await eventsOf(bookingId)).toEqual(["booking.cancelled", "booking.held"]);
+  });
+});
+
+describe("expiry", () => {
+  test("releases the seats once", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE1" });
+    const { bookingId } = await hold(flight.id);
+    app.clock.advance(holdMs - 1);
+    expect(await read(bookingId)).toMatchObject({ status: "held" });
+    app.clock.advance(1);
+    await statusBecomes(bookingId, "expired");
+    expect(await seatsLeft(app, flight.id)).toBe(10);
+    app.clock.advance(holdMs);
+    expect(await eventsOf(bookingId)).toEqual(["booking.expired", "booking.held"]);
+    expect(await seatsLeft(app, flight.id)).toBe(10);
+  });
+
+  test("follows the clock when it is set forward", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE2" });
+    const { bookingId } = await hold(flight.id);
+    app.clock.jump(holdMs);
+    app.clock.advance(2_000);
+    await statusBecomes(bookingId, "expired");
+  });
+
+  test("leaves nothing to cancel", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE3" });
+    const { bookingId } = await hold(flight.id);
+    app.clock.advance(holdMs);
+    await statusBecomes(bookingId, "expired");
+    for (const [suffix, method] of [
+      ["", "DELETE"],
+      ["/cancellation", "GET"],
+    ] as const) {
+      const response = await app.as("user", `${path}/${String(bookingId)}${suffix}`, { method });
+      expect(response.status).toBe(400);
+      expect((await json(response))["code"]).toBe("not-cancellable");
+    }
+  });
+
+  test("does not change what a retry of the request returns", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE4" });
+    const request = post(held(flight.id), { "idempotency-key": "hold-1" });
+    const first = await (await app.as("user", path, request)).text();
+    const { bookingId } = JSON.parse(first) as { bookingId: string };
+    app.clock.advance(holdMs);
+    await statusBecomes(bookingId, "expired");
+    const retry = await app.as("user", path, request);
+    expect(retry.headers.get("idempotent-replayed")).toBe("true");
+    expect(await retry.text()).toBe(first);
+    expect(await seatsLeft(app, flight.id)).toBe(10);
+  });
+
+  test("does not touch a hold that was paid", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE5" });
+    const { bookingId } = await hold(flight.id);
+    const now = new Date(app.clock.now());
+    // Guarantee: the API returned it.
+    const id = bookingId as `bk_${string}`;
+    const { storage } = app.services;
+    await storage.atomically(write(confirmHold, { id, updatedAt: now, confirmedAt: now }));
+    const { bookingId: other } = await hold(flight.id);
+    app.clock.advance(holdMs);
+    await statusBecomes(other, "expired");
+    expect(await read(bookingId)).toMatchObject({ status: "confirmed" });
+    expect(await seatsLeft(app, flight.id)).toBe(9);
+  });
+
+  test("cannot expire after it was paid, nor be paid after it expired", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE7" });
+    const { storage } = app.services;
+    for (const order of [
+      ["pay", "expire"],
+      ["expire", "pay"],
+    ] as const) {
+      const { bookingId } = await hold(flight.id);
+      // Guarantee: the API returned it.
+      const id = bookingId as `bk_${string}`;
+      const at = new Date(app.clock.now() + holdMs);
+      const changes = order.map((name) =>
+        name === "pay"
+          ? write(confirmHold, { id, updatedAt: at, confirmedAt: at })
+          : write(expireHold, { id, updatedAt: at, expiredAt: at }),
+      );
+      const results = await storage.atomically(...changes);
+      expect(results.map((result) => result.changes)).toEqual([1, 0]);
+    }
+  });
+
+  test("is shown in the booking's history", async () => {
+    const flight = await addFlight(app, { flightNumber: "HE6" });
+    const { bookingId } = await hold(flight.id);
+    app.clock.advance(holdMs);
+    await statusBecomes(bookingId, "expired");
+    const details = await json(await app.as("admin", `${path}/${String(bookingId)}`));
+    expect(details["history"]).toMatchObject([
+      { type: "booking.held", actor: "test-user" },
+      { type: "booking.expired", actor: null },
+    ]);
+  });
+});
+
+test("rivals for seats of expiring holds never get one seat twice", async () => {
+  const flight = await addFlight(app, { flightNumber: "HR1", seats: 100 });
+  await Promise.all(Array.from({ length: 100 }, (_, index) => hold(flight.id, `holder ${index}`)));
+  expect(await seatsLeft(app, flight.id)).toBe(0);
+  const rival = async (number: number) => {
+    const body = { ...bookingBody(flight.id), passengers: [passenger(number)] };
+    return (await app.as("user", path, post(body), `rival ${number}`)).status;
+  };
+  const early = Array.from({ length: 200 }, (_, index) => rival(index));
+  app.clock.advance(holdMs);
+  const late = Array.from({ length: 200 }, (_, index) => rival(200 + index));
+  const last = Array.from({ length: 300 }, (_, index) => rival(400 + index));
+  const statuses = await Promise.all([...early, ...late, ...last]);
+  const sold = statuses.filter((status) => status === 201).length;
+  expect(statuses.filter((status) => status !== 201 && status !== 409)).toEqual([]);
+  // All holds have expired, so that every seat is sold or free.
+  await until(async () => {
+    app.clock.advance(100);
+    return (await seatsLeft(app, flight.id)) === 100 - sold;
+  });
+  expect(sold).toBeLessThanOrEqual(100);
+});

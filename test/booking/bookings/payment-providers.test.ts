@@ -1,0 +1,155 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { readProvider } from "../../../src/gateway/providers/files/folder.ts";
+import { readProviderFile } from "../../../src/gateway/providers/files/provider-file.ts";
+import { signedSample } from "../../../src/gateway/providers/signed-sample.ts";
+import { json, sample, startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { run } from "../../support/reconcile.ts";
+import { fakeStripe } from "../../support/stripe.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-payment-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const running = new Set<TestApp>();
+afterEach(async () => {
+  for (const app of running) await app.stop();
+  running.clear();
+});
+
+async function start(env: Record<string, string>): Promise<TestApp> {
+  const app = await startApp(env);
+  running.add(app);
+  return app;
+}
+
+const bank = `displayName: Bank
+signature:
+  kind: hmac
+  algorithm: sha256
+  encoding: hex
+  from: header.x-bank-signature
+  signs: "{body}"
+deliveryId: /id
+event: "{/kind}"
+bookingReference: /order/note
+payment:
+  kinds: { transfer.received: paid, transfer.rejected: failed, transfer.returned: refunded }
+  amount: { paid: /value/amount, failed: /value/amount, refunded: /returned/0/total }
+  currency: /value/currency
+  id: /order/id
+  unit: major
+events:
+  transfer.received: { type: bank.paid }
+  transfer.rejected: {}
+  transfer.returned: { bookingReference: /about }
+samples: { transfer.received: { body: { id: "{id}", kind: transfer.received } } }
+`;
+const secret = "a secret that only the bank knows";
+
+async function hold(app: TestApp): Promise<string> {
+  const flight = await addFlight(app);
+  const response = await app.as(
+    "user",
+    "/v1/api/bookings",
+    post({ ...bookingBody(flight.id), hold: true }),
+  );
+  return String((await json(response))["bookingId"]);
+}
+
+async function read(app: TestApp, id: string) {
+  return json(await app.as("user", `/v1/api/bookings/${id}`));
+}
+
+describe("a provider of a file", () => {
+  async function startBank() {
+    const file = join(folder, "bank.yaml");
+    writeFileSync(file, bank);
+    const app = await start({ PROVIDERS_DIR: folder, BANK_WEBHOOK_SECRET: secret });
+    /** Delivers a body and returns the effect of its event. */
+    const deliver = async (body: object): Promise<unknown> => {
+      const whole = { id: crypto.randomUUID(), ...body };
+      const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
+      const made = () => ({ headers: {}, body: whole });
+      const { headers, bytes } = signedSample(readProvider("bank", file), made, { secret }, fresh);
+      const response = await app.fetch("/webhooks/bank", { method: "POST", headers, body: bytes });
+      expect(response.status).toBe(200);
+      const { id } = await json(response);
+      return (await json(await app.as("operator", `/v1/events/${String(id)}`)))["effect"];
+    };
+    return { app, deliver };
+  }
+
+  test("pays for bookings and refunds them, with decimals as texts", async () => {
+    const { app, deliver } = await startBank();
+    const booking = await hold(app);
+    const order = { id: "order-1", note: booking };
+    const value = { amount: "499.50", currency: "USD" };
+    expect(await deliver({ kind: "transfer.rejected", order, value })).toBe(
+      `no effect: the payment of ${booking} failed`,
+    );
+    for (const amount of ["499,50", "4.995e2", "499.501", "-499.50", " 499.50", ""]) {
+      const wrong = { ...value, amount };
+      expect(await deliver({ kind: "transfer.received", order, value: wrong })).toContain(
+        `but ${booking} costs USD 499.50`,
+      );
+    }
+    expect(await deliver({ kind: "transfer.received", order, value })).toBe(`confirmed ${booking}`);
+    await app.as("user", `/v1/api/bookings/${booking}`, { method: "DELETE" });
+    const returned = { kind: "transfer.returned", value, returned: [{ total: 499.5 }] };
+    expect(await deliver({ ...returned, order: { id: "order-1" } })).toBe(
+      `refunded USD 499.50 of ${booking}`,
+    );
+    expect(await read(app, booking)).toMatchObject({ refund: { status: "succeeded" } });
+  });
+
+  test("has another payment with the same id than another provider", async () => {
+    const { app, deliver } = await startBank();
+    const booking = await hold(app);
+    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
+    const object = { id: "pi_1", amount_received: 1, currency: "usd", metadata: { booking } };
+    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    const paid = {
+      order: { id: "pi_1", note: booking },
+      value: { amount: 499.5, currency: "usd" },
+    };
+    expect(await deliver({ kind: "transfer.received", ...paid })).toBe(`confirmed ${booking}`);
+  });
+});
+
+test.each([
+  ["transfer.received: paid", "opened: paid", '"opened" is none of "events": list it there too'],
+  ["bookingReference: /order/note", "", 'Write "bookingReference"'],
+  ["paid: /value/amount, ", "", 'Write "paid" in "amount"'],
+  ["unit: major", "unit: cents", "unit"],
+])("a provider file with %p replaced by %p is refused", (part, other, message) => {
+  expect(bank).toContain(part);
+  expect(() => readProviderFile("bank.yaml", bank.replace(part, other))).toThrow(message);
+});
+
+test("a payment that the provider's log recovers confirms the booking once", async () => {
+  const stripe = fakeStripe();
+  try {
+    const app = await start({
+      PAYMENT_PROCESSOR_API_URL: stripe.url,
+      PAYMENT_PROCESSOR_API_TOKEN: stripe.token,
+      RECONCILE_MINUTES: "0",
+    });
+    const booking = await hold(app);
+    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
+    const object = { id: "pi_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
+    const event = { ...body, data: { object } };
+    stripe.events.unshift({ body: event, isDelivered: false });
+    expect(await run(app, "payment_processor")).toMatchObject({ status: "complete" });
+    expect(await read(app, booking)).toMatchObject({ status: "confirmed" });
+    const late = await json(await app.deliver("payment_processor", JSON.stringify(event)));
+    expect(late).toMatchObject({ status: "duplicate" });
+    const timeline = await json(await app.as("operator", `/v1/events/${String(late["id"])}`));
+    expect(timeline).toMatchObject({ recovered: true, effect: `confirmed ${booking}` });
+    expect((await read(app, booking))["payments"]).toHaveLength(1);
+  } finally {
+    await stripe.stop();
+  }
+});

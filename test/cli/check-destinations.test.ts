@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+
+import { checkDestinations } from "../../src/cli/checks/destinations.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
+import { post } from "../support/flights.ts";
+
+let app: TestApp;
+const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+const env = { PERSONAL_DATA_KEY: Buffer.alloc(32, 7).toString("base64") };
+beforeAll(async () => {
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+});
+afterAll(async () => {
+  await app.stop();
+  await server.stop(true);
+});
+
+test("doctor says of each destination whether it works, and what to do", async () => {
+  const create = async (name: string, port: number | undefined) => {
+    const body = { name, format: "json", url: `http://127.0.0.1:${port}/secret` };
+    return String((await json(await app.as("admin", "/v1/destinations", post(body))))["id"]);
+  };
+  await create("good", server.port);
+  await create("gone", 1_024);
+  const paused = await create("paused", server.port);
+  await app.as("admin", `/v1/destinations/${paused}/pause`, { method: "POST" });
+  const { storage, config } = app.services;
+  const findings = await checkDestinations(storage, config, env);
+  expect(findings).toMatchObject([
+    { level: "good", about: "destination good", detail: "reachable, 0 waiting" },
+    { level: "odd", about: "destination gone", detail: expect.stringContaining("not reachable") },
+    {
+      level: "odd",
+      about: "destination paused",
+      detail: expect.stringContaining("destination resume paused"),
+    },
+  ]);
+  expect(JSON.stringify(findings)).not.toContain("secret");
+  const other = { PERSONAL_DATA_KEY: Buffer.alloc(32, 8).toString("base64") };
+  const lost = await checkDestinations(storage, config, other);
+  expect(lost.map(({ level }) => level)).toEqual(["bad", "bad", "bad"]);
+});

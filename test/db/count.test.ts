@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+
+import { countInSlices } from "../../src/db/count.ts";
+
+/** A list of numbers from 1, in slices of ten. */
+function numbers(length: number, onSlice: () => void) {
+  return countInSlices<number>({
+    async lastOfSlice(from) {
+      onSlice();
+      const last = (from ?? 0) + 10;
+      return last > length ? undefined : last;
+    },
+    async count(from, last) {
+      return (last ?? length) - (from ?? 0);
+    },
+  });
+}
+
+test.each([0, 1, 9, 10, 11, 100, 101])("a list of %d is counted exactly", async (length) => {
+  expect(await numbers(length, () => {})).toBe(length);
+});
+
+test("each turn of the event loop counts one slice, also when several lists are counted", async () => {
+  let turn = 0;
+  let isDone = false;
+  const next = () => {
+    turn += 1;
+    if (!isDone) setImmediate(next);
+  };
+  setImmediate(next);
+  const turns: number[] = [];
+  const onSlice = () => turns.push(turn);
+  const totals = await Promise.all([numbers(35, onSlice), numbers(25, onSlice)]);
+  isDone = true;
+  expect(totals).toEqual([35, 25]);
+  expect(turns).toHaveLength(4 + 3);
+  expect(new Set(turns).size).toBe(turns.length);
+});
+
+test("a slice that fails ends its count, and no other", async () => {
+  const failing = countInSlices<number>({
+    lastOfSlice: () => Promise.reject(new Error("disk")),
+    count: async () => 0,
+  });
+  const [failed, total] = await Promise.allSettled([failing, numbers(35, () => {})]);
+  expect(failed.status).toBe("rejected");
+  expect(total).toEqual({ status: "fulfilled", value: 35 });
+});

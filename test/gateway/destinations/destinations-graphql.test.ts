@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+});
+afterAll(() => app.stop());
+
+async function ask(
+  query: string,
+  variables: object,
+  bearer = "ada",
+  role: "user" | "admin" = "user",
+) {
+  return json(await app.as(role, "/graphql", post({ query, variables }), bearer));
+}
+
+const create = `mutation ($input: CreateDestinationInput!) {
+  createDestination(input: $input) { secret destination { destinationId name state filter } }
+}`;
+
+test("GraphQL creates, pauses, lists and removes a destination of the caller", async () => {
+  const input = { name: "gql", format: "json", url: "http://127.0.0.1:1099/", filter: "true" };
+  const made = await ask(create, { input });
+  expect(made).toMatchObject({
+    data: {
+      createDestination: {
+        secret: expect.stringMatching(/^whsec_/),
+        destination: { name: "gql", state: "active", filter: "true" },
+      },
+    },
+  });
+  const { destinationId } = Object(made["data"]).createDestination.destination;
+  const pause = `mutation ($id: ID!) { setDestinationState(destinationId: $id, state: paused) { state } }`;
+  expect(await ask(pause, { id: destinationId })).toEqual({
+    data: { setDestinationState: { state: "paused" } },
+  });
+  const list = "{ destinations { nodes { name } } }";
+  expect(await ask(list, {})).toEqual({ data: { destinations: { nodes: [{ name: "gql" }] } } });
+  expect(await ask(list, {}, "bob")).toEqual({ data: { destinations: { nodes: [] } } });
+  const one = "query ($id: ID!) { destination(destinationId: $id) { name } }";
+  expect(await ask(one, { id: destinationId }, "bob")).toEqual({ data: { destination: null } });
+  const test = "mutation ($id: ID!) { testDestination(destinationId: $id) { delivered } }";
+  expect(await ask(test, { id: destinationId })).toEqual({
+    data: { testDestination: { delivered: false } },
+  });
+  const remove = "mutation ($id: ID!) { removeDestination(destinationId: $id) { name } }";
+  expect(await ask(remove, { id: destinationId }, "bob")).toMatchObject({
+    errors: [{ extensions: { code: "not-found", status: 404 } }],
+  });
+  expect(await ask(remove, { id: destinationId })).toEqual({
+    data: { removeDestination: { name: "gql" } },
+  });
+});
+
+test("GraphQL names what is wrong with a new destination", async () => {
+  const input = { name: "gql", format: "json", url: "ftp://a", filter: "event.typ == 1" };
+  const answer = await ask(create, { input });
+  expect(answer).toMatchObject({
+    errors: [{ extensions: { code: "validation-failed", status: 422 } }],
+  });
+  expect(JSON.stringify(answer)).toContain("Did you mean event.type?");
+});
+
+test("GraphQL shows the health of destinations and sends dead deliveries again", async () => {
+  const input = { name: "health", format: "json", url: "http://127.0.0.1:1099/" };
+  const made = await ask(create, { input });
+  const { destinationId } = Object(made["data"]).createDestination.destination;
+  const health =
+    "{ destinations { nodes { health { circuit waiting dead oldestSeconds successRate p50Ms p95Ms lastError lastAttemptAt } } } }";
+  expect(await ask(health, {})).toEqual({
+    data: {
+      destinations: {
+        nodes: [
+          {
+            health: {
+              circuit: "closed",
+              waiting: 0,
+              dead: 0,
+              oldestSeconds: null,
+              successRate: null,
+              p50Ms: null,
+              p95Ms: null,
+              lastError: null,
+              lastAttemptAt: null,
+            },
+          },
+        ],
+      },
+    },
+  });
+  const retry = "mutation ($id: ID!) { retryDestination(destinationId: $id) }";
+  expect(await ask(retry, { id: destinationId })).toEqual({ data: { retryDestination: 0 } });
+  expect(await ask(retry, { id: destinationId }, "bob")).toMatchObject({
+    errors: [{ extensions: { code: "not-found" } }],
+  });
+});

@@ -1,0 +1,145 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { never } from "../../support/gateway.ts";
+import { deliver, idsOf, newest, notifying, second, untilLater } from "../../support/notifying.ts";
+import { listed, timelineOf } from "../../support/operator.ts";
+
+const { ends, gatewayThat, startWith } = notifying();
+
+describe("an operator gateway that hangs", () => {
+  const count = 500;
+  async function timeToAnswer(app: TestApp): Promise<number> {
+    const start = performance.now();
+    const answers = await Promise.all(Array.from({ length: count }, () => deliver(app)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    return performance.now() - start;
+  }
+
+  test("does not slow down webhooks and holds at most 16 deliveries [GATEWAY-2]", async () => {
+    const without = await startApp();
+    ends.push(() => without.stop());
+    await timeToAnswer(without);
+    const usualMs = await timeToAnswer(without);
+
+    const gateway = gatewayThat(never);
+    const app = await startWith(gateway.url);
+    expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
+    expect(await timeToAnswer(app)).toBeLessThan(usualMs * 10 + second);
+    await untilLater(app, () => gateway.received.length === 16);
+    expect(gateway.mostInFlight()).toBe(16);
+  });
+
+  test("opens its circuit after ten failures in a row, and then gets one probe at a time", async () => {
+    const gateway = gatewayThat(never);
+    const app = await startWith(gateway.url);
+    await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
+    await until(() => gateway.received.length === 16);
+    const pending = () => listed(app, "/v1/notifications?status=pending&limit=100");
+    const passing = (condition: () => boolean | Promise<boolean>) =>
+      until(() => {
+        app.clock.advance(second);
+        return condition();
+      }, 20_000);
+    await passing(async () => (await pending()).length === 0);
+    // Attempts that began before the tenth failure. The others failed without a request.
+    const before = gateway.received.length;
+    expect(before).toBeLessThan(50);
+    const skipped = await listed(app, "/v1/notifications?limit=100");
+    expect(skipped.some(({ lastError }) => String(lastError).includes("circuit is open"))).toBe(
+      true,
+    );
+    await passing(() => gateway.received.length > before + 2);
+    // In seconds of the clock by which they were sent: on a busy machine one arrives later.
+    const sentAt = gateway.received.map(({ headers }) => Number(headers["webhook-timestamp"]));
+    const [earlier = 0, later = 0] = sentAt.slice(before + 1);
+    expect(later - earlier).toBeGreaterThanOrEqual(29);
+  });
+
+  test("receives every notification once after it responds again", async () => {
+    const answering = Promise.withResolvers<void>();
+    const gateway = gatewayThat(async () => {
+      await answering.promise;
+      return new Response();
+    });
+    const app = await startWith(gateway.url);
+    await Promise.all(Array.from({ length: 100 }, () => deliver(app)));
+    await until(() => gateway.received.length === 16);
+    answering.resolve();
+    await untilLater(app, () => gateway.received.length === 100);
+    await untilLater(
+      app,
+      async () => (await listed(app, "/v1/notifications?status=pending")).length === 0,
+    );
+    expect(gateway.received).toHaveLength(100);
+    expect(idsOf(gateway).size).toBe(100);
+    expect(gateway.mostInFlight()).toBe(16);
+  });
+});
+
+describe("no notification is lost", () => {
+  function newFile(): string {
+    const folder = mkdtempSync(join(tmpdir(), "skyhook-notifications-"));
+    ends.push(() => rmSync(folder, { recursive: true }));
+    return join(folder, "skyhook.db");
+  }
+
+  test("if the process dies during a delivery: the next one sends it again with the same id", async () => {
+    const file = newFile();
+    const dead = gatewayThat(never);
+    const first = await startWith(dead.url, { DATABASE_URL: `sqlite:${file}` });
+    await Promise.all(Array.from({ length: 20 }, () => deliver(first)));
+    await until(() => dead.received.length === 16);
+
+    const alive = gatewayThat(() => new Response());
+    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
+    await untilLater(second, () => alive.received.length === 20);
+    await untilLater(
+      second,
+      async () => (await listed(second, "/v1/notifications?status=delivered")).length === 20,
+    );
+    expect(idsOf(alive).size).toBe(20);
+    for (const id of idsOf(dead)) expect(idsOf(alive)).toContain(id);
+  });
+
+  test("if the service stops during a delivery: the interrupted attempt does not count", async () => {
+    const file = newFile();
+    const hanging = gatewayThat(never);
+    const first = await startWith(hanging.url, { DATABASE_URL: `sqlite:${file}` });
+    const { id } = await json(await deliver(first));
+    await until(() => hanging.received.length === 1);
+    await first.stop();
+
+    const alive = gatewayThat(() => new Response());
+    const second = await startWith(alive.url, { DATABASE_URL: `sqlite:${file}` });
+    await untilLater(second, () => alive.received.length === 1);
+    await untilLater(second, async () => (await newest(second))["status"] === "delivered");
+    expect([...idsOf(alive)]).toEqual([...idsOf(hanging)]);
+    const [{ attempts } = {}] = await timelineOf(second, id);
+    expect(attempts).toMatchObject([{ delivered: true }]);
+  });
+
+  test("if the outcome cannot be stored: it is sent again when the lease ends [GATEWAY-4]", async () => {
+    const file = newFile();
+    const held = Promise.withResolvers<Response>();
+    const gateway = gatewayThat((number) => (number === 1 ? held.promise : new Response()));
+    const app = await startWith(gateway.url, { DATABASE_URL: `sqlite:${file}` });
+    await deliver(app);
+    await until(() => gateway.received.length === 1);
+    using other = new Database(file);
+    other.run("pragma busy_timeout = 10000");
+    other.run("begin immediate");
+    held.resolve(new Response());
+    await until(async () => (await app.services.unready()) !== null);
+    other.run("rollback");
+    expect((await newest(app))["status"]).toBe("pending");
+    app.clock.advance(30 * second);
+    await untilLater(app, async () => (await newest(app))["status"] === "delivered");
+    expect(gateway.received).toHaveLength(2);
+    expect(idsOf(gateway).size).toBe(1);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { catalogueFiles } from "../../../../src/gateway/providers/files/catalogue-files.ts";
+import { FileError } from "../../../../src/base/file-error.ts";
+import { readProviderFile } from "../../../../src/gateway/providers/files/provider-file.ts";
+
+const slack = readFileSync(join(import.meta.dir, "../../../../docs/examples/slack.yaml"), "utf8");
+
+function messagesOf(text: string): readonly string[] {
+  try {
+    readProviderFile("slack.yaml", text);
+    return [];
+  } catch (error) {
+    if (error instanceof FileError) return error.messages;
+    throw error;
+  }
+}
+
+describe("a provider file", () => {
+  test("is read as YAML and as JSON", () => {
+    const file = readProviderFile("slack.yaml", slack);
+    expect(file.signature).toMatchObject({ kind: "hmac", prefix: "v0=" });
+    expect(readProviderFile("slack.json", JSON.stringify(file))).toEqual(file);
+  });
+
+  test.each([
+    [
+      "kind: hmac",
+      "kind: hmak",
+      'slack.yaml:8: signature.kind must be one of hmac, ed25519, ecdsa-p256, rsa-pkcs1, rsa-pss, jwt, shared-secret, basic-auth, not "hmak"',
+    ],
+    [
+      "encoding: hex",
+      "encoding: hexx",
+      'slack.yaml:10: signature.encoding must be one of hex, hex-upper, hex-any-case, base64, base64url, not "hexx". Did you mean "hex"?',
+    ],
+    [
+      "displayName:",
+      "displayname:",
+      'slack.yaml:2: "displayname" is unknown. Did you mean "displayName"?',
+    ],
+    [
+      "severity: warning",
+      "severity: warn",
+      'slack.yaml:44: events.channel_archive.severity must be one of info, success, warning, error, not "warn". Did you mean "warning"?',
+    ],
+    ["  unit: seconds", "  unit: [", "slack.yaml:17: Flow sequence"],
+    ["encoding: hex", "kind: hmac", "slack.yaml:10: Map keys must be unique"],
+    [
+      "toleranceSeconds: 300",
+      "toleranceSeconds: 0",
+      "slack.yaml:17: signature.timestamp.toleranceSeconds: expected integer to be greater or equal to 1",
+    ],
+  ])("with %s changed to %s says %s", (from, to, message) => {
+    const messages = messagesOf(slack.replace(from, to));
+    expect(messages.join("\n")).toContain(message);
+    for (const line of messages) expect(line).toMatch(/^slack\.yaml:\d+: [^\n]+$/);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["an array", "[]"],
+    ["a text", "a"],
+    ["null", "null"],
+    ["NUL", "\u0000"],
+    ["an alias of itself", "a: &a [*a]"],
+    ["a brace", "{"],
+    ["300 kB", "x".repeat(300_000)],
+  ])("that is %s is an error on one line", (_, text) => {
+    const messages = messagesOf(text);
+    expect(messages).not.toBeEmpty();
+    for (const line of messages) expect(line).toMatch(/^slack\.yaml:\d+: [^\n]+$/);
+  });
+
+  test.each([
+    ["POST", "json: { a: '{/crc | hmacSha256Hex}' }"],
+    ["GET", "text: '{query.crc | hmacSha256Base64}'"],
+    ["GET", "{ text: ok, headers: { x-crc: '{query.crc | hmacSha256Hex}' } }"],
+  ])("signs nothing for a %s that does not verify: %s", (method, answer) => {
+    const place = method === "GET" ? "query.crc" : "/crc";
+    const form = answer.startsWith("{") ? answer : `{ ${answer} }`;
+    const handshake = `method: ${method}, when: { ${place}: '*' }, answer: ${form}`;
+    const base = slack.slice(0, slack.search(/^handshakes:/m));
+    const rest = slack
+      .slice(slack.search(/^handshakes:/m))
+      .replace(/^handshakes:\n(?: .*\n)*/m, "");
+    const file = (verified: string) => `${base}handshakes: [{ ${verified}${handshake} }]\n${rest}`;
+    expect(messagesOf(file(""))).toEqual([]);
+    expect(messagesOf(file("verified: false, "))).toEqual([
+      expect.stringContaining("Only a request that verifies gets an HMAC"),
+    ]);
+  });
+
+  test("reads no larger payload than verification does", () => {
+    const mailgun = catalogueFiles["mailgun"] ?? "";
+    expect(messagesOf(mailgun)).toEqual([]);
+    expect(messagesOf(mailgun.replace("maxBodyBytes: 1048576", "maxBodyBytes: 1048577"))).toEqual([
+      expect.stringContaining("read only up to 1048576 bytes"),
+    ]);
+    expect(
+      messagesOf(slack.replace("displayName:", "maxBodyBytes: 1048577\ndisplayName:")),
+    ).toEqual([]);
+  });
+
+  test.each(["whatsapp", "line"])("of %s has no id of a single event of a batch", (id) => {
+    expect(readProviderFile(`${id}.yaml`, catalogueFiles[id] ?? "").deliveryId).toBeUndefined();
+  });
+
+  test("with a token in the query needs a hash of the body, and has no claims as payload", () => {
+    const signature = "kind: jwt, from: query.token, algorithms: [HS256]";
+    const file = (more: string, body: string) =>
+      `displayName: A\n${body}signature: { ${signature}${more} }\nevent: a\nevents: { a: { type: a } }\nsamples: { a: { body: { a: 1 } } }\n`;
+    const hash = ", bodyHash: { claim: hash, algorithm: sha256, encoding: hex }";
+    expect(messagesOf(file("", "")).join()).toContain("A token outside the body does not cover");
+    expect(messagesOf(file(hash, "body: jwt\n")).join()).toContain("go together");
+    expect(messagesOf(file(hash, ""))).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { crc32 } from "node:zlib";
+import { importSPKI, jwtVerify } from "jose";
+import { Webhook } from "standardwebhooks";
+
+// What each service documents about its signatures, written a second time and computed by programs that are
+// not ours: openssl, jose and standardwebhooks.
+
+/** A signed request, as the service sends it. */
+export interface Signed {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The secret, or what is configured in its place. */
+  readonly secret: string;
+  /** The service's public key (PEM), if it has one. */
+  readonly publicKey: string | null;
+}
+
+/** Whether a program that is not ours accepts the request. */
+export type Opinion = (request: Signed) => boolean | Promise<boolean>;
+
+type Text = (request: Signed & { readonly header: (name: string) => string }) => string;
+type Encoding = "hex" | "base64" | "base64url";
+
+function openssl(args: readonly string[], input: string | Uint8Array): Buffer {
+  const { stdout, exitCode } = Bun.spawnSync(["openssl", ...args], { stdin: Buffer.from(input) });
+  return exitCode === 0 ? Buffer.from(stdout) : Buffer.alloc(0);
+}
+
+function mac(algorithm: string, key: Uint8Array, text: string, encoding: Encoding): string {
+  const macOption = `hexkey:${Buffer.from(key).toString("hex")}`;
+  const args = ["dgst", `-${algorithm}`, "-mac", "HMAC", "-macopt", macOption, "-binary"];
+  return openssl(args, text).toString(encoding);
+}
+
+const withHeaders = (request: Signed) => ({
+  ...request,
+  header: (name: string) => request.headers.get(name) ?? "",
+});
+
+/** The header's value is the HMAC of the text, with `form` around it. */
+function hmac(
+  algorithm: string,
+  encoding: Encoding,
+  header: string,
+  text: Text,
+  {
+    form = (signature) => signature,
+    key = (secret) => Buffer.from(secret),
+  }: {
+    readonly form?: (signature: string, request: Parameters<Text>[0]) => string;
+    readonly key?: (secret: string) => Uint8Array;
+  } = {},
+): Opinion {
+  return (given) => {
+    const request = withHeaders(given);
+    const signature = mac(algorithm, key(given.secret), text(request), encoding);
+    // WorkOS sends a space after the comma.
+    return request.header(header).replace(", ", ",") === form(signature, request);
+  };
+}
+
+const body: Text = (request) => request.body;
+const prefixed = (prefix: string) => ({ form: (signature: string) => prefix + signature });
+
+/** The first number after `name` in a header, such as the time in `t=1,v1=…`. */
+const partOf = (value: string, name: string) => new RegExp(`${name}=(\\d+)`).exec(value)?.[1] ?? "";
+
+function stripeLike(header: string, encoding: Encoding): Opinion {
+  const time = (request: Parameters<Text>[0]) => partOf(request.header(header), "t");
+  return hmac("sha256", encoding, header, (request) => `${time(request)}.${request.body}`, {
+    form: (signature, request) => `t=${time(request)},v1=${signature}`,
+  });
+}
+
+/** Writes what openssl can only read from files, for as long as `use` takes. */
+function withFiles<Result>(
+  contents: readonly (string | Uint8Array)[],
+  use: (paths: readonly string[]) => Result,
+): Result {
+  const folder = mkdtempSync(`${tmpdir()}/second-opinion-`);
+  try {
+    const files = contents.map((content, index) => ({ path: `${folder}/${index}`, content }));
+    for (const { path, content } of files) writeFileSync(path, content);
+    return use(files.map(({ path }) => path));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** `openssl dgst -verify`: ECDSA in DER, and RSASSA-PKCS1-v1_5. */
+function publicKeyVerifies({ publicKey }: Signed, text: string, signature: string): boolean {
+  const files = [publicKey ?? "", Buffer.from(signature, "base64")];
+  return withFiles(files, ([key = "", value = ""]) => {
+    const args = ["dgst", "-sha256", "-verify", key, "-signature", value];
+    return openssl(args, text).toString().trim() === "Verified OK";
+  });
+}
+
+/** `openssl pkeyutl`, which reads the text from a file for Ed25519. */
+function ed25519Verifies({ publicKey }: Signed, text: string, hex: string): boolean {
+  const files = [publicKey ?? "", Buffer.from(hex, "hex"), text];
+  return withFiles(files, ([key = "", signature = "", input = ""]) => {
+    const args = ["pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin"];
+    const given = ["-sigfile", signature, "-in", input];
+    return openssl([...args, ...given], "")
+      .toString()
+      .includes("Verified Successfully");
+  });
+}
+
+function standardWebhook(prefix: string): Opinion {
+  return (given) => {
+    const { header } = withHeaders(given);
+    const names = ["id", "timestamp", "signature"];
+    const headers = Object.fromEntries(
+      names.map((name) => [`webhook-${name}`, header(`${prefix}-${name}`)]),
+    );
+    new Webhook(given.secret).verify(given.body, headers);
+    return true;
+  };
+}
+
+const sortedForm: Text = (request) =>
+  [...new URLSearchParams(request.body)]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flat()
+    .join("");
+
+const snsText: Text = (request) => {
+  const message: Record<string, string> = JSON.parse(request.body);
+  const names = ["Message", "MessageId", "Subject", "SubscribeURL", "Timestamp", "Token"];
+  return [...names, "TopicArn", "Type"]
+    .filter((name) => name in message)
+    .map((name) => `${name}\n${message[name]}\n`)
+    .join("");
+};
+
+const secretInHeader =
+  (header: string): Opinion =>
+  (given) =>
+    withHeaders(given).header(header) === given.secret;
+
+export const secondOpinions: Readonly<Record<string, Opinion>> = {
+  adyen: hmac("sha256", "base64", "hmacsignature", body, { key: (hex) => Buffer.from(hex, "hex") }),
+  asana: hmac("sha256", "hex", "x-hook-signature", body),
+  aws_sns: (given) =>
+    publicKeyVerifies(given, snsText(withHeaders(given)), JSON.parse(given.body).Signature),
+  bitbucket: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
+  box: hmac(
+    "sha256",
+    "base64",
+    "box-signature-primary",
+    (request) => request.body + request.header("box-delivery-timestamp"),
+  ),
+  cal_com: hmac("sha256", "hex", "x-cal-signature-256", body),
+  calendly: stripeLike("calendly-webhook-signature", "hex"),
+  discord: (given) => {
+    const { header } = withHeaders(given);
+    const text = header("x-signature-timestamp") + given.body;
+    return ed25519Verifies(given, text, header("x-signature-ed25519"));
+  },
+  gitlab: secretInHeader("x-gitlab-token"),
+  gocardless: hmac("sha256", "hex", "webhook-signature", body),
+  hubspot: hmac(
+    "sha256",
+    "base64",
+    "x-hubspot-signature-v3",
+    (request) =>
+      `POST${request.url}${request.body}${request.header("x-hubspot-request-timestamp")}`,
+  ),
+  intercom: hmac("sha1", "hex", "x-hub-signature", body, prefixed("sha1=")),
+  jira: hmac("sha256", "hex", "x-hub-signature", body, prefixed("sha256=")),
+  lemon_squeezy: hmac("sha256", "hex", "x-signature", body),
+  line: hmac("sha256", "base64", "x-line-signature", body),
+  linear: hmac("sha256", "hex", "linear-signature", body),
+  mailgun: ({ body: text, secret }) => {
+    const { signature } = JSON.parse(text);
+    const signed = signature.timestamp + signature.token;
+    return signature.signature === mac("sha256", Buffer.from(secret), signed, "hex");
+  },
+  mux: stripeLike("mux-signature", "hex"),
+  notion: hmac("sha256", "hex", "x-notion-signature", body, prefixed("sha256=")),
+  okta: secretInHeader("authorization"),
+  onfido: hmac("sha256", "hex", "x-sha2-signature", body),
+  openai: standardWebhook("webhook"),
+  paddle: hmac(
+    "sha256",
+    "hex",
+    "paddle-signature",
+    (request) => `${partOf(request.header("paddle-signature"), "ts")}:${request.body}`,
+    {
+      form: (signature, { header }) =>
+        `ts=${partOf(header("paddle-signature"), "ts")};h1=${signature}`,
+    },
+  ),
+  pagerduty: hmac("sha256", "hex", "x-pagerduty-signature", body, prefixed("v1=")),
+  paypal: (given) => {
+    const { header } = withHeaders(given);
+    const [id, time] = [header("paypal-transmission-id"), header("paypal-transmission-time")];
+    const text = [id, time, given.secret, crc32(given.body)].join("|");
+    return publicKeyVerifies(given, text, header("paypal-transmission-sig"));
+  },
+  paystack: hmac("sha512", "hex", "x-paystack-signature", body),
+  async plaid(given) {
+    const key = await importSPKI(given.publicKey ?? "", "ES256");
+    const token = withHeaders(given).header("plaid-verification");
+    const { payload } = await jwtVerify(token, key, { algorithms: ["ES256"] });
+    const hash = openssl(["dgst", "-sha256", "-binary"], given.body).toString("hex");
+    return payload["request_body_sha256"] === hash;
+  },
+  razorpay: hmac("sha256", "hex", "x-razorpay-signature", body),
+  resend: standardWebhook("svix"),
+  sanity: stripeLike("sanity-webhook-signature", "base64url"),
+  sendgrid: (given) => {
+    const { header } = withHeaders(given);
+    const text = header("x-twilio-email-event-webhook-timestamp") + given.body;
+    return publicKeyVerifies(given, text, header("x-twilio-email-event-webhook-signature"));
+  },
+  sentry: hmac("sha256", "hex", "sentry-hook-signature", body),
+  shopify: hmac("sha256", "base64", "x-shopify-hmac-sha256", body),
+  slack: hmac(
+    "sha256",
+    "hex",
+    "x-slack-signature",
+    (request) => `v0:${request.header("x-slack-request-timestamp")}:${request.body}`,
+    prefixed("v0="),
+  ),
+  square: hmac(
+    "sha256",
+    "base64",
+    "x-square-hmacsha256-signature",
+    (request) => request.url + request.body,
+  ),
+  standard_webhooks: standardWebhook("webhook"),
+  svix: standardWebhook("svix"),
+  telegram: secretInHeader("x-telegram-bot-api-secret-token"),
+  twilio: hmac(
+    "sha1",
+    "base64",
+    "x-twilio-signature",
+    (request) => request.url + sortedForm(request),
+  ),
+  twitch: hmac(
+    "sha256",
+    "hex",
+    "twitch-eventsub-message-signature",
+    (request) =>
+      request.header("twitch-eventsub-message-id") +
+      request.header("twitch-eventsub-message-timestamp") +
+      request.body,
+    prefixed("sha256="),
+  ),
+  typeform: hmac("sha256", "base64", "typeform-signature", body, prefixed("sha256=")),
+  webflow: hmac(
+    "sha256",
+    "hex",
+    "x-webflow-signature",
+    (request) => `${request.header("x-webflow-timestamp")}:${request.body}`,
+  ),
+  whatsapp: hmac("sha256", "hex", "x-hub-signature-256", body, prefixed("sha256=")),
+  workos: stripeLike("workos-signature", "hex"),
+  zendesk: hmac(
+    "sha256",
+    "base64",
+    "x-zendesk-webhook-signature",
+    (request) => request.header("x-zendesk-webhook-signature-timestamp") + request.body,
+  ),
+  zoom: hmac(
+    "sha256",
+    "hex",
+    "x-zm-signature",
+    (request) => `v0:${request.header("x-zm-request-timestamp")}:${request.body}`,
+    prefixed("v0="),
+  ),
+};

@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test";
+
+import type { Role } from "../../../src/base/context.ts";
+import { rolesIn } from "../../../src/identity/oidc/oidc-roles.ts";
+
+test.each<readonly [string, Record<string, unknown>, readonly Role[]]>([
+  ["roles", { roles: ["operator", "other"] }, ["operator"]],
+  ["roles", { roles: "admin" }, ["admin"]],
+  ["roles", { roles: "other operator" }, ["operator"]],
+  ["roles", { roles: "other, operator,admin" }, ["operator", "admin"]],
+  ["roles", { roles: "Sales admin,Helpdesk operator" }, []],
+  ["realm_access.roles", { realm_access: { roles: ["admin"] } }, ["admin"]],
+  ["https://x.example/roles", { "https://x.example/roles": ["operator"] }, ["operator"]],
+  ["roles", {}, []],
+  ["roles", { roles: { admin: true } }, []],
+  ["roles", { roles: ["Admin", "administrator", ["admin"], null, 1] }, []],
+  ["roles", { roles: "nonadmin" }, []],
+  ["__proto__.roles", { roles: ["admin"] }, []],
+  ["constructor.name", { roles: ["admin"] }, []],
+])("reads the claim %s of %j", (name, claims, roles) => {
+  expect([...rolesIn(claims, name)]).toEqual([...roles]);
+});

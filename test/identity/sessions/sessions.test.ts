@@ -1,0 +1,346 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { listed } from "../../support/operator.ts";
+
+const issuing = {
+  key: Buffer.from("a test key of thirty-two bytes!!"),
+  issuer: "skyhook",
+  audience: "skyhook",
+};
+/** What the console sends, in a browser that says where a request comes from. */
+const own = { "x-skyhook-console": "1", "sec-fetch-site": "same-origin" };
+const hourMs = 3_600_000;
+
+let clock: ManualClock;
+let app: TestApp;
+beforeAll(async () => {
+  clock = manualClock();
+  app = await startApp({}, clock);
+});
+afterAll(() => app.stop());
+
+const codeFor = (role: "user" | "operator" | "admin") => mintConsoleCode(issuing, role, clock);
+
+function signIn(code: string, headers: Record<string, string> = {}, target = app) {
+  return target.fetch("/v1/auth/session", {
+    method: "POST",
+    headers: { "content-type": "application/json", ...own, ...headers },
+    body: JSON.stringify({ code }),
+  });
+}
+
+/** `name=value` of the cookie that a response stores. */
+function cookieOf(response: Response): string {
+  return response.headers.get("set-cookie")?.split(";")[0] ?? "";
+}
+
+async function signedIn(role: "operator" | "admin" = "operator"): Promise<string> {
+  return cookieOf(await signIn(await codeFor(role)));
+}
+
+const get = (path: string, cookie: string) => app.fetch(path, { headers: { cookie } });
+const post = (path: string, cookie: string, headers: Record<string, string>) =>
+  app.fetch(path, { method: "POST", headers: { cookie, ...headers } });
+
+describe("a session of the console", () => {
+  test("is opened by a one-time code, once [API2-11]", async () => {
+    const code = await codeFor("operator");
+    const first = await signIn(code);
+    expect(first.status).toBe(200);
+    expect(first.headers.get("cache-control")).toBe("no-store");
+    expect(await json(first)).toMatchObject({ actor: "skyhook-console", roles: ["operator"] });
+    const cookie = cookieOf(first);
+    expect((await get("/v1/events", cookie)).status).toBe(200);
+    expect(await json(await get("/v1/auth/session", cookie))).toMatchObject({
+      roles: ["operator"],
+    });
+    const stolen = await signIn(code);
+    expect(stolen.status).toBe(401);
+    expect(stolen.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("is in a cookie that scripts and other sites cannot use", async () => {
+    const plain = (await signIn(await codeFor("operator"))).headers.get("set-cookie") ?? "";
+    expect(plain).toMatch(/^skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200$/);
+    const secure = await startApp({ PUBLIC_URL: "https://hooks.example.com" }, clock);
+    const response = await signIn(await codeFor("operator"), {}, secure);
+    expect(response.headers.get("set-cookie")).toMatch(
+      /^__Host-skyhook=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=43200; Secure$/,
+    );
+    // Over HTTPS, a cookie without the prefix may have been set by a subdomain.
+    const tossed = cookieOf(response).replace("__Host-", "");
+    const headers = { cookie: tossed };
+    expect((await secure.fetch("/v1/events", { headers })).status).toBe(401);
+    await secure.stop();
+  });
+
+  test("is secure behind a proxy that ends TLS", async () => {
+    const proxied = await startApp({ TRUSTED_PROXY_HOPS: "1" }, clock);
+    const forwarded = { "x-forwarded-proto": "https" };
+    // A chain of proxies adds an entry for each; the first is that of the browser.
+    for (const scheme of ["https", "https, http", "https,https,http", "HTTPS", " https "]) {
+      const headers = { "x-forwarded-proto": scheme };
+      const response = await signIn(await codeFor("operator"), headers, proxied);
+      expect(response.headers.get("set-cookie")).toStartWith("__Host-skyhook=");
+    }
+    for (const scheme of ["http", "http, https", "", ",https", "httpsx"]) {
+      const headers = { "x-forwarded-proto": scheme };
+      const response = await signIn(await codeFor("operator"), headers, proxied);
+      expect(response.headers.get("set-cookie")).toStartWith("skyhook=");
+    }
+    await proxied.stop();
+    // Without a trusted proxy the client could have set the header.
+    const direct = await signIn(await codeFor("operator"), forwarded);
+    expect(direct.headers.get("set-cookie")).toStartWith("skyhook=");
+  });
+
+  test("gets a new cookie at each sign-in, and the former one ends [API2-12]", async () => {
+    const planted = `skyhook=${"a".repeat(43)}`;
+    const first = cookieOf(await signIn(await codeFor("operator"), { cookie: planted }));
+    expect(first).not.toBe(planted);
+    expect((await get("/v1/events", planted)).status).toBe(401);
+    const second = cookieOf(await signIn(await codeFor("operator"), { cookie: first }));
+    expect(second).not.toBe(first);
+    expect((await get("/v1/events", first)).status).toBe(401);
+    expect((await get("/v1/events", second)).status).toBe(200);
+  });
+
+  test("that a sign-in replaces is recorded as closed, once", async () => {
+    const first = await signedIn();
+    const { id } = await json(await get("/v1/auth/session", first));
+    const token = await app.services.tokens.mint({ id: "grace", roles: ["admin"] }, 3_600);
+    const headers = { ...own, cookie: first, authorization: `Bearer ${token}` };
+    const opened = await app.fetch("/v1/auth/session", { method: "POST", headers });
+    const next = await json(opened);
+    const again = await app.fetch("/v1/auth/session", { method: "POST", headers });
+    const last = await json(again);
+    const entries = await listed(app, "/v1/audit", "admin");
+    const fields = entries
+      .slice(0, 4)
+      .map(({ action, actor, subject, detail }) => [action, actor, subject, detail]);
+    // The second sign-in with the same cookie found no session to replace.
+    expect(fields).toEqual([
+      ["session.opened", "grace", last["id"], "unknown"],
+      ["session.opened", "grace", next["id"], "unknown"],
+      ["session.closed", "skyhook-console", id, `replaced by ${String(next["id"])}`],
+      ["session.opened", "skyhook-console", id, "unknown"],
+    ]);
+    expect((await get("/v1/events", first)).status).toBe(401);
+  });
+
+  test("ends after twelve hours, and with the token that opened it", async () => {
+    const cookie = await signedIn();
+    const token = await app.services.tokens.mint({ id: "ada", roles: ["operator"] }, 3_600);
+    const headers = { ...own, authorization: `Bearer ${token}` };
+    const byToken = await app.fetch("/v1/auth/session", { method: "POST", headers });
+    expect(await json(byToken)).toMatchObject({ actor: "ada", roles: ["operator"] });
+    clock.advance(hourMs + 31_000);
+    expect((await get("/v1/events", cookieOf(byToken))).status).toBe(401);
+    expect((await get("/v1/events", cookie)).status).toBe(200);
+    clock.advance(11 * hourMs);
+    const expired = await get("/v1/events", cookie);
+    expect(expired.status).toBe(401);
+    expect(await json(expired)).toMatchObject({ code: "invalid-token" });
+  });
+
+  test("is not opened for the role user, nor without a valid code or token", async () => {
+    const user = await signIn(await codeFor("user"));
+    expect([user.status, user.headers.get("set-cookie")]).toEqual([403, null]);
+    for (const code of ["", "x", "a.b.c", "x".repeat(5_000)]) {
+      expect((await signIn(code)).status).toBe(401);
+    }
+    const headers = { ...own, authorization: "Bearer nonsense" };
+    expect((await app.fetch("/v1/auth/session", { method: "POST", headers })).status).toBe(401);
+    const noJson = { method: "POST", headers: own, body: "code=1" };
+    expect((await app.fetch("/v1/auth/session", noJson)).status).toBe(415);
+  });
+
+  test("is not opened by a cookie that was never issued", async () => {
+    for (const value of ["", "x", "a".repeat(43), "é", "a".repeat(5_000), "../../x"]) {
+      expect((await get("/v1/events", `skyhook=${value}`)).status).toBe(401);
+    }
+    // No database stores the cookie itself.
+    const cookie = await signedIn();
+    const [session] = await listed(app, "/v1/sessions", "admin");
+    expect(JSON.stringify(session)).not.toContain(cookie.slice(8));
+    expect(session).not.toHaveProperty("hash");
+  });
+
+  test("gives way to a token in the same request", async () => {
+    const cookie = await signedIn("admin");
+    const response = await app.as("user", "/v1/events", { headers: { cookie } });
+    expect(response.status).toBe(403);
+  });
+
+  test("that ends twice at the same time is recorded as closed once", async () => {
+    const cookie = await signedIn();
+    const { id } = await json(await get("/v1/auth/session", cookie));
+    const headers = { cookie, ...own };
+    const init = { method: "DELETE", headers };
+    await Promise.all([1, 2, 3].map(() => app.fetch("/v1/auth/session", init)));
+    const ended = await listed(app, `/v1/audit?subject=${String(id)}`, "admin");
+    expect(ended.map(({ action }) => action)).toEqual(["session.closed", "session.opened"]);
+  });
+
+  test("ends when its operator has signed in too often since", async () => {
+    const other = await signedIn();
+    const signInAs = async (bearer: string) => {
+      const init = { method: "POST", headers: own };
+      return cookieOf(await app.as("operator", "/v1/auth/session", init, bearer));
+    };
+    const cookies: string[] = [];
+    for (let count = 1; count <= 201; count += 1) {
+      cookies.push(await signInAs("a script"));
+      clock.advance(1);
+    }
+    const statuses = await Promise.all(
+      [other, cookies[0], cookies[1], cookies[200]].map(async (cookie = "") => {
+        return (await get("/v1/auth/session", cookie)).status;
+      }),
+    );
+    expect(statuses).toEqual([200, 401, 200, 200]);
+    const ended = await listed(app, "/v1/audit?action=session.closed&actor=a%20script", "admin");
+    expect(ended).toMatchObject([{ detail: "too many sessions" }]);
+  });
+});
+
+describe("a request from another site", () => {
+  const foreign: readonly (readonly [string, Record<string, string>])[] = [
+    ["a form of another site", { "sec-fetch-site": "cross-site", origin: "https://evil.example" }],
+    ["a subdomain", { "x-skyhook-console": "1", "sec-fetch-site": "same-site" }],
+    ["a form in an old browser", { origin: "https://evil.example" }],
+    ["an opaque origin", { "x-skyhook-console": "1", origin: "null" }],
+    ["an address bar", { "x-skyhook-console": "1", "sec-fetch-site": "none" }],
+    ["the same host without the console's header", { "sec-fetch-site": "same-origin" }],
+    [
+      "another port",
+      { "x-skyhook-console": "1", host: "localhost:80", origin: "http://localhost:8080" },
+    ],
+    ["a program with the cookie alone", {}],
+  ];
+
+  test.each(foreign)("changes nothing with the cookie: %s [API2-14]", async (_, headers) => {
+    const cookie = await signedIn("admin");
+    for (const path of ["/v1/events/evt_1/replay", "/v1/issues/iss_1/retry"]) {
+      const response = await post(path, cookie, headers);
+      expect(response.status).toBe(403);
+      expect(await json(response)).toMatchObject({ code: "cross-site-request" });
+    }
+    const body = JSON.stringify({ query: "mutation { replayEvent(eventId: 1) { eventId } }" });
+    const init = { method: "POST", body, headers: { cookie, "content-type": "application/json" } };
+    const graphql = await app.fetch("/graphql", {
+      ...init,
+      headers: { ...init.headers, ...headers },
+    });
+    expect(await graphql.text()).toContain("cross-site-request");
+    const logout = await app.fetch("/v1/auth/session", {
+      method: "DELETE",
+      headers: { cookie, ...headers },
+    });
+    expect(logout.status).toBe(403);
+    expect((await get("/v1/auth/session", cookie)).status).toBe(200);
+  });
+
+  test.each(foreign)(
+    "does not sign a browser in as somebody else: %s [API2-15]",
+    async (_, headers) => {
+      const response = await app.fetch("/v1/auth/session", {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ code: await codeFor("operator") }),
+      });
+      expect([response.status, response.headers.get("set-cookie")]).toEqual([403, null]);
+    },
+  );
+
+  test("is told apart from one of the console", async () => {
+    const cookie = await signedIn();
+    const consoles: Record<string, string>[] = [
+      own,
+      { "x-skyhook-console": "1" },
+      { "x-skyhook-console": "1", host: "localhost:3111", origin: "http://localhost:3111" },
+    ];
+    for (const headers of consoles) {
+      expect((await post("/v1/events/evt_1/replay", cookie, headers)).status).toBe(404);
+    }
+  });
+
+  test("never gets permission to send cookies or the console's header", async () => {
+    const open = await startApp({ CORS_ORIGINS: "https://partner.example" }, clock);
+    const preflight = await open.fetch("/v1/events/evt_1/replay", {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://partner.example",
+        "access-control-request-method": "POST",
+        "access-control-request-headers": "x-skyhook-console",
+      },
+    });
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
+    expect(preflight.headers.get("access-control-allow-headers")?.toLowerCase()).not.toContain(
+      "x-skyhook-console",
+    );
+    await open.stop();
+  });
+});
+
+describe("ending a session", () => {
+  test("signing out removes the cookie and ends the session on the server [API2-13]", async () => {
+    const cookie = await signedIn();
+    const headers = { ...own, cookie };
+    const response = await app.fetch("/v1/auth/session", { method: "DELETE", headers });
+    expect(await json(response)).toEqual({ ended: true });
+    expect(response.headers.get("set-cookie")).toMatch(/^skyhook=; .*Max-Age=0/);
+    expect((await get("/v1/events", cookie)).status).toBe(401);
+    const again = await app.fetch("/v1/auth/session", { method: "DELETE", headers });
+    expect(await json(again)).toEqual({ ended: false });
+  });
+
+  test("an admin lists the sessions and ends one, at once", async () => {
+    const cookie = await signedIn();
+    const other = await signedIn();
+    const { id } = await json(await get("/v1/auth/session", cookie));
+    const path = `/v1/sessions/${String(id)}`;
+    expect((await listed(app, "/v1/sessions", "admin")).map((each) => each["id"])).toContain(id);
+    expect((await app.as("operator", "/v1/sessions")).status).toBe(403);
+    expect((await app.as("operator", path, { method: "DELETE" })).status).toBe(403);
+    expect(await json(await app.as("admin", path, { method: "DELETE" }))).toMatchObject({ id });
+    expect((await get("/v1/events", cookie)).status).toBe(401);
+    expect((await get("/v1/events", other)).status).toBe(200);
+    for (const unknown of [path, "/v1/sessions/x"]) {
+      expect((await app.as("admin", unknown, { method: "DELETE" })).status).toBe(404);
+    }
+  });
+
+  test("ends its feed within a minute", async () => {
+    const cookie = await signedIn();
+    const response = await get("/v1/feed", cookie);
+    expect(response.status).toBe(200);
+    const reader = response.body?.getReader();
+    let isDone = false;
+    const drained = (async () => {
+      while (!(await reader?.read())?.done);
+      isDone = true;
+    })();
+    clock.advance(59_000);
+    await Bun.sleep(20);
+    expect(isDone).toBe(false);
+    clock.advance(2_000);
+    await drained;
+  });
+
+  test("is recorded, as are sign-ins", async () => {
+    const cookie = await signedIn();
+    const { id } = await json(await get("/v1/auth/session", cookie));
+    await app.fetch("/v1/auth/session", { method: "DELETE", headers: { ...own, cookie } });
+    const entries = (await listed(app, "/v1/audit", "admin")).filter(
+      ({ subject }) => subject === id,
+    );
+    expect(entries.map(({ action, actor }) => [action, actor])).toEqual([
+      ["session.closed", "skyhook-console"],
+      ["session.opened", "skyhook-console"],
+    ]);
+  });
+});

@@ -1,0 +1,146 @@
+import { Database } from "bun:sqlite";
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+
+import { until } from "../../support/app.ts";
+import { allSecrets, commandLine } from "../../support/cli.ts";
+import { runningCommand } from "../../support/listener.ts";
+import type { RunningServer } from "../../support/program.ts";
+
+const { serve, skyhook, newFolder } = commandLine();
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function started(cwd = newFolder(), port?: string): Promise<RunningServer> {
+  const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });
+  ends.push(() => server.kill());
+  return server;
+}
+
+async function deliver(server: RunningServer, count: number): Promise<void> {
+  await skyhook(["send", "task_tracker", "task.completed"], server);
+  // Copies of a real event, because commands are slow to start.
+  using database = new Database(join(server.cwd, "data/skyhook.db"));
+  database.run("pragma busy_timeout = 10000");
+  for (let copy = 1; copy < count; copy += 1) {
+    database.run(
+      `insert into events select 'evt_' || printf('%032x', ?1), provider, type, status,
+         idempotency_key || ?1, occurred_at, created_at + ?1, subject, title, url, actor, data, headers, address,
+         signed_with, body_bytes, duplicates, null, body, recovered, effect, seq + ?1
+       from events order by created_at limit 1`,
+      [copy],
+    );
+  }
+  await Bun.sleep(count);
+}
+
+/** How many notifications each event has. */
+function notificationsOf(server: RunningServer): number[] {
+  using database = new Database(join(server.cwd, "data/skyhook.db"), { readonly: true });
+  database.run("pragma busy_timeout = 10000");
+  const rows = database
+    .query<{ count: number }, []>(
+      "select (select count(*) from notifications where event_id = events.id) as count from events order by created_at, id",
+    )
+    .all();
+  return rows.map(({ count }) => count);
+}
+
+describe("skyhook replay of many events", () => {
+  test("counts them with --dry-run, and replays them", async () => {
+    const server = await started();
+    await deliver(server, 3);
+    const choose = ["--since", "1h", "--provider", "task_tracker"];
+    const dry = await skyhook(["replay", ...choose, "--dry-run"], server);
+    expect(dry.out).toBe(
+      "3 events would be replayed\n0 of the newest 3 would be normalised differently\n",
+    );
+    expect([dry.err, dry.code]).toEqual(["", 0]);
+    expect(notificationsOf(server)).toEqual([1, 0, 0]);
+    const { out, err, code } = await skyhook(["replay", ...choose], server);
+    expect(out).toBe(
+      "finished: 3 of 3 events\n0 sent again, 3 with new notifications, 0 without notifications, 0 deleted meanwhile, 0 failed; 0 normalised differently\n",
+    );
+    expect(err).toMatch(
+      /^rpl_[0-9a-f]{32}: 3 events; to stop it: \S+( skyhook)? replay --stop rpl_/,
+    );
+    expect(code).toBe(0);
+    expect(notificationsOf(server)).toEqual([2, 1, 1]);
+    const none = await skyhook(["replay", "--since", "1h", "--provider", "x", "--dry-run"], server);
+    expect(none.out).toBe("0 events would be replayed\n");
+    const typed = ["--delivery", "delivered", "--type", "task.*", "--until", "0s", "--dry-run"];
+    expect((await skyhook(["replay", ...typed], server)).code).toBe(2);
+  });
+
+  test("shows what this version makes of the same bytes", async () => {
+    const server = await started();
+    await deliver(server, 1);
+    using database = new Database(join(server.cwd, "data/skyhook.db"));
+    database.run("update events set title = 'Old'");
+    const { out } = await skyhook(["replay", "--since", "1h", "--dry-run"], server);
+    expect(out).toContain("1 of the newest 1 would be normalised differently\nevt_");
+    expect(out).toMatch(/^ {2}title: "Old" -> "Task completed.*: .*"$/m);
+  });
+
+  test("stops and resumes", async () => {
+    const server = await started();
+    await deliver(server, 30);
+    const running = runningCommand(["replay", "--since", "1h", "--rate", "5"], server);
+    ends.push(() => running.end("SIGKILL"));
+    await running.shows(/to stop it/);
+    const [id = ""] = /rpl_[0-9a-f]+/.exec(running.err()) ?? [];
+    await until(() => notificationsOf(server).filter((count) => count > 0).length > 2, 20_000);
+    const stopped = await skyhook(["replay", "--stop", id], server);
+    expect(stopped.out).toStartWith("stopped: ");
+    expect(await running.exited).toBe(0);
+    expect(running.err()).toContain(`replay --resume ${id}`);
+    const left = notificationsOf(server).filter((count) => count === 0).length;
+    expect(left).toBeGreaterThan(0);
+    const resumed = await skyhook(["replay", "--resume", id], server);
+    expect(resumed.out).toStartWith("finished: 30 of 30 events\n");
+    expect(notificationsOf(server)).toEqual([2, ...Array.from({ length: 29 }, () => 1)]);
+  });
+
+  test("continues after kills of the server, and replays each event once", async () => {
+    let server = await started();
+    const { port } = new URL(server.url);
+    await deliver(server, 60);
+    const running = runningCommand(["replay", "--since", "1h", "--rate", "20"], server);
+    ends.push(() => running.end("SIGKILL"));
+    await running.shows("to stop it");
+    const done = () => notificationsOf(server).filter((count) => count > 0).length;
+    for (const enough of [10, 25, 40]) {
+      await until(() => done() > enough, 20_000);
+      await server.kill();
+      server = await started(server.cwd, port);
+    }
+    await until(() => done() === 60, 20_000);
+    const [id = ""] = /rpl_[0-9a-f]+/.exec(running.err()) ?? [];
+    const end = await skyhook(["replay", "--resume", id], server);
+    expect(end.out).toStartWith("finished: 60 of 60 events\n");
+    expect(notificationsOf(server)).toEqual([2, ...Array.from({ length: 59 }, () => 1)]);
+  });
+
+  test("explains errors", async () => {
+    const server = await started();
+    const replay = (...args: string[]) => skyhook(["replay", ...args], server);
+    const [none, both, filterOnly, state, unknown] = await Promise.all([
+      replay(),
+      replay("evt_0", "--since", "1h"),
+      replay("--provider", "task_tracker"),
+      replay("--delivery", "lost"),
+      replay("--stop", "rpl_0"),
+    ]);
+    const resumed = await replay("--resume", "rpl_0", "--dry-run");
+    expect([resumed.err, resumed.code]).toEqual([expect.stringContaining("alone"), 2]);
+    expect(none.err).toContain("Name one event id");
+    expect(both.err).toContain("Name one event id");
+    expect(filterOnly.err).toContain("Pass --since or --delivery");
+    expect(unknown.err).toContain("The server answers 404");
+    for (const { code } of [none, both, filterOnly, state]) expect(code).toBe(2);
+    expect(unknown.code).toBe(1);
+  });
+});

@@ -1,0 +1,191 @@
+import { afterEach, expect, test } from "bun:test";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { until } from "../../support/app.ts";
+import { allSecrets, commandLine } from "../../support/cli.ts";
+import {
+  deliverTask,
+  localProgram,
+  type LocalProgram,
+  runningCommand,
+  sentTo,
+  stateFolder,
+  taskBody,
+} from "../../support/listener.ts";
+import { compiledProgram, type RunningServer } from "../../support/program.ts";
+
+const { serve, skyhook, newFolder } = commandLine();
+
+const minuteMs = 60_000;
+/** A limit of last resort, for a machine under load. */
+const testTimeoutMs = 5 * 60_000;
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** A server, and listeners to it, on one clock that the test moves. */
+function world() {
+  const folder = stateFolder();
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  const clockFile = join(folder, "ahead");
+  let aheadMs = 0;
+  writeFileSync(clockFile, "0");
+  const env = { ...allSecrets, CLOCK_AHEAD_FILE: clockFile };
+  const preload = join(import.meta.dir, "../../support/moved-clock-preload.ts");
+  return {
+    pass: (minutes: number): void => {
+      aheadMs += minutes * minuteMs;
+      // Replaced at once, because the programs read it all the time.
+      writeFileSync(`${clockFile}.new`, String(aheadMs));
+      renameSync(`${clockFile}.new`, clockFile);
+    },
+    server: async (before?: RunningServer): Promise<RunningServer> => {
+      const again = before && { cwd: before.cwd, port: new URL(before.url).port };
+      const server = await serve({ cwd: newFolder(), ...again, env, preload });
+      ends.push(() => server.kill());
+      return server;
+    },
+    listener: (
+      server: RunningServer,
+      { url }: LocalProgram,
+      name: string,
+      more: Record<string, string> = {},
+    ) => {
+      const state = join(folder, `${name}.json`);
+      const running = runningCommand(["listen", "--to", url, "--state", state], {
+        ...server,
+        env: { ...server.env, ...more },
+        preload,
+      });
+      ends.push(() => running.end("SIGKILL"));
+      return { ...running, hasState: () => existsSync(state) };
+    },
+    command: (server: RunningServer, ...args: string[]) => skyhook(args, { ...server, preload }),
+  };
+}
+
+function local(port?: number): LocalProgram {
+  const program = localProgram(undefined, port);
+  ends.push(() => program.stop());
+  return program;
+}
+
+/** Delivers tasks with consecutive numbers. */
+function deliveries() {
+  const bodies: string[] = [];
+  return {
+    bodies,
+    burst: async (server: RunningServer, count = 15): Promise<void> => {
+      for (let each = 0; each < count; each += 1) {
+        const body = taskBody(bodies.length);
+        await deliverTask(server, body);
+        bodies.push(body);
+      }
+    },
+  };
+}
+
+const connections = (text: string) => text.match(/sending webhooks of/g)?.length ?? 0;
+
+// A compiled program cannot load the clock.
+test.skipIf(compiledProgram !== null)(
+  "three listeners, one asleep for an hour, miss no event, although the server and listeners are killed",
+  async () => {
+    const { pass, server: start, listener } = world();
+    const { bodies, burst } = deliveries();
+    let server = await start();
+    const programs = { awake: local(), killed: local(), asleep: local() };
+    const awake = listener(server, programs.awake, "awake");
+    let killed = listener(server, programs.killed, "killed");
+    let asleep = listener(server, programs.asleep, "asleep");
+    for (const each of [awake, killed, asleep]) {
+      await each.shows("sending webhooks of");
+      await until(each.hasState);
+    }
+    await burst(server);
+    asleep.sleep();
+    await killed.end("SIGKILL");
+    await burst(server);
+    pass(30);
+    await burst(server);
+    await server.kill();
+    server = await start(server);
+    await until(() => connections(awake.err()) >= 2);
+    // The tokens of all connections expire while webhooks arrive.
+    const during = burst(server);
+    pass(61);
+    await during;
+    await until(() => connections(awake.err()) >= 3);
+    killed = listener(server, programs.killed, "killed");
+    asleep.wake();
+    await until(() => sentTo(programs.asleep).length > 5);
+    await asleep.end("SIGKILL");
+    asleep = listener(server, programs.asleep, "asleep");
+    await burst(server);
+    for (const program of Object.values(programs)) {
+      await until(() => new Set(sentTo(program)).size === bodies.length);
+      // In order; a kill repeats at most the delivery that was under way.
+      const seen = sentTo(program).filter((body, index, all) => body !== all[index - 1]);
+      expect(seen).toEqual(bodies);
+      expect(program.received.length).toBeLessThanOrEqual(bodies.length + 1);
+    }
+    for (const each of [awake, killed, asleep])
+      expect(each.err()).not.toContain("The server answers");
+  },
+  testTimeoutMs,
+);
+
+test.skipIf(compiledProgram !== null)(
+  "a listener whose local program is gone for two hours sends it everything afterwards",
+  async () => {
+    const { pass, server: start, listener } = world();
+    const { bodies, burst } = deliveries();
+    const server = await start();
+    const gone = local();
+    const running = listener(server, gone, "gone");
+    await running.shows("sending webhooks of");
+    await gone.stop();
+    await burst(server);
+    await running.shows("waiting for it");
+    pass(61);
+    await burst(server);
+    pass(61);
+    await burst(server);
+    const back = local(gone.port);
+    await until(() => back.received.length === bodies.length);
+    expect(sentTo(back)).toEqual(bodies);
+  },
+  testTimeoutMs,
+);
+
+test.skipIf(compiledProgram !== null)(
+  "a listener whose OPERATOR_TOKEN expires ends with advice, and continues with another token",
+  async () => {
+    const { pass, server: start, listener, command } = world();
+    const { bodies, burst } = deliveries();
+    const server = await start();
+    const program = local();
+    const newToken = async () => {
+      const role = ["--role", "operator", "--ttl", "1h"];
+      const { out } = await command(server, "token", "--email", "op@example.com", ...role);
+      return { OPERATOR_TOKEN: out.trim() };
+    };
+    const first = listener(server, program, "one", await newToken());
+    await first.shows("sending webhooks of");
+    await burst(server);
+    await until(() => program.received.length === bodies.length);
+    pass(62);
+    expect(await first.exited).toBe(1);
+    expect(first.err()).toContain("Set OPERATOR_TOKEN to a valid operator's token");
+    await burst(server);
+    const second = listener(server, program, "one", await newToken());
+    await until(() => new Set(sentTo(program)).size === bodies.length);
+    await second.end();
+    const seen = sentTo(program).filter((body, index, all) => body !== all[index - 1]);
+    expect(seen).toEqual(bodies);
+  },
+  testTimeoutMs,
+);

@@ -1,0 +1,340 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { isObject } from "../../../src/gateway/providers/payload.ts";
+import { verifier } from "../../../src/gateway/signatures/signature.ts";
+
+import { providerOf, until } from "../../support/app.ts";
+import { allSecrets, commandLine, secretOf } from "../../support/cli.ts";
+import { never } from "../../support/gateway.ts";
+import {
+  deliverTask,
+  localProgram,
+  type LocalProgram,
+  type RunningCommand,
+  runningCommand,
+  sentTo,
+  stateFolder,
+  taskBody,
+  textOf,
+} from "../../support/listener.ts";
+import type { RunningServer } from "../../support/program.ts";
+
+const { serve, skyhook, newFolder } = commandLine();
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function started(port?: string, cwd = newFolder()): Promise<RunningServer> {
+  const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });
+  ends.push(() => server.kill());
+  return server;
+}
+
+function local(...how: Parameters<typeof localProgram>): LocalProgram {
+  const program = localProgram(...how);
+  ends.push(() => program.stop());
+  return program;
+}
+
+/** Starts a listener. The same `state` again continues where it ended. */
+function listener(
+  server: RunningServer,
+  to: string,
+  state: string,
+  ...args: string[]
+): RunningCommand {
+  const running = runningCommand(
+    ["listen", "--to", to, "--state", join(state, "state.json"), ...args],
+    server,
+  );
+  ends.push(() => running.end("SIGKILL"));
+  return running;
+}
+
+function newState(): string {
+  const folder = stateFolder();
+  ends.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+describe("skyhook listen", () => {
+  test("sends the exact bytes, with the provider's headers and a signature of a throwaway secret", async () => {
+    const server = await started();
+    const program = local();
+    const state = newState();
+    const running = listener(
+      server,
+      `${program.url}hooks?x=1`,
+      state,
+      "--provider",
+      "task_tracker",
+    );
+    await running.shows("sending webhooks of");
+    const body = `{"event_name":"item:completed", "event_data":{"id":"1","content":"é \u2028 \\u0000"}}`;
+    await deliverTask(server, body, { "x-todoist-delivery-id": "d-1", "user-agent": "Tasks/1" });
+    await until(() => program.received.length === 1);
+    const [request] = program.received;
+    expect(request?.url).toBe("/hooks?x=1");
+    expect(request === undefined ? "" : textOf(request)).toBe(body);
+    expect(request?.headers).toMatchObject({
+      "content-type": "application/json",
+      "x-todoist-delivery-id": "d-1",
+    });
+    expect(request?.headers["user-agent"]).not.toBe("Tasks/1");
+
+    await running.shows(/200 \d+ ms task_tracker task\.completed evt_[0-9a-f]{32}\n/);
+    const secret = /task_tracker: deliveries are signed with the secret (\S+)/.exec(running.err());
+    expect(running.err().match(/signed with the secret/g)).toHaveLength(1);
+    expect(running.err()).not.toContain(secretOf("task_tracker"));
+    const verify = verifier(providerOf("task_tracker").signature, {
+      current: secret?.[1] ?? "",
+      previous: null,
+    });
+    const verdict = await verify({
+      method: "POST",
+      url: "",
+      headers: new Headers(request?.headers),
+      bytes: request?.body ?? new Uint8Array(),
+      receivedAtMs: Date.now(),
+    });
+    expect(verdict).toHaveProperty("verified");
+
+    // The state holds the secret, so that the next run signs with it too.
+    const file = join(state, "state.json");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await running.end("SIGINT")).toBe(0);
+    const again = listener(server, program.url, state, "--provider", "task_tracker");
+    await again.shows(secret?.[1] ?? "no secret");
+  });
+
+  test("sends other stored headers with --original-headers", async () => {
+    const server = await started();
+    const program = local();
+    const running = listener(server, program.url, newState(), "--original-headers");
+    await running.shows("sending webhooks of");
+    await deliverTask(server, taskBody(1), { "user-agent": "Tasks/1", "x-request-id": "r-1" });
+    await until(() => program.received.length === 1);
+    expect(program.received[0]?.headers).toMatchObject({
+      "user-agent": "Tasks/1",
+      "x-request-id": "r-1",
+      host: new URL(program.url).host,
+    });
+  });
+
+  test("first sends what came while it was stopped, and nothing twice", async () => {
+    const server = await started();
+    const program = local();
+    const state = newState();
+    const first = listener(server, program.url, state);
+    await first.shows("sending webhooks of");
+    await until(() => existsSync(join(state, "state.json")));
+    await first.end();
+    for (const number of [1, 2, 3]) await deliverTask(server, taskBody(number));
+    const second = listener(server, program.url, state);
+    await until(() => program.received.length === 3);
+    await deliverTask(server, taskBody(4));
+    await until(() => program.received.length === 4);
+    await second.shows(/(200 [^\n]+\n[^]*){4}/);
+    await second.end();
+    listener(server, program.url, state);
+    await deliverTask(server, taskBody(5));
+    await until(() => program.received.length === 5);
+    expect(sentTo(program)).toEqual([1, 2, 3, 4, 5].map(taskBody));
+  });
+
+  test("starts where --since says, but only the first time", async () => {
+    const server = await started();
+    await deliverTask(server, taskBody(1));
+    const program = local();
+    const state = newState();
+    const first = listener(server, program.url, state, "--since", "1h");
+    await until(() => program.received.length === 1);
+    await first.shows("200");
+    await first.end();
+    const second = listener(server, program.url, state, "--since", "1h");
+    await second.shows("continuing after the last delivery");
+    await deliverTask(server, taskBody(2));
+    await until(() => program.received.length === 2);
+    expect(sentTo(program)).toEqual([1, 2].map(taskBody));
+  });
+
+  test("sends only the webhooks of a provider or type, ignored and unreadable ones too", async () => {
+    const server = await started();
+    const [all, some] = [local(), local()];
+    const listeners = [
+      listener(server, all.url, newState(), "--provider", "task_tracker"),
+      listener(server, some.url, newState(), "--type", "task.*"),
+    ];
+    for (const each of listeners) await each.shows("sending webhooks of");
+    const ignored = JSON.stringify({ event_name: "item:updated", event_data: { id: "9" } });
+    await skyhook(["send", "deploy_platform", "deploy.error"], server);
+    await deliverTask(server, ignored);
+    await deliverTask(server, "no JSON");
+    await deliverTask(server, taskBody(1));
+    await until(() => all.received.length === 3 && some.received.length > 0);
+    expect(sentTo(all)).toEqual([ignored, "no JSON", taskBody(1)]);
+    expect(sentTo(some)).toEqual([taskBody(1)]);
+  });
+
+  test("waits for a local address that refuses connections", async () => {
+    const server = await started();
+    const gone = local();
+    await gone.stop();
+    const running = listener(server, gone.url, newState());
+    await running.shows("sending webhooks of");
+    await deliverTask(server, taskBody(1));
+    await running.shows(`nothing listens at ${gone.url}: waiting for it`);
+    const back = local(undefined, gone.port);
+    await until(() => back.received.length === 1, 10_000);
+    await running.shows("200");
+  });
+
+  test("goes on after an error, a redirect and an endless response", async () => {
+    const server = await started();
+    const endless = () =>
+      new ReadableStream({
+        async pull(controller) {
+          controller.enqueue(new Uint8Array(65_536));
+          await Bun.sleep(1);
+        },
+      });
+    const program = local((_, number) => {
+      if (number === 1) return new Response("broken", { status: 500 });
+      if (number === 2) return Response.redirect("http://127.0.0.1:1/elsewhere", 307);
+      return number === 3 ? new Response(endless()) : new Response("ok");
+    });
+    const running = listener(server, program.url, newState());
+    await running.shows("sending webhooks of");
+    for (const number of [1, 2, 3, 4]) await deliverTask(server, taskBody(number));
+    await running.shows(/ 500 [^]* 307 [^]* 200 [^]* 200 /);
+    expect(sentTo(program)).toEqual([1, 2, 3, 4].map(taskBody));
+  });
+
+  test("gives up on a hanging response after 30 s", async () => {
+    const server = await started();
+    const program = local((_, number) => (number === 1 ? never() : new Response("ok")));
+    const running = listener(server, program.url, newState());
+    await running.shows("sending webhooks of");
+    for (const number of [1, 2]) await deliverTask(server, taskBody(number));
+    await running.shows("ERR", 45_000);
+    expect(running.out()).toContain("(no response within 30 s)");
+    await until(() => program.received.length === 2);
+  });
+
+  test("sends a delivery again whose answer it did not live to see", async () => {
+    const server = await started();
+    const program = local((_, number) => (number === 1 ? never() : new Response("ok")));
+    const state = newState();
+    const first = listener(server, program.url, state);
+    await first.shows("sending webhooks of");
+    await deliverTask(server, taskBody(1));
+    await until(() => program.received.length === 1);
+    await first.end("SIGKILL");
+    listener(server, program.url, state);
+    await until(() => program.received.length === 2);
+    expect(sentTo(program)).toEqual([1, 1].map(taskBody));
+  });
+
+  test("refuses a state that another listener uses", async () => {
+    const server = await started();
+    const state = newState();
+    const first = listener(server, "http://127.0.0.1:1", state);
+    await first.shows("sending webhooks of");
+    const second = listener(server, "http://127.0.0.1:1", state);
+    expect(await second.exited).toBe(1);
+    expect(second.err()).toContain("Another listener uses");
+    await first.end("SIGKILL");
+    const third = listener(server, "http://127.0.0.1:1", state);
+    await third.shows("sending webhooks of");
+  });
+
+  test("stores its state in the user's state folder by default, one for each address and filter", async () => {
+    const server = await started();
+    const folder = newState();
+    const surroundings = { ...server, env: { ...server.env, XDG_STATE_HOME: folder } };
+    for (const more of [[], ["--provider", "code_host"]]) {
+      const args = ["listen", "--to", "http://127.0.0.1:1", ...more];
+      const running = runningCommand(args, surroundings);
+      ends.push(() => running.end("SIGKILL"));
+      await running.shows("sending webhooks of");
+    }
+    /** The positions in the states: null before the first message of the server. */
+    const positions = () =>
+      [...new Bun.Glob("skyhook/listen-*.json").scanSync(folder)].map((name) => {
+        const content: unknown = JSON.parse(readFileSync(join(folder, name), "utf8"));
+        return isObject(content) ? content["seq"] : undefined;
+      });
+    await until(() => positions().length === 2 && positions().every((seq) => seq !== null));
+    expect(positions().map((seq) => typeof seq)).toEqual(["number", "number"]);
+  });
+
+  test("explains errors", async () => {
+    const server = await started();
+    const badState = join(newFolder(), "bad.json");
+    await Bun.write(badState, "{");
+    const to = ["--to", "http://localhost:3000"];
+    const listen = (args: string[], env: Record<string, string> = {}) =>
+      skyhook(["listen", ...args], { ...server, env: { ...server.env, ...env } });
+    const [noTarget, badTarget, badToken, badFile, badSince, noServer] = await Promise.all([
+      listen([]),
+      listen(["--to", "localhost:3000"]),
+      listen([...to, "--state", join(newFolder(), "s")], { OPERATOR_TOKEN: "no" }),
+      listen([...to, "--state", badState]),
+      listen([...to, "--since", "yesterday"]),
+      listen([...to, "--provider", "x".repeat(201), "--state", join(newFolder(), "s")]),
+    ]);
+    expect([noTarget.code, badTarget.code, badSince.code]).toEqual([2, 2, 2]);
+    expect(noTarget.err).toContain("--to");
+    expect(badTarget.err).toContain("Write a URL like");
+    expect(badToken.err).toContain("The server answers 401 invalid-token");
+    expect(badFile.err).toContain("bad.json is not the state of a listener. Pass another");
+    expect(noServer.err).toContain("The server answers 400");
+    for (const { code } of [badToken, badFile, noServer]) expect(code).toBe(1);
+  });
+});
+
+describe("three listeners, one of them stopped for a while", () => {
+  test("all get every delivery, although the server and the listeners are killed", async () => {
+    const first = await started();
+    const { port } = new URL(first.url);
+    const programs = [local(), local(), local()];
+    const states = programs.map(newState);
+    let server = first;
+    const listen = (index: number) =>
+      listener(server, programs[index]?.url ?? "", states[index] ?? "");
+    const running = programs.map((_, index) => listen(index));
+    for (const each of running) await each.shows("sending webhooks of");
+    for (const state of states) await until(() => existsSync(join(state, "state.json")));
+    const bodies: string[] = [];
+    const burst = async (count: number) => {
+      for (let each = 0; each < count; each += 1) {
+        const body = taskBody(bodies.length);
+        await deliverTask(server, body);
+        bodies.push(body);
+      }
+    };
+    await running[2]?.end("SIGKILL");
+    await burst(30);
+    await running[1]?.end("SIGKILL");
+    await burst(30);
+    running[1] = listen(1);
+    await server.kill();
+    server = await started(port, first.cwd);
+    await burst(30);
+    await running[0]?.end("SIGKILL");
+    running[0] = listen(0);
+    running[2] = listen(2);
+    await burst(30);
+    for (const program of programs) {
+      await until(() => new Set(sentTo(program)).size === bodies.length, 30_000);
+      // In order; a kill repeats at most the delivery that was under way.
+      const seen = sentTo(program).filter((body, index, all) => body !== all[index - 1]);
+      expect(seen).toEqual(bodies);
+      expect(program.received.length).toBeLessThanOrEqual(bodies.length + 2);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { textAt } from "../../../src/gateway/providers/payload.ts";
+
+import { besideServer } from "../../support/cli.ts";
+import { type RunningCommand, runningCommand } from "../../support/listener.ts";
+import { spawnSkyhook } from "../../support/program.ts";
+
+const { beside, running, skyhook } = besideServer();
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function tail(...args: string[]): Promise<RunningCommand> {
+  const command = runningCommand(["tail", ...args], running());
+  ends.push(() => command.end("SIGKILL"));
+  await command.shows("following http://127.0.0.1");
+  return command;
+}
+
+describe("skyhook tail", () => {
+  test("prints a line for each event, and ends with 0 when stopped", async () => {
+    const command = await tail();
+    await beside("send", "task_tracker", "task.completed");
+    await command.shows(
+      /\d\d:\d\d:\d\d success task_tracker task\.completed: \S.* evt_[0-9a-f]+\n/,
+    );
+    expect(await command.end("SIGINT")).toBe(0);
+  });
+
+  test("prints only events of a provider, of types and of a severity", async () => {
+    const commands = [
+      await tail("--provider", "code_host"),
+      await tail("--type", "deploy.*"),
+      await tail("--severity", "error"),
+    ];
+    await beside("send", "task_tracker", "task.created");
+    await beside("send", "deploy_platform", "deploy.error");
+    await beside("send", "code_host", "package.published");
+    const [ofProvider, ofTypes, ofSeverity] = commands;
+    await ofProvider?.shows("package.published");
+    await ofTypes?.shows("deploy.error");
+    await ofSeverity?.shows("deploy.error");
+    for (const command of commands) expect(command.out().trim().split("\n")).toHaveLength(1);
+  });
+
+  test("prints earlier events with --since, as JSON with --json", async () => {
+    await beside("send", "task_tracker", "task.created");
+    const command = await tail("--since", "1h", "--json", "--type", "task.created");
+    await command.shows('"task.created"');
+    const event: unknown = JSON.parse(command.out().split("\n")[0] ?? "");
+    expect(textAt(event, "type")).toBe("task.created");
+    expect(textAt(event, "id")).toStartWith("evt_");
+    const instant = await tail("--since", "2020-01-01T00:00:00Z", "--type", "task.created");
+    await instant.shows("task.created");
+  });
+
+  test("ends when its reader has gone, as in a pipe to head", async () => {
+    await beside("send", "task_tracker", "task.completed");
+    const process = spawnSkyhook(["tail", "--since", "1h"], running());
+    ends.push(() => process.kill("SIGKILL"));
+    const reader = process.stdout.getReader();
+    await reader.read();
+    await reader.cancel();
+    // The first line after it may still fit into the pipe.
+    for (let line = 0; line < 2; line += 1) await beside("send", "task_tracker", "task.created");
+    expect(await process.exited).toBe(0);
+  });
+
+  test("explains errors", async () => {
+    const [severity, token] = await Promise.all([
+      skyhook(["tail", "--severity", "fatal"], running()),
+      skyhook(["tail"], { ...running(), env: { ...running().env, OPERATOR_TOKEN: "no" } }),
+    ]);
+    expect([severity.code, token.code]).toEqual([2, 1]);
+    expect(token.err).toContain("The server answers 401");
+  });
+});

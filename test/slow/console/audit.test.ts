@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { json } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
+
+describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let eventId: string;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+
+  beforeAll(async () => {
+    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const { app } = server;
+    eventId = String((await json(await app.deliverSample("code_host", "package.published")))["id"]);
+    const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
+    const made = await json(await app.as("admin", "/v1/destinations", post(body), "root"));
+    const rotate = `/v1/destinations/${String(made["id"])}/rotate`;
+    await app.as("admin", rotate, { method: "POST" }, "root");
+    await app.as("operator", `/v1/events/${eventId}/replay`, { method: "POST" }, "op");
+    browser = await openBrowser();
+    await signIn(browser, server, "admin");
+    await browser.shows("[data-row]", "code_host");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+
+  test("lists who did what, newest first, and opens the event that was replayed", async () => {
+    await browser.press("9");
+    await browser.shows("h1", "Audit");
+    await browser.until("document.querySelectorAll('.audit-entry .title').length >= 5");
+    const entries = `[...document.querySelectorAll("li .audit-entry")].map((row) =>
+      [".title", ".size"].map((part) => row.querySelector(part).textContent).join(" by ")).join()`;
+    expect(await browser.read(entries)).toBe(
+      "Session opened by test,Event revealed by op,Event replayed by op,Destination rotated by root,Destination created by root",
+    );
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(`a.audit-entry[href="#/events/${eventId}"]`);
+    await browser.shows(".step h3", "Received and verified");
+  });
+
+  test("filters by action and by who did it", async () => {
+    await go("#/audit?action=destination.*");
+    await browser.until("document.querySelectorAll('li .audit-entry').length === 2");
+    expect(await browser.read("document.querySelector('form.filters select').value")).toBe(
+      "destination.*",
+    );
+    await go("#/audit?actor=op");
+    await browser.until("document.querySelectorAll('li .audit-entry').length === 2");
+    await browser.shows("li .audit-entry", "Event replayed");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await go("#/audit?actor=nobody");
+    await browser.shows(".empty", "No entries match these filters");
+    await browser.click("form.filters a");
+    await browser.until("document.querySelectorAll('li .audit-entry').length >= 5");
+  });
+
+  test("leads to the list from Health where the navigation has no room for it", async () => {
+    await browser.size(390, 844);
+    await go("#/health");
+    await browser.until("document.querySelector('.bar a.button') !== null");
+    expect(
+      await browser.read(`document.querySelector("nav a[href='#/audit']").checkVisibility()`),
+    ).toBe(false);
+    await browser.click(".bar a.button");
+    await browser.until("document.querySelectorAll('.audit-entry .title').length >= 5");
+    expect(await browser.read("document.documentElement.scrollWidth")).toBe(390);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.size(1_280, 800);
+  });
+
+  test("is for admins only, and keeps operators signed in who open its address", async () => {
+    await browser.click(".tools button:last-child");
+    await browser.shows("[role=alert]", "signed out");
+    await signIn(browser, server, "operator");
+    await browser.shows("[data-row]", "code_host");
+    await go("#/audit");
+    await browser.shows(".empty", "Admins only");
+    await go("#/health");
+    await browser.shows("h1", "Health");
+    expect(await browser.read("document.querySelector('.bar a.button')")).toBeNull();
+  });
+});

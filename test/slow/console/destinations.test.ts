@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { retryDelaysMs } from "../../../src/gateway/notification.ts";
+
+import { until } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { manualClock } from "../../support/clock.ts";
+import { post } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
+import { skips } from "../../support/skips.ts";
+
+const hourMs = 3_600_000;
+
+/** A receiver in the shape of Slack's incoming webhooks; `fails` makes it respond 500. */
+function receiver() {
+  const received: unknown[] = [];
+  const state = { fails: false };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      if (state.fails) return new Response("no_service", { status: 500 });
+      received.push(await request.json());
+      return new Response("ok");
+    },
+  });
+  const stop = () => server.stop(true);
+  return { received, state, url: `http://127.0.0.1:${server.port}/services/T0/B0/X`, stop };
+}
+
+describe.skipIf(skips(noChromium))("the Destinations view", () => {
+  const slack = receiver();
+  const clock = manualClock();
+  let server: ConsoleServer;
+  let browser: Browser;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const buttonOf = (label: string) =>
+    `[...document.querySelectorAll('.detail button')].find((it) => it.checkVisibility() && it.textContent === ${JSON.stringify(label)})`;
+  const press = async (label: string) => {
+    await browser.until(buttonOf(label));
+    await browser.read(`void ${buttonOf(label)}.click()`);
+  };
+  const fill = async (name: string, text: string) => {
+    await browser.click(`#field-${name}`);
+    await browser.type(text);
+  };
+
+  async function enter(role: "admin" | "operator"): Promise<void> {
+    const signOut = "document.querySelector('.tools > button:last-child')";
+    await browser.read(`void ${signOut}?.click()`);
+    await browser.until(`${signOut} === null`);
+    await signIn(browser, server, role);
+    await browser.until("document.querySelector('[data-row]') !== null");
+  }
+
+  beforeAll(async () => {
+    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
+    await server.app.deliverSample("task_tracker", "task.completed");
+    await server.app.deliverSample("deploy_platform", "deploy.error");
+    browser = await openBrowser(1_440, 900);
+    await enter("admin");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    await slack.stop();
+  });
+
+  test("is empty at first, and offers to create a destination", async () => {
+    await go("#/destinations");
+    await browser.shows(".empty", "No destinations yet");
+    await browser.click(".empty a");
+    await browser.shows(".detail h2", "New destination");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("shows the errors of the server at the fields", async () => {
+    await fill("name", "Deploys!");
+    await fill("url", "ftp://example.com");
+    await fill("filter", 'event.typ == "deploy.error"');
+    await browser.shows(".preview .error", "line 1, column 7: No such key: typ");
+    await press("Create destination");
+    await browser.shows("#field-name-note.error", "Use 1 to 63 lower-case letters");
+    await browser.shows("#field-name[aria-invalid=true] ~ p", "Use 1 to 63");
+    await browser.read("document.querySelector('#field-name').value = ''");
+    await fill("name", "deploys");
+    await press("Create destination");
+    await browser.shows("#field-url-note.error", "must start with https://");
+    await browser.shows("#field-filter-note.error", "No such key: typ");
+    expect(await browser.read("document.querySelector('#field-name-note.error')")).toBeNull();
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("previews the filter on real notifications, with the clause that fails", async () => {
+    await browser.read("document.querySelector('#field-filter').select()");
+    await browser.type('event.type == "deploy.error" && event.severity == "error"');
+    await browser.shows(".preview [role=status]", "Would have delivered 1 of the newest 2");
+    await browser.shows(".preview li:nth-child(1) .badge.good", "Delivered");
+    await browser.shows(".preview li:nth-child(2) .badge", "Filtered");
+    await browser.shows(
+      ".preview li:nth-child(2) .why",
+      'event.type == "deploy.error" is false: event.type is "task.completed"',
+    );
+  });
+
+  test("creates a destination, which receives what matches", async () => {
+    await browser.read("document.querySelector('#field-url').select()");
+    await browser.type(slack.url);
+    await press("Create destination");
+    await browser.shows("article.destination h2", "deploys");
+    await browser.shows("article.destination .under", "slack");
+    expect(await browser.read("document.querySelector('.secret')")).toBeNull();
+    expect(await browser.read("document.body.textContent.includes('T0/B0')")).toBe(false);
+    await server.app.deliverSample("deploy_platform", "deploy.error");
+    await server.app.deliverSample("task_tracker", "task.completed");
+    await browser.shows(".lines .badge.good", "Delivered");
+    await browser.shows(".figure", "100");
+    await browser.shows("[data-row] .badge.good", "Active");
+    expect(slack.received).toHaveLength(1);
+  });
+
+  test("sends a test", async () => {
+    await press("Send test");
+    await browser.shows(".notice.good", "Test delivered (HTTP 200");
+    expect(slack.received).toHaveLength(2);
+  });
+
+  test("keeps deliveries while paused, and sends them on resume", async () => {
+    await press("Pause");
+    await browser.shows(".explanation", "Deliveries are kept");
+    await browser.shows("[data-row] .badge.warn", "Paused");
+    await server.app.deliverSample("deploy_platform", "deploy.error");
+    await browser.shows(".figure", "Waiting1");
+    expect(slack.received).toHaveLength(2);
+    await press("Resume");
+    await browser.shows(".figure", "Waiting0");
+    await until(() => slack.received.length === 3);
+  });
+
+  test("lists dead letters with their attempts, and retries all", async () => {
+    slack.state.fails = true;
+    await server.app.deliverSample("deploy_platform", "deploy.error");
+    for (let attempts = 1; attempts <= retryDelaysMs.length + 1; attempts += 1) {
+      const made = async () => {
+        // The queue may have begun to sleep after the clock was advanced.
+        clock.advance(20);
+        const [newest] = await listed(server.app, "/v1/notifications?limit=1");
+        return newest?.["attemptCount"] === attempts;
+      };
+      await until(made);
+      clock.advance(7 * hourMs);
+    }
+    // The session has expired meanwhile.
+    await enter("admin");
+    await go("#/destinations");
+    await browser.click("[data-row].destination");
+    await browser.shows("[aria-labelledby=dead-deliveries] summary", "attempts");
+    await browser.read(
+      "document.querySelector('[aria-labelledby=dead-deliveries] details').open = true",
+    );
+    await browser.shows("[aria-labelledby=dead-deliveries] td", "HTTP 500: no_service");
+    await browser.shows(".explanation", "The last attempt failed");
+    await browser.shows("[data-row] .queue", "1 dead");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    slack.state.fails = false;
+    await press("Retry all");
+    await browser.shows(".notice.good", "1 delivery will be sent again");
+    await browser.until("document.querySelector('[aria-labelledby=dead-deliveries]') === null");
+    await until(() => slack.received.length === 4);
+  });
+
+  test("shows at an event what became of it at each destination", async () => {
+    await go("#/events");
+    await browser.until("document.querySelectorAll('[data-row]').length > 2");
+    const task =
+      "[...document.querySelectorAll('[data-row]')].find((it) => it.textContent.includes('task.completed'))";
+    await browser.read(`void ${task}.click()`);
+    await browser.shows(".step .under", "Filtered");
+    await browser.shows(".step .under", 'event.type is "task.completed"');
+    await browser.read("void document.querySelector('.step .under a').click()");
+    await browser.shows("article.destination h2", "deploys");
+  });
+
+  test("shows a new secret once, also after it was rotated", async () => {
+    await go("#/destinations/new");
+    await fill("name", "finance");
+    await browser.read(`(() => {
+      const format = document.querySelector("#field-format");
+      format.value = "json";
+      format.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
+    await fill("url", slack.url);
+    await press("Create destination");
+    await browser.shows(".secret .mono", "whsec_");
+    const first = await browser.read("document.querySelector('.secret .mono').textContent");
+    await press("I have stored it");
+    await browser.until("document.querySelector('.secret') === null");
+    await press("Rotate secret");
+    await browser.shows("dialog[open] h2", "Make a new secret for finance?");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("dialog[open] button[value=confirm]");
+    await browser.shows(".secret .mono", "whsec_");
+    expect(await browser.read("document.querySelector('.secret .mono').textContent")).not.toBe(
+      first,
+    );
+    await go("#/destinations");
+    await browser.click("[data-row]");
+    await browser.shows("article.destination h2", "finance");
+  });
+
+  test("asks before it removes a destination", async () => {
+    await press("Remove");
+    await browser.shows("dialog[open] h2", "Remove finance?");
+    await browser.click("dialog[open] button[value=cancel]");
+    await browser.until("document.querySelector('dialog[open]') === null");
+    await browser.shows("article.destination h2", "finance");
+    await press("Remove");
+    await browser.click("dialog[open] button[value=confirm]");
+    await browser.until(
+      "location.hash === '#/destinations' && document.querySelectorAll('[data-row]').length === 1",
+    );
+  });
+
+  test("hides the users' destinations until asked for", async () => {
+    const hers = { name: "hers", format: "json", url: slack.url };
+    await server.app.as("user", "/v1/destinations", post(hers), "ada");
+    await go("#/destinations?owner=all");
+    await browser.shows("[data-row] .kind", "of a user");
+    await go("#/destinations");
+    await browser.until("document.querySelectorAll('[data-row]').length === 1");
+  });
+
+  test("lets operators look, not change", async () => {
+    await enter("operator");
+    await go("#/destinations");
+    await browser.shows("[data-row].destination", "deploys");
+    expect(await browser.read("document.querySelector('a.button')")).toBeNull();
+    await browser.click("[data-row].destination");
+    await browser.shows("[aria-labelledby=last-deliveries] .badge", "Delivered");
+    expect(await browser.read("document.querySelector('.detail .actions')")).toBeNull();
+    await go("#/destinations/new");
+    await browser.shows(".detail .error", "No destination has this id");
+  });
+
+  test("logs no error", () => {
+    const errors = browser.consoleMessages.filter((line) => line.startsWith("error"));
+    expect(errors).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { makeId } from "../../../src/base/ids.ts";
+import { write } from "../../../src/db/statement.ts";
+import type { Destination } from "../../../src/gateway/destination.ts";
+import type { Attempt } from "../../../src/gateway/notification.ts";
+import { insertAttempt } from "../../../src/gateway/notifications/notifications.sql.ts";
+
+import { json } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
+
+const minuteMs = 60_000;
+const chart = ".chart[role=img]";
+
+describe.skipIf(skips(noChromium))("the chart of delivery times", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let slow: Destination["id"];
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const choose = (label: string, value: string) =>
+    browser.read(`(() => {
+      const select = [...document.querySelectorAll("select")].find((it) =>
+        (it.ariaLabel ?? it.closest("label")?.textContent ?? "").startsWith(${JSON.stringify(label)}));
+      select.value = ${JSON.stringify(value)};
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
+  const says = (label: string) =>
+    browser.until(
+      `document.querySelector(${JSON.stringify(chart)})?.ariaLabel.includes(${JSON.stringify(label)})`,
+    );
+
+  async function destination(name: string): Promise<Destination["id"]> {
+    const body = { name, format: "json", url: "http://127.0.0.1:1024/hook" };
+    const made = await server.app.as("admin", "/v1/destinations", post(body));
+    // Guarantee: the schema of the response requires an id with this prefix.
+    return String((await json(made))["id"]) as Destination["id"];
+  }
+  /** Stores attempts made half an hour ago, of a notification made a minute before. */
+  async function store(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
+    const startedMs = server.app.clock.now() - 30 * minuteMs;
+    const writes = all.map((fields) =>
+      write(insertAttempt, {
+        notificationId: makeId("ntf", startedMs - minuteMs),
+        destinationId,
+        startedAt: new Date(startedMs),
+        durationMs: 20,
+        delivered: true,
+        responseStatus: 200,
+        error: null,
+        ...fields,
+      }),
+    );
+    await server.app.services.storage.atomically(...writes);
+  }
+
+  beforeAll(async () => {
+    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    browser = await openBrowser(1_440, 900);
+    await signIn(browser, server, "admin");
+    await browser.shows("h1", "Events");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+
+  test("without destinations, says what makes them appear", async () => {
+    await go("#/health");
+    await browser.shows(".panel .empty", "No destinations yet");
+    expect(await browser.read("document.querySelector('.panel .empty a').hash")).toBe(
+      "#/destinations",
+    );
+  });
+
+  test("Health shows the slowest destination, or the chosen one", async () => {
+    slow = await destination("slow");
+    const fast = await destination("fast");
+    await destination("unused");
+    await store(slow, [
+      { durationMs: 4_000 },
+      { durationMs: 9_000, delivered: false, error: "timed out" },
+    ]);
+    await store(fast, [{ durationMs: 12 }]);
+    await go("#/issues");
+    await browser.shows("h1", "Issues");
+    await go("#/health");
+    await says("How long one attempt took. Highest p95: 9,000\u00a0ms. 2 attempts, 1 failed.");
+    await browser.shows("#latency", "Delivery time, last hour");
+    await browser.until("document.querySelector('.chart canvas') !== null");
+    await choose("Destination", fast);
+    await says("Highest p95: 12\u00a0ms. 1 attempt, 0 failed.");
+    expect(await browser.read("location.hash")).toBe(`#/health?destination=${fast}`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("measures from the receipt on request, and keeps the choice in the address", async () => {
+    await choose("Measure", "receipt");
+    await says("From the receipt of an event to its delivery, retries included. Highest p95: 60.0");
+    expect(await browser.read("location.hash")).toEndWith("&measure=receipt");
+  });
+
+  test("median and 95th percentile differ without colour, and the legend shows their values", async () => {
+    const marks = `[...document.querySelectorAll(".u-series:not(:first-child) .u-marker")]
+      .map((mark) => mark.style.borderStyle).join()`;
+    await browser.until(`${marks} === "dashed,solid"`);
+    expect(
+      await browser.read(
+        "[...document.querySelectorAll('.u-series .u-label')].map((it) => it.textContent).join()",
+      ),
+    ).toBe("At,p95,Median");
+  });
+
+  test("a destination's pane has the same, with a period of its own", async () => {
+    await go(`#/destinations/${slow}`);
+    await browser.shows(".detail h3", "Delivery time");
+    await says("Highest p95: 9,000\u00a0ms");
+    await choose("Measure", "receipt");
+    await says("From the receipt");
+    await choose("Period", "1h");
+    await browser.shows(".detail figcaption", "One point per minute");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.size(390, 844);
+    // The chart follows the new width a moment later.
+    await browser.until(
+      "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.detail'))",
+    );
+    await browser.size(1_440, 900);
+  });
+
+  test("says that a destination had no attempts in the period", async () => {
+    await go("#/destinations");
+    await browser.shows("[data-row].destination", "unused");
+    await browser.click("[data-row].destination");
+    await browser.shows(".detail h2", "unused");
+    await browser.shows(".detail .empty", "No attempts in the last 24 hours");
+  });
+});

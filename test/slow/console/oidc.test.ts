@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, startConsole } from "../../support/console.ts";
+import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
+import { skips } from "../../support/skips.ts";
+
+describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () => {
+  let issuer: FakeIssuer;
+  let server: ConsoleServer;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    // Another site than the console's, so that the browser treats the redirects as cross-site.
+    issuer = await startIssuer(Date.now, "localhost");
+    const port = freePort();
+    server = await startConsole(
+      issuerSettings(issuer, `http://127.0.0.1:${port}`),
+      pastClock(),
+      {},
+      port,
+    );
+    browser = await openBrowser();
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    await issuer.stop();
+  });
+
+  test("opens the deep link, with a session that scripts cannot read", async () => {
+    await browser.open(`${server.url}/console#/events?provider=code_host`);
+    await browser.shows(".sign-in a.button", `Sign in with ${new URL(issuer.url).host}`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".sign-in a.button");
+    await browser.shows(".connection", "Live");
+    expect(await browser.read("location.pathname + location.hash")).toBe(
+      "/console#/events?provider=code_host",
+    );
+    expect(await browser.read("document.cookie.length")).toBe(0);
+    expect(issuer.requests).toContain("/authorize");
+  });
+
+  test("tells the other tabs", async () => {
+    // A channel hears all others of its name, also those of its own page.
+    await browser.cdp("Page.addScriptToEvaluateOnNewDocument", {
+      source: `window.otherTab = new BroadcastChannel("skyhook.session");
+        window.otherTab.onmessage = () => { window.heard = true; };`,
+    });
+    await browser.open(`${server.url}/console/oidc/start`);
+    await browser.until("window.heard === true");
+    await browser.shows(".connection", "Live");
+  });
+
+  test("shows a page for a user without a role", async () => {
+    issuer.claims = { email: "ada@example.com" };
+    await browser.open(`${server.url}/console/oidc/start`);
+    await browser.shows(".error", "as ada@example.com, but have no role");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("a");
+    await browser.until("location.pathname === '/console'");
+  });
+});
+
+/** A port that is free now: the issuer's redirect needs the address before the server listens. */
+function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const { port = 0 } = server;
+  void server.stop(true);
+  return port;
+}

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { catalogueFiles } from "../../../src/gateway/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/gateway/providers/files/folder.ts";
+import { signedSample } from "../../../src/gateway/providers/signed-sample.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { skips } from "../../support/skips.ts";
+
+const secret = "0b4d1e6a97c85f3272e8d90a41c6b35f";
+
+describe.skipIf(skips(noChromium))("adding a provider in the console", () => {
+  const root = mkdtempSync(join(tmpdir(), "skyhook-console-"));
+  const [providersDir, secretsDir] = [join(root, "providers"), join(root, "secrets")];
+  let server: ConsoleServer;
+  let browser: Browser;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const text = (selector: string) =>
+    browser.read(`document.querySelector(${JSON.stringify(selector)})?.textContent`);
+  const fill = async (selector: string, value: string) => {
+    await browser.until(`document.querySelector(${JSON.stringify(selector)}) !== null`);
+    await browser.click(selector);
+    await browser.type(value);
+  };
+
+  beforeAll(async () => {
+    server = await startConsole({ PROVIDERS_DIR: providersDir }, pastClock(), { secretsDir });
+    browser = await openBrowser();
+    await signIn(browser, server, "admin");
+    await browser.shows(".empty", "No events yet");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    rmSync(root, { recursive: true });
+  });
+
+  test("finds Slack, stores its secret, shows the URL, and a test event arrives", async () => {
+    await go("#/providers");
+    await browser.click(".bar a.button");
+    await browser.until("document.querySelectorAll('.services li').length === 46");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.type("slac");
+    await browser.until("document.querySelectorAll('.services li').length === 1");
+    await browser.press("Enter");
+    await browser.shows("h1", "Add Slack");
+    await browser.shows(".panel", "Signing Secret under Basic Information");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await fill("input[name=secret]", secret);
+    await browser.click("form button.primary");
+    await browser.until("location.hash === '#/providers/slack'");
+    await browser.shows("code.address", `${server.url}/webhooks/slack`);
+    await browser.shows(".badge.good", "Stored");
+    const file = join(secretsDir, "slack_webhook_secret");
+    expect([readFileSync(file, "utf8"), statSync(file).mode & 0o777]).toEqual([secret, 0o600]);
+    expect(await browser.read(`document.documentElement.outerHTML.includes("${secret}")`)).toBe(
+      false,
+    );
+    await browser.shows(".waiting", "Waiting for the first event");
+    await browser.click("form button.primary");
+    await browser.shows("[data-arrivals] a", "is the deploy done?");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click("[data-arrivals] a");
+    await browser.shows(".step h3", "Received and verified");
+  });
+
+  test("shows a delivery of the service itself, live", async () => {
+    await go("#/providers/slack");
+    await browser.until("document.querySelectorAll('[data-arrivals] li').length === 1");
+    const provider = readProvider("slack", join(providersDir, "slack.yaml"));
+    const sample = provider.samples["channel_archive"];
+    if (sample === undefined) throw new Error("Slack has no such sample");
+    const fresh = { id: crypto.randomUUID(), now: new Date(server.app.clock.now()) };
+    const { headers, bytes } = signedSample(provider, sample, { secret }, fresh);
+    const init = { method: "POST", headers, body: bytes };
+    expect((await fetch(`${server.url}/webhooks/slack`, init)).status).toBe(200);
+    await browser.until("document.querySelectorAll('[data-arrivals] li').length === 2");
+    await browser.shows("[data-arrivals] li:first-child", "channel.archived");
+  });
+
+  test("a made secret is shown once", async () => {
+    await go("#/providers?add=svix");
+    await browser.click("input[value=make]");
+    await browser.click("form button.primary");
+    await browser.until("location.hash === '#/providers/svix'");
+    await browser.shows("[data-made]", "whsec_");
+    expect(await text("[data-made]")).toBe(
+      readFileSync(join(secretsDir, "svix_webhook_secret"), "utf8"),
+    );
+    await go("#/providers");
+    await browser.shows("h2", "Svix");
+    await go("#/providers/svix");
+    await browser.shows(".badge.good", "Stored");
+    expect(await browser.read("document.querySelector('[data-made]')")).toBeNull();
+  });
+
+  test("a pasted file shows each error with its line, and selects it", async () => {
+    await go("#/providers?add=%7Efile");
+    await browser.until("document.querySelector('textarea') !== null");
+    const wrong = (catalogueFiles["linear"] ?? "").replace("events:", "evnts:");
+    const set = (value: string) =>
+      browser.read(`(() => { const area = document.querySelector("textarea");
+        area.value = ${JSON.stringify(value)}; area.dispatchEvent(new Event("input", { bubbles: true })); })()`);
+    await set(wrong);
+    await fill("input[name=id]", "my_linear");
+    await browser.click("input[value=later]");
+    await browser.click("form button.primary");
+    await browser.shows(".problems li", '"evnts" is unknown. Did you mean "events"?');
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".problems li:last-child button");
+    const selected = `(({ value, selectionStart, selectionEnd }) =>
+      value.slice(selectionStart, selectionEnd))(document.querySelector("textarea"))`;
+    expect(await browser.read(selected)).toBe("evnts:");
+    expect(readdirSync(providersDir).includes("my_linear.yaml")).toBe(false);
+    await set(catalogueFiles["linear"] ?? "");
+    await browser.read("void document.querySelector('form button.primary').scrollIntoView()");
+    await browser.click("form button.primary");
+    await browser.until("location.hash === '#/providers/my_linear'");
+    await browser.shows(".badge.warn", "No secret");
+    await browser.shows(".panel", "Store the secret first.");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.scheme("dark");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.scheme("light");
+  });
+
+  test("a secret is stored later, and one that cannot be used is explained", async () => {
+    await go("#/providers?add=standard_webhooks");
+    await browser.click("input[value=later]");
+    await browser.click("form button.primary");
+    await browser.until("location.hash === '#/providers/standard_webhooks'");
+    await fill("input[name=secret]", "!!");
+    await browser.click("form.stack button.primary");
+    await browser.shows(".problems", "The secret must be `whsec_` and base64");
+    await browser.read("document.querySelector('input[name=secret]').select()");
+    await browser.type("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+    await browser.click("form.stack button.primary");
+    await browser.shows(".problems", "an example from documentation");
+    await browser.click("input[value=make]");
+    await browser.click("form.stack button.primary");
+    await browser.shows("[data-made]", "whsec_");
+    await browser.shows(".badge.good", "Stored");
+  });
+
+  test("operators see the list, but not what only admins may do", async () => {
+    await browser.click(".tools button:last-child");
+    await signIn(browser, server, "operator");
+    await go("#/providers");
+    await browser.shows("h2", "Slack");
+    expect(await browser.read("document.querySelector('a.button')")).toBeNull();
+    await go("#/providers/slack");
+    await browser.shows("h1", "Providers");
+    await go("#/providers?add=");
+    await browser.shows("h1", "Providers");
+  });
+});

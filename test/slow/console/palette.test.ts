@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { json } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
+
+const isFocused = (selector: string) =>
+  `document.activeElement.matches(${JSON.stringify(selector)})`;
+const active = "document.querySelector('.command[aria-selected=true]').textContent";
+
+describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let eventId: string;
+  let bookingId: string;
+  let reference: string;
+
+  /** Presses Ctrl+K or, as on a Mac, Cmd+K. */
+  async function pressK(modifier: "control" | "meta" = "control"): Promise<void> {
+    const key = {
+      key: "k",
+      code: "KeyK",
+      windowsVirtualKeyCode: 75,
+      modifiers: modifier === "control" ? 2 : 4,
+    };
+    await browser.cdp("Input.dispatchKeyEvent", { type: "rawKeyDown", ...key });
+    await browser.cdp("Input.dispatchKeyEvent", { type: "keyUp", ...key });
+  }
+  async function open(): Promise<void> {
+    await pressK();
+    await browser.until(isFocused("dialog[open] [role=combobox]"));
+  }
+  async function choose(text: string, label: string): Promise<void> {
+    await open();
+    await browser.type(text);
+    await browser.until(`${active}.startsWith(${JSON.stringify(label)})`);
+    await browser.press("Enter");
+    await browser.until("document.querySelector('dialog.palette') === null");
+  }
+
+  beforeAll(async () => {
+    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const { app } = server;
+    eventId = String((await json(await app.deliverSample("code_host", "package.published")))["id"]);
+    const flight = await addFlight(app);
+    const booked = await app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)));
+    const booking = await json(booked);
+    bookingId = String(booking["bookingId"]);
+    reference = String(booking["reference"]);
+    const body = { name: "deploys", format: "json", url: "http://127.0.0.1:1099/" };
+    await app.as("admin", "/v1/destinations", post(body));
+    browser = await openBrowser();
+    await signIn(browser, server, "admin");
+    await browser.shows("[data-row]", "code_host");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+
+  test("opens with Ctrl+K and Cmd+K, also from a field; Escape returns the focus", async () => {
+    await browser.press("j");
+    await browser.until(isFocused("[data-row]"));
+    await open();
+    await browser.press("Escape");
+    await browser.until(
+      `document.querySelector('.palette') === null && ${isFocused("[data-row]")}`,
+    );
+    await browser.press("/");
+    await browser.until(isFocused("[data-filter]"));
+    await pressK("meta");
+    await browser.until(isFocused("dialog[open] [role=combobox]"));
+    await pressK();
+    await browser.press("Escape");
+    await browser.until(
+      `document.querySelector('.palette') === null && ${isFocused("[data-filter]")}`,
+    );
+    await browser.click(".to-palette");
+    await browser.until(isFocused("[role=combobox]"));
+    await browser.click(".palette-bar button");
+    // Until it is removed, it cannot be opened again.
+    await browser.until(
+      `document.querySelector('.palette') === null && ${isFocused(".to-palette")}`,
+    );
+  });
+
+  test("moves through the options with the arrow keys, and names the active one", async () => {
+    await open();
+    await browser.shows(".command", "deploys");
+    const described = `document.getElementById(
+      document.activeElement.getAttribute('aria-activedescendant')).textContent`;
+    expect(await browser.read(described)).toBe("Issues1");
+    await browser.press("ArrowDown");
+    await browser.until(`${described} === "Events2" && ${active} === "Events2"`);
+    await browser.press("ArrowUp");
+    await browser.press("ArrowUp");
+    await browser.until(`${active} === "deploysjson"`);
+    await browser.press("ArrowDown");
+    await browser.until(`${active} === "Issues1"`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.press("Escape");
+    await browser.until("document.querySelector('.palette') === null");
+  });
+
+  test("opens views, providers, destinations and pages that add one, and focuses them", async () => {
+    await choose("heal", "Health");
+    await browser.until(`location.hash === "#/health" && ${isFocused("main")}`);
+    await choose("deploys", "deploys");
+    await browser.until(`location.hash.startsWith("#/destinations/dst_")`);
+    await browser.until(isFocused("[data-pane]"));
+    await choose("code_host events", "Code host (GitHub): events");
+    await browser.until(`location.hash === "#/events?provider=code_host"`);
+    await choose("add prov", "Add provider");
+    await browser.until(`location.hash === "#/providers?add="`);
+  });
+
+  test("jumps to an event, a booking and a reference that are pasted", async () => {
+    await choose(`request for ${eventId} failed`, "Open event");
+    await browser.until(`location.hash === "#/events/${eventId}" && ${isFocused("[data-pane]")}`);
+    await choose(bookingId, "Open booking");
+    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
+    await choose("heal", "Health");
+    await choose(reference.toLowerCase(), `Open booking ${reference}`);
+    await browser.until(`location.hash === "#/bookings/${bookingId}"`);
+    await choose("package", "Search events for “package”");
+    await browser.until(`location.hash === "#/events?q=package"`);
+  });
+
+  test("changes the theme, shows the shortcuts and copies the command for a link", async () => {
+    await choose("theme dark", "Theme: dark");
+    await browser.until("document.documentElement.dataset.theme === 'dark'");
+    await browser.until(`document.querySelector("[aria-label='Theme: dark']") !== null`);
+    await choose("theme system", "Theme: system");
+    await choose("shortcuts", "Keyboard shortcuts");
+    await browser.shows("dialog[open] h2", "Keyboard shortcuts");
+    await browser.press("Escape");
+    await choose("admin link", "Copy the command for an admin link");
+    await browser.shows(".notice", "Cop");
+  });
+
+  test("signs out; offers operators neither bookings nor what only admins may do", async () => {
+    await choose("sign out", "Sign out");
+    await browser.shows("[role=alert]", "signed out");
+    await signIn(browser, server, "operator");
+    await browser.shows("[data-row]", "code_host");
+    await open();
+    await browser.shows(".command", "deploys");
+    const shown = "document.querySelector('.palette').textContent";
+    for (const word of ["Bookings", "Add provider", "New destination", "set up"]) {
+      expect([word, String(await browser.read(shown)).includes(word)]).toEqual([word, false]);
+    }
+    await browser.type(bookingId);
+    await browser.until(`${active} === "Search events for “${bookingId}”"`);
+    await browser.press("Escape");
+    await browser.until("document.querySelector('.palette') === null");
+    await choose("sign out", "Sign out");
+    await browser.shows("[role=alert]", "signed out");
+  });
+
+  test("fits a phone of 320 pixels", async () => {
+    await signIn(browser, server, "admin");
+    await browser.shows("[data-row]", "code_host");
+    await browser.size(320, 480);
+    await browser.click(".to-palette");
+    await browser.shows(".command", "deploys");
+    const fits = `(({ left, right, bottom }) => left >= 0 && right <= 320 && bottom <= 480)(
+      document.querySelector(".palette").getBoundingClientRect())`;
+    expect(await browser.read(fits)).toBe(true);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+});

@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { write } from "../../../src/db/statement.ts";
+import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { json, until } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { addFlight } from "../../support/flights.ts";
+import { holdSeat, payer } from "../../support/payments.ts";
+import { skips } from "../../support/skips.ts";
+
+const minuteMs = 60_000;
+
+describe.skipIf(skips(noChromium))("holds and payments in the console", () => {
+  const clock = pastClock();
+  let server: ConsoleServer;
+  let browser: Browser;
+  let pay: ReturnType<typeof payer>;
+  let flightId: number;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const hold = () => holdSeat(server.app, flightId);
+  const cancel = (id: string) =>
+    server.app.as("user", `/v1/api/bookings/${id}`, { method: "DELETE" });
+  const linkTo = (id: string) => `.detail .step a[href="#/events/${id}"]`;
+  const steps = "[...document.querySelectorAll('.life .step h3')].map((it) => it.textContent)";
+
+  beforeAll(async () => {
+    server = await startConsole({}, clock);
+    pay = payer(server.app);
+    clock.goBack(2 * minuteMs);
+    ({ id: flightId } = await addFlight(server.app, { seats: 200 }));
+    browser = await openBrowser();
+    await signIn(browser, server, "admin");
+    await browser.shows(".connection", "Live");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+
+  test("a hold counts down, and its payment appears without a reload", async () => {
+    const id = await hold();
+    await go(`#/bookings/${id}`);
+    await browser.shows(".life .next h3", "Expires in 1");
+    await browser.shows(".life .wait", "Held until");
+    const countdown = "document.querySelector('.life .next time').textContent";
+    const before = String(await browser.read(countdown));
+    await browser.until(`${countdown} !== ${JSON.stringify(before)}`);
+    await browser.shows("[data-row] .mark.is-held", "Held");
+    const failed = await pay("payment_intent.payment_failed", { booking: id });
+    await browser.shows(linkTo(failed), "Webhook event of payment_processor");
+    const wrong = await pay("payment_intent.succeeded", { booking: id, amount: 49_900 });
+    await browser.shows(linkTo(wrong), "payment_processor");
+    const paid = await pay("payment_intent.succeeded", { booking: id });
+    await browser.shows(linkTo(paid), "payment_processor");
+    await browser.shows(".detail .under .mark.is-confirmed", "Confirmed");
+    expect(await browser.read(steps)).toEqual([
+      "Held: 1 seat for USD 499.50",
+      "Payment of USD 499.50 failed",
+      "Paid USD 499.00, which is not the price",
+      "Paid USD 499.50",
+      "Paid; booking confirmed",
+    ]);
+    await browser.shows(".facts", "USD\u00a0499.50 by payment_processor");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("leads from the booking to the webhook event, and from its effect back", async () => {
+    const id = await hold();
+    const paid = await pay("payment_intent.succeeded", { booking: id });
+    await go(`#/bookings/${id}`);
+    await browser.click(linkTo(paid));
+    await browser.shows(".step h3", "Effect on the booking");
+    await browser.shows(".step p", `confirmed ${id}`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(`.step a[href="#/bookings/${id}"]`);
+    await browser.shows(".life .step h3", "Paid; booking confirmed");
+    // The booking's own event leads back too.
+    await browser.click(".life .step:last-child .under a:last-child");
+    await browser.shows(".detail .under", "booking.confirmed");
+    await browser.shows(`.facts a[href="#/bookings/${id}"]`, id);
+  });
+
+  test("shows a refund as pending, partial and succeeded", async () => {
+    const id = await hold();
+    const money = { booking: id, payment: `pi_of_${id}` };
+    await pay("payment_intent.succeeded", money);
+    await cancel(id);
+    await go(`#/bookings/${id}`);
+    await browser.shows(".life .wait h3", "pending");
+    await browser.shows(".facts", "USD\u00a00.00 of USD\u00a0499.50, pending");
+    const part = await pay("charge.refunded", { ...money, amount: 20_000 });
+    await browser.shows(linkTo(part), "payment_processor");
+    await browser.shows(".facts", "USD\u00a0200.00 of USD\u00a0499.50, partial");
+    const rest = await pay("charge.refunded", money);
+    await browser.shows(linkTo(rest), "payment_processor");
+    await browser.shows(".facts", "USD\u00a0499.50 of USD\u00a0499.50, succeeded");
+    await browser.shows(".life .good h3", "Refunded USD 499.50 in all");
+  });
+
+  test("shows an expired hold, and that retention deleted the event of a late payment", async () => {
+    clock.goBack(25 * minuteMs);
+    const id = await hold();
+    const late = await pay("payment_intent.payment_failed", { booking: id });
+    clock.goBack(0);
+    await until(async () => {
+      const { status } = await json(await server.app.as("admin", `/v1/api/bookings/${id}`));
+      return status === "expired";
+    }, 20_000);
+    // Guarantee: the gateway makes ids with this prefix.
+    const eventId = late as `evt_${string}`;
+    await server.app.services.storage.atomically(write(deleteSettledEvent, { id: eventId }));
+    await go(`#/bookings/${id}`);
+    await browser.shows(".life .step h3", "Hold expired; seats released");
+    await browser.shows(".life .bad", "deleted by retention");
+    expect(
+      await browser.read(`document.querySelector(${JSON.stringify(linkTo(late))})`),
+    ).toBeNull();
+    await go("#/bookings");
+    await browser.shows("[data-row] .mark.is-expired", "Expired");
+  });
+
+  test("gives no link to a booking that the payload made up", async () => {
+    const madeUp = `bk_${"0".repeat(32)}`;
+    const id = await pay("payment_intent.succeeded", { booking: madeUp });
+    await go(`#/events/${id}`);
+    await browser.shows(".step p", `no effect: there is no booking ${madeUp}`);
+    expect(
+      await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
+    ).toBeNull();
+  });
+
+  test("shows operators the effect, without a link or personal data", async () => {
+    const id = await hold();
+    const paid = await pay("payment_intent.succeeded", { booking: id });
+    await browser.cdp("Network.clearBrowserCookies");
+    await signIn(browser, server, "operator");
+    await browser.shows(".connection", "Live");
+    for (const [hash, text] of [
+      [`#/events/${paid}`, `confirmed ${id}`],
+      ["#/events?provider=bookings", "confirmed"],
+    ] as const) {
+      await go(hash);
+      await browser.shows(hash.includes("?") ? "[data-row]" : ".step p", text);
+      expect(await browser.read("document.querySelector('a[href^=\"#/bookings\"]')")).toBeNull();
+      const shown = String(await browser.read("document.body.textContent"));
+      expect(shown).not.toMatch(/ada@|lovelace|test-user/i);
+    }
+    await browser.click("[data-row]");
+    await browser.shows(".step h3", "Created by Skyhook");
+    expect(
+      await browser.read("document.querySelector('.detail a[href^=\"#/bookings\"]')"),
+    ).toBeNull();
+    await go(`#/bookings/${id}`);
+    await browser.shows(".empty", "Admins only");
+  });
+});

@@ -1,0 +1,344 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { sql } from "drizzle-orm";
+
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertReplay, insertReplayFailure } from "../../../src/gateway/events/replays.sql.ts";
+import { noReplayCounts } from "../../../src/gateway/replay.ts";
+import { sessionsTable } from "../../../src/identity/sessions/session.ts";
+import { json, until } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { manualClock } from "../../support/clock.ts";
+import { post } from "../../support/flights.ts";
+import { choosyGateway, withGateway } from "../../support/history.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { eventRow } from "../../support/rows.ts";
+import { skips } from "../../support/skips.ts";
+
+/** Events that the gateway rejects. Beside them are an old one and a delivered one. */
+const failing = 8;
+const all = failing + 2;
+const rows = "document.querySelectorAll('[data-row]').length";
+const fits = "document.querySelector('.detail').scrollWidth <= innerWidth";
+const openId = "location.hash.replace('#/replays/', '')";
+
+const demote = statementsOver({ sessions: sessionsTable })()((db, { sessions }) =>
+  db
+    .update(sessions)
+    .set({ roles: sql`'["user"]'` })
+    .where(sql`true`),
+);
+
+describe.skipIf(skips(noChromium))("the Replays view", () => {
+  // The browser's clock runs: periods are relative to it.
+  const clock = manualClock(Date.now());
+  const gateway = choosyGateway();
+  let server: ConsoleServer;
+  let browser: Browser;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  /** As the browser's button does, but waits for it. */
+  const reload = async () => {
+    const address = String(await browser.read("location.href"));
+    await browser.open("about:blank");
+    await browser.open(address);
+  };
+  const choose = (control: "input" | "select", name: string, value: string) =>
+    browser.read(`(() => {
+      const control = [...document.querySelectorAll(".filters label")]
+        .find((label) => label.querySelector(".label").textContent === ${JSON.stringify(name)}).querySelector("${control}");
+      control.value = ${JSON.stringify(value)};
+      control.dispatchEvent(new Event("change", { bubbles: true }));
+    })()`);
+  const select = (name: string, value: string) => choose("select", name, value);
+  const fill = (name: string, value: string) => choose("input", name, value);
+  const buttonOf = (label: string) =>
+    `[...document.querySelectorAll(".detail button")].find((it) => it.textContent === ${JSON.stringify(label)})`;
+  const press = async (label: string) => {
+    await browser.until(buttonOf(label));
+    await browser.read(`void ${buttonOf(label)}.click()`);
+  };
+  const replays = async (path = "") => json(await server.app.as("operator", `/v1/replays${path}`));
+  const start = async (body: object) =>
+    json(await server.app.as("operator", "/v1/replays", post(body)));
+  /** Lets time pass until a replay has replayed so many events: its timer may be set after the clock advanced. */
+  const reaches = (id: unknown, count: number) =>
+    until(async () => {
+      const { resent, notified } = await replays(`/${String(id)}`);
+      if (Number(resent) + Number(notified) >= count) return true;
+      clock.advance(50);
+      return false;
+    });
+  const outcome = (name: string, text: string) => browser.shows(`[data-outcome=${name}]`, text);
+
+  beforeAll(async () => {
+    server = await startConsole(withGateway(gateway.url), clock);
+    const { app } = server;
+    const body = Buffer.from(
+      JSON.stringify({ event_name: "item:completed", event_data: { id: "1", content: "new" } }),
+    );
+    const createdAt = new Date(clock.now() - 60_000);
+    const old = eventRow(1, { title: "An old title", data: { gone: "x" }, createdAt, body });
+    await app.services.storage.atomically(write(insertEvent, old));
+    for (let sent = 0; sent < failing; sent += 1) {
+      await app.deliverSample("deploy_platform", "deploy.error");
+      clock.advance(10);
+    }
+    await app.deliverSample("code_host", "package.published");
+    clock.advance(10);
+    await until(async () => {
+      const path = "/v1/events?delivery=retrying";
+      return itemsOf((await json(await app.as("operator", path)))["data"]).length === failing;
+    });
+    browser = await openBrowser(1_440, 900);
+    await signIn(browser, server, "operator");
+    await browser.until(`${rows} === ${all}`);
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    await gateway.stop();
+  });
+
+  test("is empty at first, and leads to a replay", async () => {
+    await browser.click("nav a[href='#/replays']");
+    await browser.shows(".empty", "No replays yet");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.read("void document.querySelector('.empty a[href=\"#/replays/new\"]').click()");
+    await browser.shows(".detail .empty", "Choose a time or a delivery state");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await press("Dead");
+    await browser.until("location.hash === '#/replays/new?delivery=dead'");
+    await browser.shows(".detail .empty", "No events match these filters");
+  });
+
+  test("shows what today's code makes of the same bytes before it starts", async () => {
+    await go("#/replays/new?since=1h");
+    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await browser.shows(".dry-run", `reads 1 of the newest ${all} differently`);
+    await browser.shows(".differences li", "task.completed");
+    const change = (field: string) =>
+      `[...document.querySelectorAll(".differences tr")].find((row) => row.cells[0].textContent === "${field}").innerText`;
+    expect(await browser.read(change("title"))).toBe(
+      "title\t− An old title\t+ Task completed: new",
+    );
+    expect(await browser.read(change("data.gone"))).toBe("data.gone\t− x\tnot set");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.size(390, 844);
+    await browser.until(`innerWidth === 390 && ${fits}`);
+    await browser.size(1_440, 900);
+    expect((await replays())["data"]).toEqual([]);
+  });
+
+  test("explains bad answers at the field, or in words", async () => {
+    await browser.read("document.querySelector('[name=ratePerSecond]').select()");
+    await browser.type("5000");
+    await press(`Replay ${all} events`);
+    await browser.shows("#rate-note.error", "Use a whole number from 1 to 1000");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await go("#/replays/new?from=yesterday");
+    await browser.shows(".detail [role=alert]", "The dry run failed");
+    await browser.shows(".detail [role=alert]", "Write an instant in ISO 8601");
+    await go("#/replays/rpl_0");
+    await browser.shows(".detail [role=alert]", "No replay with this id exists");
+  });
+
+  test("starts from an issue, whose provider and state it takes", async () => {
+    await go("#/issues");
+    await browser.shows(".issue h2", "to operator-gateway failing");
+    await browser.shows(".issue a", "Replay…");
+    await browser.read(
+      "void [...document.querySelectorAll('.issue a')].find((it) => it.textContent === 'Replay…').click()",
+    );
+    await browser.until("location.hash.startsWith('#/replays/new?delivery=retrying')");
+    await browser.shows(".dry-run", `${failing} events would be replayed`);
+  });
+
+  test("replays what the list of events is filtered by; can be stopped and resumed", async () => {
+    await go("#/events");
+    await browser.until(`${rows} === ${all}`);
+    await select("Delivery", "retrying");
+    await browser.until(`${rows} === ${failing}`);
+    await reload();
+    await browser.until(
+      `${rows} === ${failing} && document.querySelectorAll("[data-row] .mark.retrying").length === ${failing}`,
+    );
+    expect(await browser.read("document.querySelectorAll('.filters select')[0].value")).toBe(
+      "retrying",
+    );
+    await browser.click(".bar a.button");
+    await browser.until("location.hash === '#/replays/new?delivery=retrying'");
+    await browser.shows(
+      ".dry-run",
+      `${failing} events would be replayed. Nothing changes in the newest ${failing}`,
+    );
+    await browser.read("document.querySelector('[name=ratePerSecond]').select()");
+    await browser.type("1");
+    await browser.press("Enter");
+    await browser.shows(".detail h2", `Replay of ${failing} events`);
+    const id = await browser.read(openId);
+    await browser.shows("[data-row]", "Running");
+    await reaches(id, 2);
+    const shownDone = "parseInt(document.querySelector('[data-progress]').textContent)";
+    await browser.until(`${shownDone} >= 2`);
+    await reaches(id, 3);
+    await browser.until(`${shownDone} >= 3`);
+    await browser.shows("[data-rate]", "per second, at most 1");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+
+    await press("Stop");
+    await browser.shows(".detail .mark", "Stopped");
+    const { resent } = await replays(`/${String(id)}`);
+    clock.advance(60_000);
+    await browser.shows("[data-row]", "Stopped");
+    expect(await replays(`/${String(id)}`)).toMatchObject({ status: "stopped", resent });
+    await browser.shows("[role=status]", `Stopped: ${String(resent)} of ${failing}`);
+    // The button keeps the focus, so that the keyboard can go on.
+    await browser.read(`void ${buttonOf("Resume")}.focus()`);
+    await browser.press("Enter");
+    await browser.shows(".detail .mark", "Running");
+    expect(await browser.read(`document.activeElement === ${buttonOf("Stop")}`)).toBe(true);
+    await reaches(id, failing);
+    await until(async () => {
+      clock.advance(100);
+      return (await replays(`/${String(id)}`))["status"] === "finished";
+    });
+    await browser.shows(".detail .mark", "Finished");
+    await browser.shows("[data-progress]", `${failing} of ${failing}`);
+    await outcome("resent", String(failing));
+    await outcome("failed", "0");
+    await browser.shows("[data-row]", `${failing} of ${failing} events`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("says that another replay is running, leads to it, and starts after it was stopped", async () => {
+    const { id } = await start({ from: "2020-01-01T00:00:00Z", ratePerSecond: 1 });
+    await go("#/replays/new?since=24h&provider=code_host");
+    await press("Replay 1 event");
+    await browser.shows(".detail [role=alert]", "The replay was not started");
+    await browser.shows(".detail [role=alert]", "Another replay is running");
+    await browser.shows(".detail [role=alert] a", "Open the running replay");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".detail [role=alert] a");
+    await browser.until(`${openId} === ${JSON.stringify(id)}`);
+    await press("Stop");
+    await browser.shows(".detail .mark", "Stopped");
+    const other = await start({ from: "2020-01-01T00:00:00Z", ratePerSecond: 1 });
+    await press("Resume");
+    await browser.shows(".detail [role=alert]", "The replay was not resumed");
+    await server.app.as("operator", `/v1/replays/${String(other["id"])}/stop`, { method: "POST" });
+    await press("Resume");
+    await browser.shows(".detail .mark", "Running");
+    await press("Stop");
+    await browser.shows(".detail .mark", "Stopped");
+  });
+
+  test("does not replay more than a search has found", async () => {
+    await go("#/events?q=cart&since=1h");
+    await browser.shows(".bar a.button", "Replay these");
+    await browser.click(".bar a.button");
+    await browser.shows(".detail .empty", "A replay cannot search for words");
+    expect(await browser.read("document.querySelector('.detail .primary')")).toBeNull();
+    await press("Continue without the search");
+    await browser.until("location.hash === '#/replays/new?since=1h'");
+    await browser.shows(".dry-run", `${all} events would be replayed`);
+  });
+
+  test("is in the command palette, with the filters of the list", async () => {
+    await go("#/events?provider=code_host&since=1h");
+    await browser.until(`${rows} === 1`);
+    await browser.click(".to-palette");
+    await browser.until("document.activeElement.matches('dialog[open] [role=combobox]')");
+    await browser.type("replay these");
+    await browser.shows(".command[aria-selected=true]", "Replay these events…");
+    await browser.press("Enter");
+    await browser.until("location.hash === '#/replays/new?provider=code_host&since=1h'");
+    await browser.until("document.activeElement.matches('[data-pane]')");
+    await browser.shows(".dry-run", "1 event would be replayed");
+  });
+
+  test("takes a range of times, and keeps it in the address", async () => {
+    await go("#/replays/new?since=1h");
+    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await select("Time", "custom");
+    await browser.shows(".detail .empty", "Choose a time or a delivery state");
+    await fill("From", "2020-01-01T00:00");
+    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await fill("To", "2020-01-02T00:00");
+    await browser.shows(".detail .empty", "No events match these filters");
+    expect(await browser.read("location.hash")).toStartWith("#/replays/new?since=custom&from=20");
+    await reload();
+    await browser.shows(".detail .empty", "No events match these filters");
+    await fill("To", "2019-01-02T00:00");
+    await browser.shows(".detail [role=alert]", "The dry run failed");
+  });
+
+  test("links to the events that failed, with the reason", async () => {
+    const { storage } = server.app.services;
+    const at = new Date(clock.now());
+    const id = "rpl_ffff";
+    const eventId = eventRow(1).id;
+    const filters = {
+      from: null,
+      provider: null,
+      type: null,
+      status: null,
+      delivery: "dead",
+    } as const;
+    await storage.atomically(
+      write(insertReplay, {
+        ...noReplayCounts,
+        id,
+        createdAt: at,
+        updatedAt: at,
+        actor: "ada",
+        status: "finished",
+        ratePerSecond: 50,
+        total: 3,
+        resent: 1,
+        failed: 1,
+        lastError: `${eventId}: Too deep`,
+        positionAt: null,
+        positionId: null,
+        leasedBy: null,
+        leasedUntil: null,
+        filters: { ...filters, to: at.toISOString() },
+      }),
+      write(insertReplayFailure, { replayId: id, id: eventId, createdAt: at, error: "Too deep" }),
+    );
+    await go(`#/replays/${id}`);
+    await browser.shows(".detail .mark", "Finished");
+    await outcome("failed", "1");
+    await browser.shows(".detail", "1 more matched at the start");
+    await browser.shows(".failures li", "Too deep");
+    await browser.shows("[data-row]", "2 of 3 events, 1 failed");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await browser.click(".failures a");
+    await browser.until(`location.hash === "#/events/${eventId}"`);
+    await browser.shows(".detail h2", "Task completed: new");
+  });
+
+  test("fits a phone", async () => {
+    await browser.size(390, 844);
+    await go("#/replays");
+    await browser.until(`${rows} === 4`);
+    await browser.click("[data-row]");
+    await browser.shows(".detail h2", "Replay of");
+    await browser.until(`innerWidth === 390 && ${fits}`);
+    await browser.size(1_440, 900);
+  });
+
+  test("says which role it takes, once the session's role may no longer replay", async () => {
+    await go("#/replays/new?since=1h");
+    await browser.until(buttonOf(`Replay ${all} events`));
+    await server.app.services.storage.atomically(write(demote, {}));
+    await browser.shows("[role=alert]", "Use one with the operator or admin role");
+    expect(await browser.read("document.querySelector('input[name=token]') !== null")).toBe(true);
+  });
+
+  test("logs no error", () => {
+    const errors = browser.consoleMessages.filter((line) => line.startsWith("error"));
+    expect(errors).toEqual([]);
+  });
+});

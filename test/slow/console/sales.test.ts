@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { json } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+import { skips } from "../../support/skips.ts";
+
+const rows = "document.querySelectorAll('[data-row]').length";
+const dayMs = 86_400_000;
+
+describe.skipIf(skips(noChromium))("the Flights and Bookings views", () => {
+  let server: ConsoleServer;
+  let browser: Browser;
+  let day: string;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const text = (selector: string) =>
+    browser.read(`document.querySelector(${JSON.stringify(selector)}).textContent`);
+  const cellsOf = (selector: string) =>
+    browser.read(
+      `[...document.querySelectorAll(${JSON.stringify(selector)})].map((cell) => cell.textContent).join("|")`,
+    );
+
+  beforeAll(async () => {
+    server = await startConsole();
+    browser = await openBrowser(1_440, 900);
+    await signIn(browser, server, "admin");
+    await browser.shows("h1", "Events");
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+  });
+
+  /** Books seats on a flight that departs in 20 days. Returns the reference. */
+  async function book(
+    [flightNumber, seats]: readonly [string, number],
+    [lastName, count]: readonly [string, number],
+  ): Promise<string> {
+    const { app } = server;
+    const departureTime = new Date(app.clock.now() + 20 * dayMs);
+    day = departureTime.toISOString().slice(0, 10);
+    const flight = await addFlight(app, { flightNumber, seats, departureTime });
+    const body = bookingBody(flight.id, count);
+    const passengers = body.passengers.map((each) => ({ ...each, lastName }));
+    const contactEmail = `${lastName.toLowerCase()}@example.com`;
+    const made = await app.as(
+      "user",
+      "/v1/api/bookings",
+      post({ ...body, passengers, contactEmail }),
+    );
+    expect(made.status).toBe(201);
+    return String((await json(made))["reference"]);
+  }
+
+  test("bookings: an empty list says where to go next", async () => {
+    await go("#/bookings");
+    await browser.shows(".empty strong", "No bookings yet");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    expect(await browser.read("document.querySelector('.empty a[href=swagger]') !== null")).toBe(
+      true,
+    );
+    await browser.click(".empty a");
+    await browser.shows(".empty strong", "No departures in the next 14 days");
+  });
+
+  test("flights: columns with heads, and a mark of its own shape for each state", async () => {
+    await book(["SK100", 2], ["Hopper", 2]);
+    await addFlight(server.app, { flightNumber: "SK300", seats: 5 });
+    await go("#/flights?days=60");
+    await browser.until(`${rows} === 2`);
+    expect(await cellsOf(".row.head .cell")).toBe("Sales|Day|Load|Seats sold|Departures");
+    expect(await cellsOf("[data-row] .mark")).toBe("●Sold out|○Unsold");
+    expect(await cellsOf("[data-row] .share")).toBe("100%|0%");
+    expect(await cellsOf("[data-row] .size")).toBe("2 of 2|0 of 5");
+    const widths = `[...document.querySelectorAll("[data-row] .meter")].map((meter) =>
+      meter.firstChild.getBoundingClientRect().width / meter.getBoundingClientRect().width).join()`;
+    expect(await browser.read(widths)).toBe("1,0");
+  });
+
+  test("flights: never rounds a sale away, nor a free seat", async () => {
+    const reference = await book(["SK200", 1_000], ["Lovelace", 1]);
+    expect(reference).toMatch(/^[A-Z]{6}$/);
+    await browser.click("[data-row]");
+    await browser.shows(".detail .quiet", "2 departures, 3 of 1,002 seats sold");
+    await browser.shows(".departures tr:last-child .share", "1%");
+    await browser.shows(".departures tr:last-child .mark", "Part sold");
+    await browser.shows(".departures td", "1 of 1,000");
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("flights: a departure links to its bookings", async () => {
+    await browser.click(".departures tr:last-child a");
+    await browser.until(
+      "location.hash === '#/bookings?q=SK200' && document.querySelectorAll('.row.booking[data-row]').length === 1",
+    );
+    expect(await text("[data-row] .kind")).toBe("SK200 JFK → LHR");
+    expect(await text("[data-row] .departs")).toBe(day);
+    expect(await text("[data-row] .size")).toBe("USD\u00a0499.50");
+    expect(await cellsOf(".row.head .cell")).toBe(
+      "Status|Booking|Flight|Departs|Seats|Price|Booked",
+    );
+  });
+
+  test("bookings: finds by email, last name, flight number and reference, and clears the search", async () => {
+    await browser.click(".filters a");
+    await browser.until(`location.hash === "#/bookings" && ${rows} === 2`);
+    const references = Object(
+      await browser.read(
+        "[...document.querySelectorAll('[data-row] .title .mono')].map((it) => it.textContent)",
+      ),
+    );
+    const [latest, first] = [String(references[0]), String(references[1])];
+    for (const [q, found] of [
+      ["Hopper@Example.com", first],
+      ["lovelace", latest],
+      ["sk100", first],
+      [latest.toLowerCase(), latest],
+    ] as const) {
+      await go("#/bookings");
+      await browser.until(`${rows} === 2`);
+      await browser.read("void document.activeElement.blur()");
+      await browser.press("/");
+      await browser.type(q);
+      await browser.until(
+        `${rows} === 1 && document.querySelector("[data-row] .mono").textContent === "${found}"`,
+      );
+    }
+    await go("#/bookings?q=Love");
+    await browser.shows(".empty", "No bookings match “Love”");
+    await browser.shows(".empty", "The search compares whole values");
+    await browser.click(".empty a");
+    await browser.until(`${rows} === 2`);
+  });
+
+  test("on a phone, nothing of a row is cut off", async () => {
+    await browser.size(390, 844);
+    const overflow = `[...document.querySelectorAll("[data-row], .scroll-x")].filter((it) =>
+      it.scrollWidth > it.clientWidth + 1).length`;
+    for (const hash of ["#/bookings", "#/flights?days=60", `#/flights/${day}?days=60`]) {
+      await go(hash);
+      const kind = hash.startsWith("#/bookings") ? "booking" : "day";
+      await browser.until(
+        `document.querySelectorAll(".row.${kind}[data-row]").length === 2 && document.querySelector(".spinner") === null`,
+      );
+      await browser.until(`${overflow} === 0`);
+      await browser.until("!document.querySelector('.row.head').checkVisibility()");
+    }
+    await browser.size(1_440, 900);
+  });
+
+  test("operators see no links to bookings", async () => {
+    await browser.click(".tools > button:last-child");
+    await browser.until("document.querySelector('input[name=token]') !== null");
+    await signIn(browser, server, "operator");
+    await browser.shows("h1", "Events");
+    await go(`#/flights/${day}`);
+    await browser.shows(".departures td", "SK200");
+    expect(await browser.read("document.querySelector('.departures a')")).toBeNull();
+  });
+});

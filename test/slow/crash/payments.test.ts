@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import type { CrashPoint } from "./crash-point.ts";
+import { databases } from "./databases.ts";
+import { book, cancel, deliverPayment } from "./requests.ts";
+import { CrashService } from "./service.ts";
+
+const insertEvent = `insert into "events"`;
+const updateBooking = `update "bookings"`;
+const insertPayment = `insert into "payments"`;
+
+/** Where the process is killed, and whether the event has had its effect. */
+const steps: readonly (readonly [string, CrashPoint, boolean])[] = [
+  ["after the event is written", { moment: "after statement", sql: insertEvent }, false],
+  ["after the booking is counted", { moment: "after statement", sql: updateBooking }, false],
+  [
+    "after the booking is changed",
+    { moment: "after statement", sql: updateBooking, nth: 2 },
+    false,
+  ],
+  ["after the payment is recorded", { moment: "after statement", sql: insertPayment }, false],
+  ["before the commit", { moment: "before commit", sql: insertPayment }, false],
+  ["after the commit, before the answer", { moment: "after commit", sql: insertPayment }, true],
+];
+
+describe.each(databases())("on $name", (kind) => {
+  let service: CrashService;
+  let number = 0;
+  beforeAll(async () => {
+    service = await CrashService.open(kind, [100]);
+  });
+  afterAll(() => service.end());
+
+  async function held(): Promise<string> {
+    number += 1;
+    const request = { key: `hold-${number}`, flightId: 1, passengers: 2, hold: true };
+    const answer = await book(await service.running(), request);
+    expect(answer?.body).toMatchObject({ status: "held" });
+    return String(answer?.body["bookingId"]);
+  }
+
+  /** The booking in the database of the dead process. */
+  async function left(id: string) {
+    const [booking] = await service.left(
+      `select status, paid_minor as paid, refunded_minor as refunded from bookings where id = '${id}'`,
+    );
+    return booking;
+  }
+
+  test.each(steps)("a payment killed %s confirms the booking once", async (_, point, isDone) => {
+    const id = await held();
+    await service.settled();
+    const pay = async () =>
+      deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+    service.crashAt(point);
+    expect(await pay()).toBeNull();
+    await service.crashed();
+    expect(await left(id)).toEqual(
+      isDone
+        ? { status: "confirmed", paid: 99_900, refunded: 0 }
+        : { status: "held", paid: null, refunded: 0 },
+    );
+    expect(await pay()).toMatchObject({
+      status: 200,
+      body: { status: isDone ? "duplicate" : "accepted" },
+    });
+    expect(await pay()).toMatchObject({ body: { status: "duplicate" } });
+    await service.settled();
+    expect(service.notified().get(`bookings:${id}:confirmed`)).toHaveLength(1);
+    await service.stop();
+    expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 0 });
+  });
+
+  test.each(steps)("a refund killed %s is counted once", async (_, point, isDone) => {
+    const id = await held();
+    await deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+    expect((await cancel(await service.running(), id))?.status).toBe(200);
+    await service.settled();
+    const refund = async () =>
+      deliverPayment(await service.running(), "charge.refunded", id, 40_000);
+    service.crashAt(point);
+    expect(await refund()).toBeNull();
+    await service.crashed();
+    const refunded = { status: "cancelled", paid: 99_900, refunded: 40_000 };
+    expect(await left(id)).toEqual(isDone ? refunded : { ...refunded, refunded: 0 });
+    expect((await refund())?.status).toBe(200);
+    expect((await refund())?.body).toMatchObject({ status: "duplicate" });
+    await service.settled();
+    await service.stop();
+    expect(await left(id)).toEqual(refunded);
+  });
+});

@@ -1,0 +1,393 @@
+import type { Mutant } from "../mutant.ts";
+
+export const notifications: readonly Mutant[] = [
+  // Operators are notified at least once, and can tell a repetition.
+  {
+    name: "lease-ignored",
+    breaks: "a notification that is being sent is not claimed again",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        `and (\${leasedUntil} is null or \${leasedUntil} <= \${now})
+      and \${isNext({ deliveries })}
+      order by`,
+        "and ${isNext({ deliveries })} order by",
+      ],
+    ],
+    noticedBy: [
+      "test/db/storage.test.ts",
+      "are claimed once while leased, oldest first, and again after the lease expires",
+    ],
+  },
+  {
+    name: "lease-never-ends",
+    breaks: "a dead process's notification is sent when its lease ends",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        `and (\${leasedUntil} is null or \${leasedUntil} <= \${now})
+      and \${isNext({ deliveries })}
+      order by`,
+        "and ${leasedUntil} is null and ${isNext({ deliveries })} order by",
+      ],
+    ],
+    noticedBy: [
+      "test/db/storage.test.ts",
+      "are claimed once while leased, oldest first, and again after the lease expires",
+    ],
+  },
+  {
+    name: "lease-not-held-when-settled",
+    breaks: "only the holder of a lease records the outcome",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        "return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));",
+        "return and(eq(seq, lease.seq), sql`${encoded(lease.leasedUntil, leasedUntil)} is not null`);",
+      ],
+    ],
+    noticedBy: [
+      "test/db/storage.test.ts",
+      "cannot be settled by a process whose lease expired and was taken by another",
+    ],
+  },
+  {
+    name: "locked-rows-claimed-twice",
+    breaks: "two instances do not claim the same notification",
+    changes: [
+      [
+        "src/db/postgres/dialect.ts",
+        "${column} = any(array(${query} for update skip locked))",
+        "${column} = any(array(${query}))",
+      ],
+    ],
+    noticedBy: [
+      "test/slow/db/postgres/postgres.test.ts",
+      "a claim skips what another instance is claiming, without waiting for it",
+    ],
+  },
+  {
+    name: "lease-ends-before-attempt",
+    breaks: "a lease lasts longer than an attempt",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.ts",
+        "const leaseMs = 30_000;",
+        "const leaseMs = 5_000;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/notifications.test.ts",
+      "is not made while an earlier one may still succeed",
+    ],
+  },
+  {
+    name: "leases-of-others-released",
+    breaks: "an instance that starts leaves the leases of the others",
+    changes: [
+      [
+        "src/gateway/notifications/notifier.ts",
+        "if (storage.signals === null) await storage",
+        "await storage",
+      ],
+    ],
+    noticedBy: [
+      "test/slow/instances/instances.test.ts",
+      "one that starts does not send what another is sending",
+    ],
+  },
+  {
+    name: "webhook-id-per-attempt",
+    breaks: "every attempt has the same webhook-id",
+    changes: [
+      [
+        "src/gateway/destinations/formats/standard-webhooks.ts",
+        `"webhook-id": id,`,
+        `"webhook-id": crypto.randomUUID(),`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/notifications.test.ts",
+      "has the same id and a new signature for every attempt",
+    ],
+  },
+  {
+    name: "redirect-followed",
+    breaks: "a notification goes to no other address than the configured one",
+    changes: [["src/gateway/destinations/post.ts", `redirect: "manual",`, `redirect: "follow",`]],
+    noticedBy: [
+      "test/gateway/notifications/notifications.test.ts",
+      "does not follow redirects [API7-3]",
+    ],
+  },
+  {
+    name: "retry-after-ignored",
+    breaks: "the operator gateway's Retry-After is honoured",
+    changes: [
+      [
+        "src/gateway/notification.ts",
+        "return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));",
+        "return retryAfterMs === null ? jitteredMs : jitteredMs;",
+      ],
+    ],
+    noticedBy: ["test/gateway/notifications/notifications.test.ts", "Retry-After"],
+  },
+  {
+    name: "order-ignored",
+    breaks: "deliveries of one order key are sent in order",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        "and earlier.due_at is not null and earlier.seq < deliveries.seq))",
+        "and false))",
+      ],
+    ],
+    noticedBy: [
+      "test/db/storage.test.ts",
+      "of one order key are claimed one at a time, in the order of commits, other keys meanwhile",
+    ],
+  },
+  {
+    name: "filter-ignored",
+    breaks: "a destination receives only events that its filter matches",
+    changes: [
+      ["src/gateway/destinations/targets.ts", "} else if (!result.matches) return [];", "}"],
+    ],
+    noticedBy: [
+      "test/gateway/destinations/destinations.test.ts",
+      "reaches every destination whose filter it matches",
+    ],
+  },
+  {
+    name: "circuit-never-opens",
+    breaks: "a destination that fails ten times in a row gets probes only",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "const circuitThreshold = 10;",
+        "const circuitThreshold = 1_000_000;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/notifier.test.ts",
+      "opens its circuit after ten failures in a row, and then gets one probe at a time",
+    ],
+  },
+  {
+    name: "paused-still-sends",
+    breaks: "a paused destination receives nothing until it is resumed",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.ts",
+        `current.destination.state !== "active"`,
+        `current.destination.state === "disabled"`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/destinations/destinations.test.ts",
+      "waits while its destination is paused, and goes out in order afterwards",
+    ],
+  },
+  {
+    name: "owner-forgotten",
+    breaks: "a user's destinations receive all events of that user's bookings",
+    changes: [
+      [
+        "src/booking/bookings/cancellation.ts",
+        "{ ownerId: booking.userId }",
+        `{ ownerId: \`\${booking.userId}?\` }`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/destinations/owners.test.ts",
+      "receive every event of that user's bookings, and nothing of others",
+    ],
+  },
+  {
+    name: "destination-of-another-user",
+    breaks: "a user's destination receives no other user's bookings",
+    changes: [
+      [
+        "src/gateway/destinations/targets.ts",
+        "destination.ownerId !== null && destination.ownerId !== ownerId",
+        "destination.ownerId !== null && ownerId === null",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/destinations/destinations.test.ts",
+      "receives the events of the user's bookings, and no others",
+    ],
+  },
+  {
+    name: "operator-changes-destinations",
+    breaks: "only admins change the operators' destinations",
+    changes: [
+      [
+        "src/gateway/destinations/destinations.ts",
+        "if (found.ownerId !== ctx.actor.id) requireAdmin(ctx);",
+        "",
+      ],
+    ],
+    noticedBy: ["test/gateway/notifications/destination-access.test.ts", "may not pause them"],
+  },
+  {
+    name: "destination-name-race",
+    breaks: "two destinations renamed to one name at once are a 422, not a 500",
+    changes: [
+      [
+        "src/gateway/destinations/destinations.ts",
+        "      await requireFreeName(stored);\n      throw error;",
+        "      throw error;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/destination-access.test.ts",
+      "goes to one of several destinations that are renamed or created at once",
+    ],
+  },
+  {
+    name: "address-not-pinned",
+    breaks: "a notification goes to the address that was checked",
+    changes: [
+      [
+        "src/base/public-address.ts",
+        "pinned.hostname = isIP(address) === 6 ? `[${address}]` : address;",
+        "pinned.hostname = isIP(address) === 6 ? `[${address}]` : url.hostname;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/destinations/post.test.ts",
+      "connects to the checked address, not to what the name resolves to",
+    ],
+  },
+  {
+    name: "expiry-unguarded",
+    breaks: "a hold that was paid does not expire",
+    changes: [
+      [
+        "src/booking/bookings/bookings.sql.ts",
+        `startsAt(t, "expire"),
+        lte(t.bookings.expiresAt, encoded(p.expiredAt, t.bookings.expiresAt)),`,
+        "lte(t.bookings.expiresAt, encoded(p.expiredAt, t.bookings.expiresAt)),",
+      ],
+    ],
+    noticedBy: [
+      "test/booking/bookings/holds.test.ts",
+      "cannot expire after it was paid, nor be paid after it expired",
+    ],
+  },
+  {
+    name: "dead-not-sent-again",
+    breaks: "a duplicate sends a dead notification again",
+    changes: [
+      [
+        "src/gateway/notifications/deliveries.sql.ts",
+        `export const rescheduleDead = reschedule("dead");`,
+        "export const rescheduleDead = reschedule();",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/notifications.test.ts",
+      "start again if a duplicate of a dead notification's event is received",
+    ],
+  },
+  {
+    name: "replay-with-new-ids",
+    breaks: "a replay sends what failed under its own id",
+    changes: [
+      [
+        "src/gateway/events/event-replay.ts",
+        `stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));`,
+        `stored.status === "accepted" && onlyUndelivered && sent.some(hasFailed);`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/operator-replay.test.ts",
+      "again at once, with its own id",
+    ],
+  },
+  {
+    name: "replay-sends-nothing",
+    breaks: "a replay of what was delivered sends it again, under new ids",
+    changes: [
+      [
+        "src/gateway/events/event-replay.ts",
+        `stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));`,
+        `stored.status === "accepted" && (onlyUndelivered || sent.length > 0);`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/operator-replay.test.ts",
+      "sends new notifications if the first were delivered",
+    ],
+  },
+  {
+    name: "feed-skips-open-transactions",
+    breaks: "on PostgreSQL the feed waits for a number whose transaction is open",
+    changes: [
+      [
+        "src/db/postgres/dialect.ts",
+        'return sql<number>`${functionOf("settled", column)}()`.mapWith(Number);',
+        'return sql<number>`coalesce((select max(${column}) from ${column.table}), 0 * length(${functionOf("settled", column)}()::text))`.mapWith(Number);',
+      ],
+    ],
+    noticedBy: [
+      "test/slow/db/postgres/postgres.test.ts",
+      "the feed waits for a number whose transaction is open",
+    ],
+  },
+  {
+    name: "position-of-another-database",
+    breaks: "a feed position of another database starts with new notifications",
+    changes: [
+      [
+        "src/gateway/notifications/notifications.rest.ts",
+        "Math.min(lastEventId(exchange.request) ?? newest, newest)",
+        "lastEventId(exchange.request) ?? newest",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/feed.test.ts",
+      "starts with new notifications for a Last-Event-ID of another database",
+    ],
+  },
+  {
+    name: "skipped-attempts-are-fast",
+    breaks: "attempts that an open circuit skipped do not shorten the delivery times",
+    changes: [
+      [
+        "src/gateway/statistics/destination-latency.ts",
+        "const made = sampled.filter(({ error }) => error !== notSent);",
+        "const made = notSent === null ? [] : sampled;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/statistics/destination-latency.test.ts",
+      "shows each step: durations of attempts made, and times since the receipt",
+    ],
+  },
+  {
+    name: "issue-retries-others",
+    breaks: "a retry of an issue sends only its own deliveries",
+    changes: [
+      [
+        "src/gateway/issues/issues.ts",
+        "failed.provider === provider && causeOf(failed.lastError) === cause;",
+        "failed.provider === provider || causeOf(failed.lastError) === cause;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/issues/issues.test.ts",
+      "of waiting deliveries are retried by provider, and the others keep waiting",
+    ],
+  },
+  {
+    name: "tests-unlimited",
+    breaks: "a caller sends at most 20 tests a minute",
+    changes: [["src/identity/limiter.ts", "if (tests.fail(id)) return;", "return;"]],
+    noticedBy: [
+      "test/gateway/destinations/destinations-rest.test.ts",
+      "is tested at most 20 times a minute by a caller, providers included",
+    ],
+  },
+];

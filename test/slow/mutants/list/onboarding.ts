@@ -1,0 +1,100 @@
+import type { Mutant } from "../mutant.ts";
+
+const tests = "test/gateway/onboarding/onboarding.test.ts";
+
+/** Admins add and connect providers; a mistake changes nothing. */
+export const onboarding: readonly Mutant[] = [
+  {
+    name: "operators-add-providers",
+    breaks: "only admins add and connect providers",
+    changes: [
+      [
+        "src/gateway/onboarding/onboarding.ts",
+        "requireAdmin(ctx);\n      return catalogue();",
+        "return catalogue();",
+      ],
+    ],
+    noticedBy: [tests, "the role operator gets 403 everywhere"],
+  },
+  {
+    name: "failed-addition-leaves-its-secret",
+    breaks: "a provider that cannot be added leaves nothing behind",
+    changes: [
+      [
+        "src/gateway/onboarding/onboarding.ts",
+        "if (added !== null) secrets.removeWebhookSecret(id);",
+        "",
+      ],
+    ],
+    noticedBy: [tests, "says that the folder of PROVIDERS_DIR cannot be written"],
+  },
+  {
+    name: "added-secret-shown-again",
+    breaks: "a pasted secret is never shown",
+    changes: [
+      [
+        "src/gateway/onboarding/onboarding.ts",
+        "return { ...setupOf(find(id)), madeSecret: added?.isMade === true ? added.secret : null };\n    },\n\n    async setSecret",
+        "return { ...setupOf(find(id)), madeSecret: added?.secret ?? null };\n    },\n\n    async setSecret",
+      ],
+    ],
+    noticedBy: [tests, "from the catalogue stores file and secret, and receives at once"],
+  },
+  {
+    name: "weak-secret-accepted",
+    breaks: "a secret that others can guess or know is not stored",
+    changes: [
+      [
+        "src/gateway/onboarding/provider-secrets.ts",
+        "if (hasSharedSecret(provider.signature)) requireStrong(text, provider, registered);",
+        "",
+      ],
+    ],
+    noticedBy: [tests, "is rejected with what to do, wherever it is entered"],
+  },
+  {
+    name: "used-secret-dropped",
+    breaks: "a second replacement keeps the secret that the service still signs with",
+    changes: [
+      [
+        "src/gateway/onboarding/provider-secrets.ts",
+        'return lastMs("previous") > lastMs("current") ? "previous" : "current";',
+        'return lastMs("previous") > lastMs("current") ? "current" : "current";',
+      ],
+    ],
+    noticedBy: [tests, "keeps the secret that the service still signs with"],
+  },
+  {
+    name: "test-event-moves-a-rotation",
+    breaks: "a test event does not show which secret the service signs with",
+    changes: [["src/gateway/receive/receive.ts", "if (delivery.isTest !== true) {", "{"]],
+    noticedBy: [tests, "keeps the secret that the service still signs with"],
+  },
+  {
+    name: "provider-file-replaced",
+    breaks: "a new file replaces nothing and follows no link",
+    changes: [
+      [
+        "src/base/private-file.ts",
+        "linkSync(temporary, file);\n  } catch (error) {\n    if (lstatSync",
+        "renameSync(temporary, file);\n  } catch (error) {\n    if (lstatSync",
+      ],
+    ],
+    noticedBy: ["test/base/private-file.test.ts", "a new file replaces nothing"],
+  },
+  {
+    name: "confirmed-key-evicted",
+    breaks: "a key that verified a delivery is not evicted by naming others",
+    changes: [
+      [
+        "src/gateway/signatures/key-store.ts",
+        "keep(group.confirmed, name, cached, maxKeys);",
+        "keep(group.fetched, name, cached, maxKeys);",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/signatures/tokens.test.ts",
+      "cannot evict a key that verified a delivery by naming others of the service",
+    ],
+  },
+];

@@ -1,0 +1,37 @@
+import { access } from "./list/access.ts";
+import { bookings } from "./list/bookings.ts";
+import { deliveries } from "./list/deliveries.ts";
+import { durability } from "./list/durability.ts";
+import { listening } from "./list/listening.ts";
+import { lists } from "./list/lists.ts";
+import { notifications } from "./list/notifications.ts";
+import { onboarding } from "./list/onboarding.ts";
+import { openid } from "./list/openid.ts";
+import { payments } from "./list/payments.ts";
+import { retention } from "./list/retention.ts";
+import { search } from "./list/search.ts";
+import { sessions } from "./list/sessions.ts";
+import { transactions } from "./list/transactions.ts";
+import { verification } from "./list/verification.ts";
+import type { Mutant } from "./mutant.ts";
+
+/** The mutants of each kind of promise. */
+export const kinds: readonly (readonly Mutant[])[] = [
+  durability,
+  transactions,
+  deliveries,
+  verification,
+  onboarding,
+  notifications,
+  listening,
+  bookings,
+  payments,
+  access,
+  sessions,
+  openid,
+  lists,
+  search,
+  retention,
+];
+
+export const mutants: readonly Mutant[] = kinds.flat();

@@ -1,0 +1,24 @@
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+
+import type { Claims } from "./claims.ts";
+import type { Recorder } from "./recorder.ts";
+
+/** Programs that are recorded, and what a power cut must not take from them. */
+export interface Scenario {
+  readonly name: string;
+  /** Runs the programs, all of which have ended when it resolves. */
+  record(recorder: Recorder, requests: number): Promise<void>;
+  claims(): Claims;
+}
+
+/** Calls `use` with the settings of an operator gateway that accepts everything. */
+export async function withGateway(
+  use: (env: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> {
+  const gateway = testGateway(() => new Response());
+  try {
+    await use({ OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret });
+  } finally {
+    await gateway.stop();
+  }
+}

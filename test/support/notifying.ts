@@ -1,0 +1,63 @@
+import { afterEach } from "bun:test";
+
+import { startApp, type TestApp, until } from "./app.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "./gateway.ts";
+import { itemsOf, listed, timelineOf } from "./operator.ts";
+
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+/** The documented retry schedule. */
+export const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 * hour];
+
+/** Starts servers and operator gateways, and ends them after each test, the last one first. */
+export function notifying() {
+  const ends: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0).toReversed()) await end();
+  });
+  return {
+    ends,
+    gatewayThat: (answer: Parameters<typeof testGateway>[0]): TestGateway => {
+      const gateway = testGateway(answer);
+      ends.push(() => gateway.stop());
+      return gateway;
+    },
+    startWith: async (url: string, env: Record<string, string> = {}): Promise<TestApp> => {
+      const app = await startApp({
+        OPERATOR_GATEWAY_URL: url,
+        OPERATOR_GATEWAY_SECRET: gatewaySecret,
+        ...env,
+      });
+      ends.push(() => app.stop());
+      return app;
+    },
+  };
+}
+
+export const deliver = (app: TestApp) => app.deliverSample("task_tracker", "task.completed");
+
+/** Advances the clock in small increments until the condition holds. */
+export const untilLater = (app: TestApp, condition: () => boolean | Promise<boolean>) =>
+  until(() => {
+    app.clock.advance(10);
+    return condition();
+  });
+
+export async function newest(app: TestApp): Promise<Record<string, unknown>> {
+  const [notification] = await listed(app, "/v1/notifications");
+  if (notification === undefined) throw new Error("No notifications");
+  return notification;
+}
+
+/** The newest notification, once its `number`th attempt is recorded. */
+export async function afterAttempt(app: TestApp, number: number): Promise<Record<string, unknown>> {
+  await untilLater(app, async () => {
+    const [latest] = (await timelineOf(app, (await newest(app))["eventId"])).slice(-1);
+    return itemsOf(latest?.["attempts"]).length >= number;
+  });
+  return newest(app);
+}
+
+export const idsOf = ({ received }: TestGateway) =>
+  new Set(received.map(({ headers }) => headers["webhook-id"]));

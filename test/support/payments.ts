@@ -1,0 +1,49 @@
+import { json, sample, type TestApp } from "./app.ts";
+import { bookingBody, post } from "./flights.ts";
+
+export interface Money {
+  readonly amount?: unknown;
+  readonly currency?: unknown;
+  /** The id of the payment. */
+  readonly payment?: string;
+  readonly booking?: unknown;
+}
+
+/** The body of an event about a payment: of `payment_processor`, with its id made from `number`. */
+export function paymentEvent(
+  app: TestApp,
+  number: number,
+  type: string,
+  { amount = 49_950, currency = "usd", payment = `pi_${number}`, booking }: Money,
+): string {
+  const { body } = sample("payment_processor", type, app.clock);
+  const [member, id] =
+    type === "charge.refunded"
+      ? (["amount_refunded", "payment_intent"] as const)
+      : ([type.endsWith("failed") ? "amount" : "amount_received", "id"] as const);
+  const object = {
+    ...Object(Object(body["data"])["object"]),
+    [member]: amount,
+    currency,
+    [id]: payment,
+    metadata: booking === undefined ? {} : { booking },
+  };
+  return JSON.stringify({ ...body, id: `evt_${number}`, data: { object } });
+}
+
+/** Delivers events about payments, each with a new id, and returns the id of the stored event. */
+export function payer(app: TestApp): (type: string, money: Money) => Promise<string> {
+  let number = 0;
+  return async (type, money) => {
+    number += 1;
+    const body = paymentEvent(app, number, type, money);
+    return String((await json(await app.deliver("payment_processor", body)))["id"]);
+  };
+}
+
+/** Holds a seat. Returns the id of the booking. */
+export async function holdSeat(app: TestApp, flightId: number, user?: string): Promise<string> {
+  const body = { ...bookingBody(flightId), hold: true };
+  const response = await app.as("user", "/v1/api/bookings", post(body), user);
+  return String((await json(response))["bookingId"]);
+}
