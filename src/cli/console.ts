@@ -66,7 +66,7 @@ const openers: Partial<Record<NodeJS.Platform, readonly string[]>> = {
   win32: ["cmd", "/c", "start", ""],
 };
 
-/** Opens a link in the system's browser. If there is none, says so; the link is already printed. */
+/** Opens a link in the system's browser. Without one, says so; the link is already printed. */
 function openInBrowser(link: string): void {
   const [command, ...options] = openers[process.platform] ?? [];
   const path = command === undefined ? null : Bun.which(command);

@@ -24,7 +24,7 @@ export function findProvider(
 
 /**
  * A provider's secrets: the one from the command line, else those that the server would use. Throws an error
- * that says where to store one if there is none.
+ * that says where to store one if it is missing.
  */
 export function secretsOf(
   { id }: Provider,

@@ -46,7 +46,7 @@ export interface TestLimiter {
   count(ctx: Pick<Context, "actor">): void;
 }
 
-/** Each test makes this server sign and store an event, or send a request. Nobody clicks faster. */
+/** Each test makes this server sign and store an event, or send a request. A person clicks no faster. */
 const maxTests = 20;
 
 export function testLimiter(clock: Clock): TestLimiter {

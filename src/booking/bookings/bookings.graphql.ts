@@ -179,7 +179,7 @@ export function bookingsGraphql(
     booking: t.field({
       type: BookingType,
       nullable: true,
-      description: "The booking with an id; null if there is none, or if it is not yours.",
+      description: "The booking with an id; null if it does not exist or is not yours.",
       args: { bookingId: t.arg.id({ required: true, description: "Id of the booking." }) },
       resolve: (_, { bookingId }, ctx) => loadBooking(ctx, bookingId),
     }),

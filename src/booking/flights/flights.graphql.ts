@@ -91,7 +91,7 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     flight: t.field({
       type: FlightType,
       nullable: true,
-      description: "The flight with an id; null if there is none.",
+      description: "The flight with an id; null if it does not exist.",
       args: { flightId: t.arg.int({ required: true, description: "Id of the flight." }) },
       resolve: (_, { flightId: id }) => nullWhere("flight-not-found", flights.read(id)),
     }),

@@ -101,7 +101,7 @@ export function destinationsGraphql(
     destination: t.field({
       type: DestinationType,
       nullable: true,
-      description: "The destination with an id; null if there is none, or if it is not yours.",
+      description: "The destination with an id; null if it does not exist or is not yours.",
       args: { destinationId: t.arg.id({ required: true, description: "Id of the destination." }) },
       async resolve(_, { destinationId }, { signedIn }) {
         const ctx = signedIn();

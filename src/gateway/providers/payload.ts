@@ -142,7 +142,7 @@ export function listing(
   return new Map([...Object.entries(names), ...own]);
 }
 
-/** Converts a provider's event name to a valid type, or `unknown` if there is none. */
+/** Converts a provider's event name to a valid type; `unknown` if it has none. */
 export function typeName(name: string | null): string {
   if (name === null || name === "") return "unknown";
   return name.slice(0, maxTypeLength).replaceAll(/[^\w.:-]+/g, "-");

@@ -167,7 +167,7 @@ async function commit(
   return inserted.changes > 0;
 }
 
-/** Counts the duplicate on the first event. Returns null if there is none: another body has the unsigned id. */
+/** Counts the duplicate on the first event. Returns null if no event has this body: another body has the unsigned id. */
 async function storeDuplicate(
   parts: StoreParts,
   provider: Provider,

@@ -167,7 +167,7 @@ export const sharedSecretSchema = Type.Object(
   {
     ...strict,
     description:
-      "The secret itself, sent with each delivery. Weaker than a signature: whoever sees one delivery can make others.",
+      "The secret itself, sent with each delivery. Weaker than a signature: anyone who sees one delivery can make others.",
   },
 );
 

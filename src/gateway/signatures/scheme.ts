@@ -50,7 +50,7 @@ export function isTokenInBody({ from }: Pick<JwtScheme, "from">): boolean {
   return from === "body" || from.startsWith("/");
 }
 
-/** Whether the secret must be kept secret: with a public key or an account's name, nobody can sign. */
+/** Whether the secret must be kept secret: a public key or an account's name cannot sign. */
 export function hasSharedSecret(scheme: SignatureScheme): boolean {
   if (hasFetchedKey(scheme)) return false;
   return scheme.kind === "hmac" || isWeak(scheme) || (scheme.kind === "jwt" && isSymmetric(scheme));

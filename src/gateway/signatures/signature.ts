@@ -191,7 +191,7 @@ interface Match {
   readonly pieces: readonly Piece[];
 }
 
-/** What identifies the body: nobody can change it without another signature. */
+/** What identifies the body: it cannot change without another signature. */
 function signedOf({ text, pieces }: Match, body: SignedBody): Uint8Array {
   if (text.isForm) return Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
   return text.isCompact ? body.compact() : body.bytes;

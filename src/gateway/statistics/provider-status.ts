@@ -15,7 +15,7 @@ import { maxActiveHours, silence, type Silence } from "./silence.ts";
 export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {
   readonly provider: Provider["id"];
   readonly hasSecret: boolean;
-  /** Null if there is none, or retention deleted it. */
+  /** Null if none arrived, or retention deleted it. */
   readonly lastEventAt: Date | null;
   readonly secrets: Rotation;
   /** Null if its log is not compared: it has none, or no token is set. */

@@ -56,7 +56,7 @@ const outboxSchema = schemaOf<OutboxDepth>()("OutboxDepth", "Notifications not y
   retrying: count("Failed, with a retry scheduled.", 2),
   dead: count("Failed, without further retries.", 1),
   oldestSeconds: nullable(
-    count("Age of the oldest pending or retrying notification; null if there is none.", 340),
+    count("Age of the oldest pending or retrying notification; null without one.", 340),
   ),
 });
 

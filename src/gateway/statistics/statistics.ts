@@ -34,7 +34,7 @@ export interface OutboxDepth {
   readonly pending: number;
   readonly retrying: number;
   readonly dead: number;
-  /** Age of the oldest pending or retrying notification, or null if there is none. */
+  /** Age of the oldest pending or retrying notification; null without one. */
   readonly oldestSeconds: number | null;
 }
 

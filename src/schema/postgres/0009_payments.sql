@@ -4,7 +4,7 @@ alter table events add column effect text collate "C";
 alter table bookings add column paid_minor bigint check (paid_minor = total_minor);
 alter table bookings add column refunded_minor bigint not null default 0
   check (refunded_minor between 0 and coalesce(paid_minor, 0));
--- How many payment events are recorded. Whoever records one requires the number that was read.
+-- How many payment events are recorded. Recording one requires the number that was read.
 alter table bookings add column payment_count integer not null default 0;
 
 -- What providers' events said about the payment of bookings, and what came of it.

@@ -5,7 +5,7 @@ export interface Series {
   readonly name: string;
   /** The name of a custom property of the style sheet: `--series-1`. */
   readonly colour: string;
-  /** Null where there is none; bars have none then. */
+  /** Null where nothing was measured: no bar, and a gap in a line. */
   readonly values: readonly (number | null)[];
   /** For lines, which colour alone would tell apart. */
   readonly isDashed?: boolean;
