@@ -90,12 +90,12 @@ export interface PaymentDecision {
   readonly refundedMinor: number;
 }
 
-/** More events are not recorded unless they change the booking. */
-const maxRecords = 200;
+/** More events of one outcome are not recorded unless they change the booking. */
+const maxRecords = 100;
 
 /** Decides what an event about a booking's payment changes. */
 export function decidePayment(state: PaymentState, notice: PaymentNotice): PaymentDecision {
-  const { booking, paidFor } = state;
+  const { booking, records, paidFor } = state;
   const decided = notice.isForeign
     ? nothing(booking, "the money is another account's")
     : booking.expiresAt === null
@@ -103,10 +103,12 @@ export function decidePayment(state: PaymentState, notice: PaymentNotice): Payme
       : paidFor !== null
         ? nothing(booking, `this payment confirmed ${paidFor}`)
         : decideKind(state, notice);
-  const isFull = decided.outcome !== null && booking.paymentCount >= maxRecords;
-  return isFull && decided.transition === null
-    ? nothing(booking, `${booking.id} has ${maxRecords} payment events already`)
-    : decided;
+  if (decided.transition !== null) return decided;
+  // By outcome, so that many failed payments do not hide one that does not fit.
+  const alike = records.filter(({ outcome }) => outcome === decided.outcome);
+  return alike.length < maxRecords
+    ? decided
+    : nothing(booking, `${booking.id} has ${maxRecords} such events already`);
 }
 
 function decideKind(state: PaymentState, notice: PaymentNotice): PaymentDecision {
@@ -119,8 +121,8 @@ function decideKind(state: PaymentState, notice: PaymentNotice): PaymentDecision
 function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision {
   const { booking, records, canReseat } = state;
   const { id, status } = booking;
-  const ofSame = records.filter((record) => isOfSame(record, notice));
-  if (ofSame.some(({ outcome }) => outcome === "confirmed")) return paidBefore(booking);
+  if (isPaidBy(paymentOf(records), notice)) return paidBefore(booking);
+  const ofSame = recordsOf(records, notice);
   const known = ofSame.find(
     ({ outcome, amount }) => paidOutcomes.has(outcome) && amount === notice.amount,
   );
@@ -129,15 +131,8 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
   if (refundedMinor > 0 && refundedMinor >= (notice.amountMinor ?? 0)) {
     return nothing(booking, `the payment of ${id} was refunded before its event arrived`);
   }
-  if (status === "confirmed") {
-    // Without ids, a second payment and a second event about the first one look the same.
-    if (notice.payment === null) return paidBefore(booking);
-    return problem(booking, "surplus", `${id} was paid before`);
-  }
-  if (status === "cancelled") {
-    if (notice.payment === null && booking.paidMinor !== null) return paidBefore(booking);
-    return problem(booking, "unseated", `${id} is cancelled`);
-  }
+  if (status === "confirmed") return problem(booking, "surplus", `${id} was paid before`);
+  if (status === "cancelled") return problem(booking, "unseated", `${id} is cancelled`);
   if (!isPrice(booking, notice)) {
     const price = moneyText(moneyOf(booking.totalMinor, booking.currency));
     return problem(booking, "mismatch", `${notice.amount} was paid, but ${id} costs ${price}`);
@@ -147,20 +142,25 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
   }
   const transition = status === "held" ? "pay" : "reseat";
   const suffix = transition === "pay" ? "" : " with new seats";
-  const explanation = `confirmed ${id}${suffix}`;
-  return { transition, outcome: "confirmed", problem: null, explanation, refundedMinor };
+  const early = moneyText(moneyOf(refundedMinor, booking.currency));
+  return {
+    transition,
+    outcome: "confirmed",
+    // Nothing is due while the booking is confirmed.
+    problem: refundedMinor === 0 ? null : "payment.overrefunded",
+    explanation: `confirmed ${id}${suffix}${refundedMinor === 0 ? "" : `; ${early} was refunded before`}`,
+    refundedMinor,
+  };
 }
 
 function decideRefund({ booking, records }: PaymentState, notice: PaymentNotice): PaymentDecision {
   const { id, paidMinor, refundedMinor, currency } = booking;
-  const ofSame = records.filter((record) => isOfSame(record, notice));
-  const known = ofSame.some(
+  const known = recordsOf(records, notice).some(
     ({ outcome, amount }) => refundOutcomes.has(outcome) && amount === notice.amount,
   );
   if (known) return nothing(booking, `${id}: a refund of ${notice.amount} was recorded before`);
-  const paid = records.find(({ outcome }) => outcome === "confirmed");
-  const isOther = notice.payment !== null && paid?.reference != null && !ofSame.includes(paid);
-  if (paid === undefined || paidMinor === null || isOther) {
+  const paid = paymentOf(records);
+  if (paidMinor === null || !isPaidBy(paid, notice)) {
     const why = `refund of a payment that did not confirm ${id}`;
     return { ...nothing(booking, why), outcome: "unmatched" };
   }
@@ -192,8 +192,21 @@ function decideRefund({ booking, records }: PaymentState, notice: PaymentNotice)
 const paidOutcomes: ReadonlySet<PaymentOutcome> = new Set(["mismatch", "unseated", "surplus"]);
 const refundOutcomes: ReadonlySet<PaymentOutcome> = new Set(["overrefunded", "unmatched"]);
 
-function isOfSame({ provider, reference }: Payment, notice: PaymentNotice): boolean {
-  return reference !== null && reference === notice.payment && provider === notice.provider;
+/** The payment that confirmed the booking. */
+function paymentOf(records: readonly Payment[]): Payment | undefined {
+  return records.find(({ outcome }) => outcome === "confirmed");
+}
+
+/** Whether a notice is about this payment. Without ids, all payments of a provider look the same. */
+function isPaidBy(paid: Payment | undefined, notice: PaymentNotice): paid is Payment {
+  return paid?.provider === notice.provider && paid.reference === notice.payment;
+}
+
+/** The earlier events about the payment of a notice; none if it has no id. */
+function recordsOf(records: readonly Payment[], { provider, payment }: PaymentNotice) {
+  return payment === null
+    ? []
+    : records.filter((record) => record.reference === payment && record.provider === provider);
 }
 
 /** What a refund that came before its payment returned of it. */

@@ -205,7 +205,8 @@ const paymentTitles: Readonly<
   surplus: (amount) => `Paid ${amount} again; to be given back`,
   failed: (amount) => `Payment of ${amount} failed`,
   overrefunded: (amount) => `Refund of ${amount} is more than was paid; not counted`,
-  unmatched: (amount) => `Refund of ${amount} belongs to no payment of this booking; not counted`,
+  unmatched: (amount) =>
+    `Refund of ${amount} does not match the payment of this booking; not counted`,
 };
 
 /** What a refund is now: one before the cancellation counts towards what became due then. */

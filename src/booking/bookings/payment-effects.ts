@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { moneyOf, moneyText } from "../../base/money.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../gateway/event.ts";
@@ -18,6 +19,7 @@ import { findBooking } from "./booking-search.ts";
 import { type BookingOnFlight, confirmHold, reseatBooking } from "./bookings.sql.ts";
 import { problemEvent, refundEvent } from "./payment-event.ts";
 import {
+  countEarlyRefunds,
   countPayment,
   insertPayment,
   paymentsByReference,
@@ -104,7 +106,7 @@ function effectOf(
     writes: [
       // First, because what was decided holds only if nothing changed since.
       write(countPayment, booking, changedMeanwhile),
-      ...transitionWrites(booking, decision, now),
+      ...transitionWrites(booking, payment, decision, now),
       write(insertPayment, payment, changedMeanwhile),
       ...eventsOf(parts, booking, event, notice, decision, now).flatMap(({ own, ownerId }) => [
         write(insertEvent, own),
@@ -120,6 +122,7 @@ function effectOf(
 
 function transitionWrites(
   { id, flightId, seats }: BookingOnFlight,
+  payment: Payment,
   { transition, refundedMinor }: PaymentDecision,
   now: Date,
 ): readonly Write<unknown>[] {
@@ -131,7 +134,9 @@ function transitionWrites(
   return [
     ...(transition === "reseat" ? [write(takeSeats, seating, changedMeanwhile)] : []),
     write(confirm, { id, updatedAt: now, confirmedAt: now }, changedMeanwhile),
-    ...(refundedMinor === 0 ? [] : [write(setRefunded, refunded, changedMeanwhile)]),
+    ...(refundedMinor === 0
+      ? []
+      : [write(setRefunded, refunded, changedMeanwhile), write(countEarlyRefunds, payment)]),
   ];
 }
 
@@ -141,19 +146,24 @@ function eventsOf(
   booking: BookingOnFlight,
   cause: Event,
   notice: PaymentNotice,
-  { transition, problem }: PaymentDecision,
+  { transition, problem, refundedMinor }: PaymentDecision,
   now: Date,
 ): readonly { readonly own: StoredEvent; readonly ownerId: string | null }[] {
-  const changed =
-    transition === null
-      ? null
-      : transition === "refund"
-        ? refundEvent(booking, notice, cause, makeId, now)
-        : bookingEvent(transitions[transition].event, booking, null, makeId, now);
-  const wrong =
-    problem === null ? null : problemEvent(problem, booking, notice, cause, makeId, now);
+  const isConfirmed = transition === "pay" || transition === "reseat";
+  const isRefunded = transition === "refund" || (isConfirmed && refundedMinor > 0);
+  const after = isConfirmed ? { ...booking, paidMinor: booking.totalMinor } : booking;
+  const refunded = moneyText(moneyOf(refundedMinor, booking.currency));
+  // Of a payment whose refund arrived first, what follows is about that refund.
+  const about = isConfirmed && isRefunded ? { ...notice, amount: refunded } : notice;
+  const changed = [
+    ...(isConfirmed
+      ? [bookingEvent(transitions[transition].event, booking, null, makeId, now)]
+      : []),
+    ...(isRefunded ? [refundEvent(after, about, cause, makeId, now)] : []),
+  ];
+  const wrong = problem === null ? [] : [problemEvent(problem, after, about, cause, makeId, now)];
   return [
-    ...(changed === null ? [] : [{ own: changed, ownerId: booking.userId }]),
-    ...(wrong === null ? [] : [{ own: wrong, ownerId: null }]),
+    ...changed.map((own) => ({ own, ownerId: booking.userId })),
+    ...wrong.map((own) => ({ own, ownerId: null })),
   ];
 }

@@ -40,6 +40,27 @@ export const setRefunded = statement<Pick<Booking, "id" | "refundedMinor" | "upd
       .where(and(eq(bookings.id, p.id), isNotNull(bookings.paidMinor))),
 );
 
+/** Counts the refunds of a payment that were recorded before it. */
+export const countEarlyRefunds = statement<
+  Pick<Payment, "bookingId" | "provider" | "reference" | "currency">
+>()((db, { payments }, p) => {
+  const refunded: Payment["outcome"] = "refunded";
+  const unmatched: Payment["outcome"] = "unmatched";
+  return db
+    .update(payments)
+    .set({ outcome: refunded })
+    .where(
+      and(
+        eq(payments.bookingId, p.bookingId),
+        eq(payments.provider, p.provider),
+        eq(payments.reference, p.reference),
+        eq(payments.currency, p.currency),
+        eq(payments.outcome, unmatched),
+        isNotNull(payments.amountMinor),
+      ),
+    );
+});
+
 /** The payment events of bookings, oldest first. */
 export const paymentsOfBookings = statement<{ ids: readonly Booking["id"][] }>()(
   (db, { payments }, p, dialect) =>

@@ -64,9 +64,9 @@ async function read(app: TestApp, id: string) {
 }
 
 describe("a provider of a file", () => {
-  async function startBank() {
+  async function startBank(content = bank) {
     const file = join(folder, "bank.yaml");
-    writeFileSync(file, bank);
+    writeFileSync(file, content);
     const app = await start({ PROVIDERS_DIR: folder, BANK_WEBHOOK_SECRET: secret });
     /** Delivers a body and returns the effect of its event. */
     const deliver = async (body: object): Promise<unknown> => {
@@ -105,6 +105,47 @@ describe("a provider of a file", () => {
     expect(await read(app, booking)).toMatchObject({ refund: { status: "succeeded" } });
   });
 
+  test("without ids of payments neither pays nor refunds for another provider", async () => {
+    const { app, deliver } = await startBank(bank.replace("  id: /order/id\n", ""));
+    const booking = await hold(app);
+    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
+    const object = { id: "pi_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
+    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    const value = { amount: "499.50", currency: "USD" };
+    const order = { note: booking };
+    expect(await deliver({ kind: "transfer.received", order, value })).toBe(
+      `no effect: ${booking} was paid before`,
+    );
+    await app.as("user", `/v1/api/bookings/${booking}`, { method: "DELETE" });
+    const returned = { kind: "transfer.returned", value, returned: [{ total: 499.5 }] };
+    expect(await deliver({ ...returned, about: booking })).toBe(
+      `no effect: refund of a payment that did not confirm ${booking}`,
+    );
+    expect(await read(app, booking)).toMatchObject({
+      payments: [{ status: "confirmed" }, { status: "surplus" }],
+      refund: { refunded: 0, status: "pending" },
+    });
+  });
+
+  test("without ids of payments pays for bookings and refunds them", async () => {
+    const { app, deliver } = await startBank(bank.replace("  id: /order/id\n", ""));
+    const booking = await hold(app);
+    const value = { amount: "499.50", currency: "USD" };
+    const paid = { kind: "transfer.received", order: { note: booking }, value };
+    expect(await deliver(paid)).toBe(`confirmed ${booking}`);
+    expect(await deliver(paid)).toBe(`no effect: already confirmed ${booking}`);
+    await app.as("user", `/v1/api/bookings/${booking}`, { method: "DELETE" });
+    expect(await deliver(paid)).toBe(`no effect: ${booking} is cancelled`);
+    const returned = { kind: "transfer.returned", value, returned: [{ total: 499.5 }] };
+    expect(await deliver({ ...returned, about: booking })).toBe(
+      `refunded USD 499.50 of ${booking}`,
+    );
+    expect(await read(app, booking)).toMatchObject({
+      payments: [{ status: "confirmed" }],
+      refund: { status: "succeeded" },
+    });
+  });
+
   test("has another payment with the same id than another provider", async () => {
     const { app, deliver } = await startBank();
     const booking = await hold(app);
@@ -123,6 +164,7 @@ test.each([
   ["transfer.received: paid", "opened: paid", '"opened" is none of "events": list it there too'],
   ["bookingReference: /order/note", "", 'Write "bookingReference"'],
   ["paid: /value/amount, ", "", 'Write "paid" in "amount"'],
+  ["id: /order/id", "id: { paid: /order/id }", 'Write "refunded" in "id"'],
   ["unit: major", "unit: cents", "unit"],
 ])("a provider file with %p replaced by %p is refused", (part, other, message) => {
   expect(bank).toContain(part);

@@ -375,6 +375,23 @@ describe("a payment", () => {
     expect(payments).toMatchObject([{ status: "failed" }, { status: "confirmed" }]);
   });
 
+  test("is reported after any number of failed ones", async () => {
+    const { id: booking } = await hold();
+    const failed = Array.from({ length: 210 }, () => fail({ booking }));
+    const effects = (await Promise.all(failed)).map(({ effect }) => String(effect));
+    expect(effects).toContain(`no effect: ${booking} has 100 such events already`);
+    expect((await read(booking))["payments"]).toHaveLength(100);
+    await pay({ booking, amount: 1 });
+    await pay({ booking });
+    await pay({ booking });
+    expect(await typesOf(booking)).toEqual([
+      "booking.held",
+      "payment.mismatch",
+      "booking.confirmed",
+      "payment.surplus",
+    ]);
+  });
+
   test("is notified of without personal data", async () => {
     const booked = await hold();
     await pay({ booking: booked.id, amount: 1 });
@@ -585,6 +602,39 @@ describe("a refund", () => {
     expect(await read(booked.id)).toMatchObject({ status: "held" });
   });
 
+  test("of a part that arrives before its payment counts, and is reported", async () => {
+    const booked = await hold();
+    const payment = "pi_early_part";
+    await refund({ booking: booked.id, payment, amount: 20_000 });
+    // Neither counts: the amount cannot be read, or is in another currency.
+    await refund({ booking: booked.id, payment, amount: "30000" });
+    await refund({ booking: booked.id, payment, amount: 30_000, currency: "jpy" });
+    const late = await pay({ booking: booked.id, payment });
+    expect(late["effect"]).toBe(`confirmed ${booked.id}; USD 200.00 was refunded before`);
+    expect((await eventsOf(booked.id)).slice(1)).toEqual([
+      { type: "booking.confirmed", title: expect.any(String) },
+      {
+        type: "booking.refunded",
+        title: `Booking ${booked.reference} refunded: USD 200.00 of USD 499.50`,
+      },
+      {
+        type: "payment.overrefunded",
+        title: `Booking ${booked.reference} was refunded USD 200.00, of USD 0.00 due and USD 499.50 paid`,
+      },
+    ]);
+    const { refund: progress, history } = await read(booked.id);
+    expect(progress).toMatchObject({
+      refunded: 200,
+      payouts: [{ status: "refunded" }, { status: "unmatched" }, { status: "unmatched" }],
+    });
+    expect(history).toContainEqual(
+      expect.objectContaining({ title: "Refunded USD 200.00 in all, none was due" }),
+    );
+    await cancel(booked.id);
+    const rest = await refund({ booking: booked.id, payment });
+    expect(rest["effect"]).toBe(`refunded USD 499.50 of ${booked.id}`);
+  });
+
   test("in another currency that arrives before its payment does not keep it from confirming", async () => {
     const booked = await hold();
     const payment = "pi_yen";
@@ -612,6 +662,19 @@ describe("a refund", () => {
       refund: { refunded: 0, payouts: [{ status: "unmatched" }] },
       payments: [{ status: "confirmed" }, { status: "unseated" }],
     });
+  });
+
+  test("that names no payment is not counted for a payment with an id", async () => {
+    const booked = await paid();
+    for (const payment of [undefined, null, "x".repeat(300)]) {
+      const body = JSON.parse(event("charge.refunded", { booking: booked.id }));
+      body.data.object.payment_intent = payment;
+      const timeline = await deliver(JSON.stringify(body));
+      expect(timeline["effect"]).toBe(
+        `no effect: refund of a payment that did not confirm ${booked.id}`,
+      );
+    }
+    expect(await read(booked.id)).toMatchObject({ refund: { refunded: 0, status: "pending" } });
   });
 
   test("is none for a hold that was cancelled unpaid", async () => {

@@ -307,6 +307,10 @@ function modelPays(world: World, booking: ModelBooking, how: string, name: strin
   booking.status = "confirmed";
   booking.isPaid = true;
   booking.refunded = returned;
+  booking.records = booking.records.map((one) =>
+    one.payment === id && one.status === "unmatched" ? { ...one, status: "refunded" } : one,
+  );
+  if (returned > 0) world.count("refunded before paid");
   return record("confirmed");
 }
 

@@ -126,7 +126,7 @@ function fieldProblems(file: ProviderFile): readonly ValueProblem[] {
 function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
   const { payment, events } = file;
   if (payment === undefined) return [];
-  const { amount } = payment;
+  const { amount, id } = payment;
   return Object.entries(payment.kinds).flatMap(([name, kind]): readonly ValueProblem[] => {
     const at = (message: string) => [{ path: ["payment", "kinds", name], message }];
     const event = Object.hasOwn(events, name) ? events[name] : undefined;
@@ -136,6 +136,9 @@ function paymentProblems(file: ProviderFile): readonly ValueProblem[] {
     }
     if (typeof amount === "object" && amount[kind] === undefined) {
       return at(`Write "${kind}" in "amount": where "${name}" has the amount`);
+    }
+    if (typeof id === "object" && id[kind] === undefined) {
+      return at(`Write "${kind}" in "id": where "${name}" has the id of the payment`);
     }
     return [];
   });

@@ -130,6 +130,35 @@ export const payments: readonly Mutant[] = [
     noticedBy: [tests, "that arrives before its payment keeps a refunded payment from confirming"],
   },
   {
+    name: "early-refund-uncounted",
+    breaks: "a refund that arrives before its payment is shown as one of it",
+    changes: [
+      ["src/booking/bookings/payment-effects.ts", ", write(countEarlyRefunds, payment)]", "]"],
+    ],
+    noticedBy: [tests, "of a part that arrives before its payment counts, and is reported"],
+  },
+  {
+    name: "refund-of-any-provider",
+    breaks: "a refund counts only for a payment of its own provider",
+    changes: [["src/booking/booking-state.ts", "paid?.provider === notice.provider &&", ""]],
+    noticedBy: [
+      "test/booking/bookings/payment-providers.test.ts",
+      "without ids of payments neither pays nor refunds for another provider",
+    ],
+  },
+  {
+    name: "failures-hide-problems",
+    breaks: "after many failed payments, one that does not fit is still reported",
+    changes: [
+      [
+        "src/booking/booking-state.ts",
+        "records.filter(({ outcome }) => outcome === decided.outcome)",
+        "records",
+      ],
+    ],
+    noticedBy: [tests, "is reported after any number of failed ones"],
+  },
+  {
     name: "foreign-payment",
     breaks: "a payment to another account confirms nothing",
     changes: [["src/gateway/providers/payment_processor.ts", 'foreignAccount: "/account",', ""]],
