@@ -63,7 +63,7 @@ export interface PaymentState {
   readonly booking: Booking;
   /** The events about its payment that were recorded before. */
   readonly records: readonly Payment[];
-  /** Whether its flight has seats for it again, if it has expired. */
+  /** Whether its flight has enough seats for sale, if it has expired. */
   readonly canReseat: boolean;
   /** Another booking that the same payment confirmed; null if none. */
   readonly paidFor: Booking["id"] | null;
@@ -138,7 +138,7 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
     return problem(booking, "mismatch", `${notice.amount} was paid, but ${id} costs ${price}`);
   }
   if (status === "expired" && !canReseat) {
-    return problem(booking, "unseated", `${id} has expired, and too few seats are left`);
+    return problem(booking, "unseated", `${id} has expired, and too few seats are for sale`);
   }
   const transition = status === "held" ? "pay" : "reseat";
   const suffix = transition === "pay" ? "" : " with new seats";

@@ -276,7 +276,7 @@ describe("a payment", () => {
     const rival = await holdOn(booked.flight.id);
     const timeline = await pay({ booking: booked.id });
     expect(timeline["effect"]).toBe(
-      `no effect: ${booked.id} has expired, and too few seats are left`,
+      `no effect: ${booked.id} has expired, and too few seats are for sale`,
     );
     expect(await typesOf(booked.id)).toEqual([
       "booking.held",
@@ -285,6 +285,17 @@ describe("a payment", () => {
     ]);
     expect(await read(booked.id)).toMatchObject({ status: "expired" });
     expect((await pay({ booking: rival.id }))["effect"]).toBe(`confirmed ${rival.id}`);
+  });
+
+  test("after sales have ended is reported, even if seats are left", async () => {
+    const departureTime = new Date(app.clock.now() + 70 * 60_000);
+    const booked = await hold({ departureTime });
+    await expire(booked.id);
+    expect((await pay({ booking: booked.id }))["effect"]).toBe(
+      `no effect: ${booked.id} has expired, and too few seats are for sale`,
+    );
+    expect(await typesOf(booked.id)).toContain("payment.unseated");
+    expect(await seatsLeft(app, booked.flight.id)).toBe(10);
   });
 
   test("of expired holds never sells a seat twice", async () => {
