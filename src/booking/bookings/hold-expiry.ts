@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -11,15 +12,6 @@ import { giveSeatsBack } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
 import { type BookingOnFlight, expiredHolds, expireHold, nextExpiry } from "./bookings.sql.ts";
-
-/** Releases the seats of holds that were not paid in time. */
-export interface HoldExpiry {
-  start(): void;
-  /** Call after a hold was committed. */
-  wake(): void;
-  /** Waits for the transaction that is under way. */
-  stop(): Promise<void>;
-}
 
 interface Parts {
   readonly storage: Storage;
@@ -35,59 +27,31 @@ const batchSize = 100;
 /** The longest time between two looks, for holds of other instances and after the clock was set forward. */
 const longestSleepMs = 2_000;
 
-export function holdExpiry(parts: Parts): HoldExpiry {
+/**
+ * Releases the seats of holds that were not paid in time. Wake it after a hold was committed. Other processes may
+ * release the same holds at the same time, so each change is guarded.
+ */
+export function holdExpiry(parts: Parts): BackgroundTask {
   const { storage, clock, log } = parts;
-  let stopped = true;
-  let running = Promise.resolve();
-  let isRunning = false;
-  let runAgain = false;
-  let cancelSleep: Cancel = () => {};
-
-  function wake(): void {
-    if (stopped) return;
-    if (isRunning) runAgain = true;
-    else running = run();
-  }
-
-  /** Never runs twice at the same time in this process. Other processes may, so each change is guarded. */
-  async function run(): Promise<void> {
-    isRunning = true;
-    cancelSleep();
-    let sleepMs = longestSleepMs;
+  const task = backgroundTask(clock, async () => {
     try {
-      do {
-        runAgain = false;
-        const due = await storage.all(expiredHolds, {
-          now: new Date(clock.now()),
-          limit: batchSize,
-        });
-        await Promise.all(due.map((booking) => expire(parts, booking)));
-        runAgain ||= due.length === batchSize;
-      } while (runAgain && !stopped);
+      const now = new Date(clock.now());
+      const due = await storage.all(expiredHolds, { now, limit: batchSize });
+      await Promise.all(due.map((booking) => expire(parts, booking)));
+      if (due.length === batchSize) {
+        task.wake();
+        return null;
+      }
       const [next] = await storage.all(nextExpiry, {});
-      if (next?.expiresAt) sleepMs = next.expiresAt.getTime() - clock.now();
+      if (!next?.expiresAt) return longestSleepMs;
+      const untilMs = next.expiresAt.getTime() - clock.now();
+      return Math.min(Math.max(untilMs, 10), longestSleepMs);
     } catch (error) {
       log.error({ err: error }, "failed to release expired holds; retrying");
-    } finally {
-      isRunning = false;
-      if (!stopped) {
-        cancelSleep = clock.after(Math.min(Math.max(sleepMs, 10), longestSleepMs), wake);
-      }
+      return longestSleepMs;
     }
-  }
-
-  return {
-    start() {
-      stopped = false;
-      wake();
-    },
-    wake,
-    async stop() {
-      stopped = true;
-      cancelSleep();
-      await running;
-    },
-  };
+  });
+  return task;
 }
 
 /** Ends one hold, unless it was paid, cancelled or expired by another process. */

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -15,10 +16,7 @@ import type { Outbox } from "../notifications/outbox.ts";
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
  * letters, open circuits, silent providers, many rejected deliveries. A storm is one message with a count.
  */
-export interface Alerts {
-  start(): void;
-  stop(): Promise<void>;
-}
+export type Alerts = Pick<BackgroundTask, "start" | "stop">;
 
 interface Parts {
   readonly storage: Storage;
@@ -60,11 +58,8 @@ const titles: Readonly<Record<Trouble["kind"], string>> = {
 export function alerts(parts: Parts): Alerts {
   const { clock, log, targets } = parts;
   let known: Troubles | null = null;
-  let stopped = true;
-  let running = Promise.resolve();
-  let cancel: Cancel = () => {};
 
-  async function sweep(): Promise<void> {
+  async function sweep(): Promise<number> {
     try {
       // Without a destination for alerts, nothing is read.
       const isWanted = targets.list().some(({ destination }) => destination.alerts);
@@ -82,26 +77,10 @@ export function alerts(parts: Parts): Alerts {
     } catch (error) {
       log.error({ err: error }, "failed to look for alerts; retrying");
     }
-    if (!stopped) schedule();
+    return intervalMs;
   }
 
-  function schedule(): void {
-    cancel = clock.after(intervalMs, () => {
-      running = sweep();
-    });
-  }
-
-  return {
-    start() {
-      stopped = false;
-      running = sweep();
-    },
-    async stop() {
-      stopped = true;
-      cancel();
-      await running;
-    },
-  };
+  return backgroundTask(clock, sweep);
 }
 
 async function troublesOf({ storage, targets, silentProviders, clock }: Parts): Promise<Troubles> {

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -43,9 +44,6 @@ interface Batch {
 }
 
 export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchIndex {
-  let stopped = true;
-  let cancel: Cancel = () => {};
-  let round: Promise<void> = Promise.resolve();
   /** The batch under way: searches share it. */
   let batch: Promise<Batch> | null = null;
   let started = 0;
@@ -65,7 +63,7 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
     return { number, hasMore, lowest: rows.length === 0 ? null : lowestOf(rows) };
   }
 
-  async function indexNext(): Promise<void> {
+  async function indexNext(): Promise<number> {
     const startedMs = performance.now();
     let pauseMs = intervalMs;
     try {
@@ -79,7 +77,7 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
     } catch (error) {
       log.error({ err: error }, "failed to index events for search; retrying");
     }
-    schedule(pauseMs);
+    return pauseMs;
   }
 
   async function report(): Promise<void> {
@@ -91,20 +89,11 @@ export function searchIndex(storage: Storage, clock: Clock, log: Log): SearchInd
     log.info({ remaining: count }, "building the search index; older events are not found yet");
   }
 
-  function schedule(delayMs: number): void {
-    if (!stopped) cancel = clock.after(delayMs, () => (round = indexNext()));
-  }
+  const task = backgroundTask(clock, indexNext);
 
   return {
-    start() {
-      stopped = false;
-      schedule(intervalMs);
-    },
-    async stop() {
-      stopped = true;
-      cancel();
-      await round;
-    },
+    start: () => task.start(intervalMs),
+    stop: () => task.stop(),
     async caughtUp(patienceMs = longestWaitMs) {
       const deadline = performance.now() + patienceMs;
       const [newest] = await storage.all(newestQueued, {});

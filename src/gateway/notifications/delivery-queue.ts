@@ -1,4 +1,4 @@
-import type { Cancel } from "../../base/clock.ts";
+import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import type { Destination } from "../destination.ts";
 import type { Target } from "../destinations/targets.ts";
@@ -37,40 +37,20 @@ export function deliveryQueue(
   const { storage, clock, log } = parts;
   const inFlight = new Set<Promise<void>>();
   const bucket = tokenBucket(() => clock.now());
-  let looking = false;
-  let looked = Promise.resolve();
-  let lookAgain = false;
-  let stopped = false;
-  let cancelSleep: Cancel = () => {};
-
-  function wake(): void {
-    if (stopped) return;
-    if (looking) lookAgain = true;
-    else looked = look();
-  }
-
-  /** Looks for due deliveries. Never runs twice at the same time. */
-  async function look(): Promise<void> {
-    looking = true;
-    cancelSleep();
+  const task = backgroundTask(clock, async () => {
     try {
-      do {
-        lookAgain = false;
-        const sleepMs = await claimAndSend();
-        if (sleepMs !== null) sleep(sleepMs);
-      } while (lookAgain && !stopped);
+      const sleepMs = await claimAndSend();
+      return sleepMs === null ? null : Math.min(Math.max(sleepMs, 10), longestSleepMs);
     } catch (error) {
       log.error({ err: error }, "failed to read due deliveries; retrying");
-      sleep(1_000);
-    } finally {
-      looking = false;
+      return 1_000;
     }
-  }
+  });
 
   /** Returns how long to sleep; null if the end of a delivery wakes the queue. */
   async function claimAndSend(): Promise<number | null> {
     const current = target();
-    if (stopped || current === undefined || current.destination.state !== "active") return null;
+    if (current === undefined || current.destination.state !== "active") return null;
     const { maxConcurrent, ratePerSecond } = current.destination;
     const now = clock.now();
     const isProbing = isHalfOpen(current.destination, now);
@@ -91,11 +71,11 @@ export function deliveryQueue(
       inFlight.add(sent);
       void sent.finally(() => {
         inFlight.delete(sent);
-        wake();
+        task.wake();
       });
     }
     if (claimed.rows.length === limit) {
-      lookAgain = inFlight.size < maxConcurrent;
+      if (inFlight.size < maxConcurrent) task.wake();
       return null;
     }
     if (inFlight.size >= maxConcurrent) return null;
@@ -103,19 +83,12 @@ export function deliveryQueue(
     return next?.dueAt ? next.dueAt.getTime() - clock.now() : longestSleepMs;
   }
 
-  function sleep(ms: number): void {
-    if (stopped) return;
-    cancelSleep();
-    cancelSleep = clock.after(Math.min(Math.max(ms, 10), longestSleepMs), wake);
-  }
-
+  task.start(null);
   return {
-    wake,
+    wake: () => task.wake(),
     async stop() {
-      stopped = true;
-      cancelSleep();
       // A running claim may still add deliveries.
-      await looked;
+      await task.stop();
       await Promise.all(inFlight);
     },
   };

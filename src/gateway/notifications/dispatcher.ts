@@ -105,8 +105,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
       if (logs) void logFeed(following, log, clock);
     },
     async stop() {
-      listening.stop();
-      await delivering.stop(deliveryPatienceMs);
+      await Promise.all([listening.stop(), delivering.stop(deliveryPatienceMs)]);
     },
   };
 }

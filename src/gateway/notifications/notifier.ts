@@ -1,4 +1,4 @@
-import type { Cancel } from "../../base/clock.ts";
+import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import type { Destination } from "../destination.ts";
 import type { Targets } from "../destinations/targets.ts";
@@ -37,7 +37,6 @@ export function notifier(parts: Parts): Notifier {
   const queues = new Map<Destination["id"], DeliveryQueue>();
   const intervalMs = storage.signals === null ? lookIntervalMs : lookIntervalOfSeveralMs;
   let stopped = true;
-  let cancelLook: Cancel = () => {};
   /** Time of the last look. */
   let lookedAtMs = 0;
 
@@ -93,7 +92,7 @@ export function notifier(parts: Parts): Notifier {
     }
   }
 
-  async function look(): Promise<void> {
+  const looking = backgroundTask(clock, async () => {
     try {
       await noticeBackwardJump();
       await removeOrphans();
@@ -102,8 +101,8 @@ export function notifier(parts: Parts): Notifier {
     } catch (error) {
       log.error({ err: error }, "failed to read due deliveries; retrying");
     }
-    if (!stopped) cancelLook = clock.after(intervalMs, () => void look());
-  }
+    return intervalMs;
+  });
 
   return {
     async start() {
@@ -118,15 +117,14 @@ export function notifier(parts: Parts): Notifier {
       stopped = false;
       lookedAtMs = now;
       await refresh();
-      cancelLook = clock.after(intervalMs, () => void look());
+      looking.start(intervalMs);
     },
     wake,
     refresh,
     async stop(patienceMs) {
       stopped = true;
-      cancelLook();
       const cancelPatience = clock.after(patienceMs, () => stopping.abort());
-      await Promise.all([...queues.values()].map((queue) => queue.stop()));
+      await Promise.all([looking, ...queues.values()].map((each) => each.stop()));
       cancelPatience();
     },
   };

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Signals } from "../../db/storage.ts";
 
 import type { EventFeed } from "./channels/event-feed.ts";
@@ -25,12 +26,9 @@ export function otherInstances(
   signals: Signals | null,
   { feed, eventFeed, wake, onNews }: Followers,
   clock: Clock,
-): { start(): void; stop(): void } {
-  let stopped = true;
+): Pick<BackgroundTask, "start" | "stop"> {
   let newest = "";
-  let cancel: Cancel = () => {};
-
-  async function look(): Promise<void> {
+  const polling = backgroundTask(clock, async () => {
     try {
       const found = `${await feed.newestSeq()} ${await eventFeed.newestSeq()}`;
       if (found !== newest) {
@@ -41,22 +39,14 @@ export function otherInstances(
     } catch {
       // Followers report the error when they read. The next poll finds what this one missed.
     }
-    lookLater();
-  }
-
-  function lookLater(): void {
-    if (!stopped) cancel = clock.after(lookIntervalMs, () => void look());
-  }
+    return lookIntervalMs;
+  });
 
   return {
     start() {
-      stopped = false;
       signals?.listen("notifications", wake, wake);
-      lookLater();
+      polling.start(lookIntervalMs);
     },
-    stop() {
-      stopped = true;
-      cancel();
-    },
+    stop: () => polling.stop(),
   };
 }

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
@@ -6,16 +7,6 @@ import { reconciliationOf } from "../reconciliation.sql.ts";
 import { providerStatus } from "../statistics/provider-status.ts";
 
 import type { Reconciler } from "./reconciler.ts";
-
-/**
- * Runs the reconciler for each configured provider: every interval, at the start, because the service may have
- * been down, and as soon as a provider becomes silent. Several instances share the runs.
- */
-export interface Schedule {
-  start(): void;
-  /** Interrupts a run. The next start continues it. */
-  stop(): Promise<void>;
-}
 
 interface Parts {
   readonly reconciler: Reconciler;
@@ -32,23 +23,25 @@ const lookMs = 60_000;
 /** While another process has the lease, which may have died. */
 const busyLookMs = 10_000;
 
-export function schedule(parts: Parts): Schedule {
+/**
+ * Runs the reconciler for each configured provider: every interval, at the start, because the service may have
+ * been down, and as soon as a provider becomes silent. Several instances share the runs. A stop interrupts a run,
+ * and the next start continues it.
+ */
+export function schedule(parts: Parts): Pick<BackgroundTask, "start" | "stop"> {
   const { reconciler, storage, registry, intervalMs, clock, log } = parts;
-  const stopping = new AbortController();
   /** Providers with a run that is due for another reason than its time. */
   const wanted = new Set<string>();
   const silent = new Set<string>();
-  let cancel: Cancel = () => {};
-  let looking: Promise<void> = Promise.resolve();
 
   const configured = () =>
     Array.from(registry).filter(({ provider }) => reconciler.isConfigured(provider.id));
 
-  async function look(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<number> {
     let nextLookMs = lookMs;
     for (const registered of configured()) {
       try {
-        nextLookMs = Math.min(nextLookMs, await lookAt(registered));
+        nextLookMs = Math.min(nextLookMs, await lookAt(registered, signal));
       } catch (error) {
         log.error(
           { provider: registered.provider.id, err: error },
@@ -56,16 +49,16 @@ export function schedule(parts: Parts): Schedule {
         );
       }
     }
-    lookLater(nextLookMs);
+    return nextLookMs;
   }
 
   /** Runs the provider's reconciliation if it is due. Returns the time until the next look. */
-  async function lookAt(registered: Registered): Promise<number> {
+  async function lookAt(registered: Registered, signal: AbortSignal): Promise<number> {
     const { id } = registered.provider;
     if (await becameSilent(registered)) wanted.add(id);
     const next = await untilDue(id);
     if (next > 0 && !wanted.has(id)) return next;
-    const { status } = await reconciler.run(id, { signal: stopping.signal });
+    const { status } = await reconciler.run(id, { signal });
     if (status === "busy") return busyLookMs;
     wanted.delete(id);
     return Math.max(1, await untilDue(id));
@@ -88,23 +81,14 @@ export function schedule(parts: Parts): Schedule {
     return isSilent && !wasSilent;
   }
 
-  function lookLater(delayMs: number): void {
-    if (stopping.signal.aborted) return;
-    cancel = clock.after(Math.min(delayMs, lookMs), () => {
-      looking = look();
-    });
-  }
+  const task = backgroundTask(clock, look);
 
   return {
     start() {
       if (intervalMs === 0 || configured().length === 0) return;
       for (const { provider } of configured()) wanted.add(provider.id);
-      looking = look();
+      task.start();
     },
-    async stop() {
-      stopping.abort();
-      cancel();
-      await looking;
-    },
+    stop: () => task.stop(),
   };
 }

@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Event } from "../event.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { minuteOf, spansMinutes } from "../delivery-count.ts";
@@ -26,11 +27,8 @@ export interface Retention {
   readonly bodyDays: number;
 }
 
-export interface Pruner {
-  start(): void;
-  /** Stops after the current batch. */
-  stop(): Promise<void>;
-}
+/** Stops after the current batch. */
+type Pruner = Pick<BackgroundTask, "start" | "stop">;
 
 /** Small batches, so that no delivery waits longer than a few milliseconds. */
 const batchSize = 100;
@@ -55,13 +53,12 @@ export function pruner(
   clock: Clock,
   log: Log,
 ): Pruner {
-  let stopped = true;
-  let cancel: Cancel = () => {};
-  let round: Promise<void> = Promise.resolve();
   // Bodies before this position are already deleted.
   let bodiesDone: Position = start;
   /** Start time of the next round. */
   let nextRoundMs = 0;
+  /** The signal of the running round. */
+  let stopping = AbortSignal.abort();
 
   async function prune(): Promise<void> {
     const now = clock.now();
@@ -82,12 +79,6 @@ export function pruner(
       if (end.status === "fulfilled") continue;
       log.error({ err: end.reason }, "failed to delete expired data; retrying");
     }
-    if (!stopped) schedule(intervalMs);
-  }
-
-  function schedule(delayMs: number): void {
-    nextRoundMs = clock.now() + delayMs;
-    cancel = clock.after(delayMs, begin);
   }
 
   const bodiesUntil = (now: number) => new Date(now - bodyDays * dayMs);
@@ -121,7 +112,7 @@ export function pruner(
     act: (id: Event["id"]) => Promise<unknown>,
   ): Promise<Position> {
     let position = from;
-    while (!stopped) {
+    while (!stopping.aborted) {
       const { createdAt: afterTime, id: afterId } = position;
       const found = await storage.all(eventsUntil, { afterTime, afterId, until, limit: batchSize });
       await Promise.all(found.map(({ id }) => act(id)));
@@ -140,32 +131,29 @@ export function pruner(
 
   /** Runs batches until one is not full. */
   async function inBatches(batch: (limit: number) => Write<never>): Promise<void> {
-    while (!stopped) {
+    while (!stopping.aborted) {
       const [done] = await storage.atomically(batch(batchSize));
       if (done.changes < batchSize) break;
     }
   }
 
-  function begin(): void {
-    if (clock.now() - nextRoundMs > jumpMs) {
-      log.warn("clock jumped forward; retention paused for 1 h; check NTP");
-      schedule(afterJumpMs);
-      return;
-    }
-    round = prune();
+  /** Returns the time until the next round. */
+  function delay(ms: number): number {
+    nextRoundMs = clock.now() + ms;
+    return ms;
   }
 
-  return {
-    start() {
-      stopped = false;
-      schedule(intervalMs);
-    },
-    async stop() {
-      stopped = true;
-      cancel();
-      await round;
-    },
-  };
+  const task = backgroundTask(clock, async (signal) => {
+    stopping = signal;
+    if (clock.now() - nextRoundMs > jumpMs) {
+      log.warn("clock jumped forward; retention paused for 1 h; check NTP");
+      return delay(afterJumpMs);
+    }
+    await prune();
+    return delay(intervalMs);
+  });
+
+  return { start: () => task.start(delay(intervalMs)), stop: () => task.stop() };
 }
 
 /** A position in the order of events. */
