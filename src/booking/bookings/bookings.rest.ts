@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
@@ -24,6 +24,8 @@ import { bookingCreated } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
 
 const path = "/v1/api/bookings";
+
+const operation = operations("Bookings");
 
 /** Bookings: users see their own, admins see all. */
 export const bookingsRest = (
@@ -54,14 +56,11 @@ export const bookingsRest = (
           201: documentedHeaders(bookingCreatedSchema, madeHeaders),
           ...problemResponses(401, 404, 409, 413, 415, 422),
         },
-        detail: {
-          operationId: "createBooking",
-          tags: ["Bookings"],
-          security: bearer,
-          summary: "Book seats on a flight",
-          description:
-            "Books one seat per passenger, or none at all. Sales end 60 minutes before departure. The error `no-seats` includes the number of seats left.",
-        },
+        detail: operation(
+          "createBooking",
+          "Book seats on a flight",
+          "Books one seat per passenger, or none at all. Sales end 60 minutes before departure. The error `no-seats` includes the number of seats left.",
+        ),
       },
     )
     .get(
@@ -81,14 +80,11 @@ export const bookingsRest = (
           200: documentedHeaders(bookingPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: {
-          operationId: "listBookings",
-          tags: ["Bookings"],
-          security: bearer,
-          summary: "List bookings",
-          description:
-            "Newest first. Users list their own bookings. Admins list all bookings and can search.",
-        },
+        detail: operation(
+          "listBookings",
+          "List bookings",
+          "Newest first. Users list their own bookings. Admins list all bookings and can search.",
+        ),
       },
     )
     .get(
@@ -97,14 +93,11 @@ export const bookingsRest = (
       {
         params: bookingParams,
         response: { 200: bookingDetailsSchema, ...problemResponses(401, 404) },
-        detail: {
-          operationId: "getBooking",
-          tags: ["Bookings"],
-          security: bearer,
-          summary: "Read a booking",
-          description:
-            "For the owner and admins. Other callers get 404. Admins also get the booking's history.",
-        },
+        detail: operation(
+          "getBooking",
+          "Read a booking",
+          "For the owner and admins. Other callers get 404. Admins also get the booking's history.",
+        ),
       },
     )
     .get(
@@ -113,13 +106,11 @@ export const bookingsRest = (
       {
         params: bookingParams,
         response: { 200: cancellationQuoteSchema, ...problemResponses(401, 404) },
-        detail: {
-          operationId: "quoteCancellation",
-          tags: ["Bookings"],
-          security: bearer,
-          summary: "Quote the refund for a cancellation",
-          description: "Changes nothing.",
-        },
+        detail: operation(
+          "quoteCancellation",
+          "Quote the refund for a cancellation",
+          "Changes nothing.",
+        ),
       },
     )
     .delete(
@@ -129,12 +120,10 @@ export const bookingsRest = (
         parse: "none",
         params: bookingParams,
         response: { 200: cancellationSchema, ...problemResponses(401, 404) },
-        detail: {
-          operationId: "cancelBooking",
-          tags: ["Bookings"],
-          security: bearer,
-          summary: "Cancel a booking",
-          description: "Releases the seats. A repeated request returns the original response.",
-        },
+        detail: operation(
+          "cancelBooking",
+          "Cancel a booking",
+          "Releases the seats. A repeated request returns the original response.",
+        ),
       },
     );

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter, single, wholeNumber } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
@@ -16,6 +16,8 @@ import {
 import { type FlightLoads, maxLoadDays } from "./flight-load.ts";
 
 const defaultDays = 14;
+
+const operation = operations("Operators", operatorsOnly);
 
 /** Seats sold against capacity, for operators. */
 export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated, clock: Clock) =>
@@ -34,13 +36,7 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       {
         query: flightLoadQuery,
         response: { 200: flightLoadSchema, ...problemResponses(401, 403) },
-        detail: {
-          operationId: "getFlightLoad",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "List seats sold against capacity, by day",
-          description: "Needs the role operator or admin.",
-        },
+        detail: operation("getFlightLoad", "List seats sold against capacity, by day"),
       },
     )
     .get(
@@ -52,13 +48,11 @@ export const flightLoadRest = (loads: FlightLoads, authenticated: Authenticated,
       {
         params: departureLoadsParams,
         response: { 200: departureLoadsSchema, ...problemResponses(401, 403) },
-        detail: {
-          operationId: "getDepartureLoads",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "List seats sold against capacity, by departure of one day",
-          description: "At most 500 departures. Needs the role operator or admin.",
-        },
+        detail: operation(
+          "getDepartureLoads",
+          "List seats sold against capacity, by departure of one day",
+          "At most 500 departures.",
+        ),
       },
     );
 

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter, timeRange } from "../../web/rest/query.ts";
@@ -14,6 +14,8 @@ import {
   rejectionParams,
 } from "./rejection.schema.ts";
 import { keptPerProvider, type Rejections } from "./rejections.ts";
+
+const operation = operations("Operators", operatorsOnly);
 
 /** The rejected deliveries, for operators. */
 export const rejectionsRest = (rejections: Rejections, authenticated: Authenticated) =>
@@ -36,13 +38,11 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
           200: documentedHeaders(rejectionPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: {
-          operationId: "listRejections",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "List rejected deliveries",
-          description: `The last ${keptPerProvider} of each provider, newest first. All filters must match. Needs the role operator or admin.`,
-        },
+        detail: operation(
+          "listRejections",
+          "List rejected deliveries",
+          `The last ${keptPerProvider} of each provider, newest first. All filters must match.`,
+        ),
       },
     )
     .get(
@@ -51,12 +51,6 @@ export const rejectionsRest = (rejections: Rejections, authenticated: Authentica
       {
         params: rejectionParams,
         response: { 200: explainedRejectionSchema, ...problemResponses(401, 403, 404) },
-        detail: {
-          operationId: "getRejection",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "Read a rejected delivery and why it was rejected",
-          description: "Needs the role operator or admin.",
-        },
+        detail: operation("getRejection", "Read a rejected delivery and why it was rejected"),
       },
     );

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter, timeRange } from "../../web/rest/query.ts";
@@ -32,6 +32,8 @@ function filtersOf(query: URLSearchParams): EventFilters {
   };
 }
 
+const operation = operations("Operators", operatorsOnly);
+
 /** The received events and their replay, for operators. */
 export const eventsRest = (events: Events, authenticated: Authenticated) =>
   new Elysia({ name: "events", prefix: "/v1/events" })
@@ -58,14 +60,11 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
           200: documentedHeaders(eventPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: {
-          operationId: "listEvents",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "List events",
-          description:
-            "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment. Needs the role operator or admin.",
-        },
+        detail: operation(
+          "listEvents",
+          "List events",
+          "Newest first. All filters must match. `q`, `subject` and `delivery` read the search index, which follows new events within a moment.",
+        ),
       },
     )
     .get(
@@ -74,13 +73,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
       {
         params: eventParams,
         response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
-        detail: {
-          operationId: "getEvent",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "Read an event with its receipt and notifications",
-          description: "Needs the role operator or admin.",
-        },
+        detail: operation("getEvent", "Read an event with its receipt and notifications"),
       },
     )
     .post(
@@ -101,13 +94,10 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         params: eventParams,
         query: replayQuery,
         response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
-        detail: {
-          operationId: "replayEvent",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "Replay an event",
-          description:
-            "Normalises the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true. Needs the role operator or admin.",
-        },
+        detail: operation(
+          "replayEvent",
+          "Replay an event",
+          "Normalises the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
+        ),
       },
     );

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { readJson } from "../../web/rest/json-body.ts";
@@ -19,19 +19,14 @@ import {
 } from "./replay.schema.ts";
 import type { Replays } from "./replays.ts";
 
+const operation = operations("Operators", operatorsOnly);
+
 /** Bulk replays, for operators. */
 export const replaysRest = (
   replays: Replays,
   authenticated: Authenticated,
   addressOf: AddressOf,
 ) => {
-  const tagged = (operationId: string, summary: string, description: string) => ({
-    operationId,
-    tags: ["Operators"],
-    security: bearer,
-    summary,
-    description: `${description} Needs the role operator or admin.`,
-  });
   const one = {
     params: replayParams,
     response: { 200: replaySchema, ...problemResponses(401, 403, 404) },
@@ -54,7 +49,7 @@ export const replaysRest = (
           201: replaySchema,
           ...problemResponses(401, 403, 409, 413, 415, 422, 503),
         },
-        detail: tagged(
+        detail: operation(
           "startReplay",
           "Replay many events",
           "Replays all events that match, in the order of receipt, as the replay of one event does. One replay runs at a time.",
@@ -73,7 +68,7 @@ export const replaysRest = (
           200: documentedHeaders(replayPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: tagged("listReplays", "List replays", "Newest first."),
+        detail: operation("listReplays", "List replays", "Newest first."),
       },
     )
     .post(
@@ -86,7 +81,7 @@ export const replaysRest = (
         parse: "none",
         body: documented(replayInputSchema),
         response: { 200: replayPreviewSchema, ...problemResponses(401, 403, 413, 415, 422, 503) },
-        detail: tagged(
+        detail: operation(
           "previewReplay",
           "Count what a replay would replay",
           "Also compares the newest 100 of these events with what this version makes of their bodies. Changes nothing.",
@@ -96,7 +91,7 @@ export const replaysRest = (
     .get(
       "/:id",
       async (exchange) => replays.read(await authenticated(exchange), exchange.params.id),
-      { ...one, detail: tagged("getReplay", "Read a replay", "Its progress and its counts.") },
+      { ...one, detail: operation("getReplay", "Read a replay", "Its progress and its counts.") },
     )
     .get(
       "/:id/failures",
@@ -112,7 +107,7 @@ export const replaysRest = (
           200: documentedHeaders(replayFailurePageSchema, linkHeaders),
           ...problemResponses(401, 403, 404),
         },
-        detail: tagged(
+        detail: operation(
           "listReplayFailures",
           "List the events that a replay could not replay",
           "The last first. Keeps the first 1,000 of a replay.",
@@ -125,7 +120,7 @@ export const replaysRest = (
       {
         ...one,
         parse: "none",
-        detail: tagged("stopReplay", "Stop a replay", "After the current event."),
+        detail: operation("stopReplay", "Stop a replay", "After the current event."),
       },
     )
     .post(
@@ -135,7 +130,7 @@ export const replaysRest = (
         ...one,
         parse: "none",
         response: { 200: replaySchema, ...problemResponses(401, 403, 404, 409) },
-        detail: tagged(
+        detail: operation(
           "resumeReplay",
           "Resume a stopped replay",
           "Continues after its last event.",

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
@@ -13,6 +13,7 @@ import { retriedSchema } from "../notifications/delivery.schema.ts";
 import { issueParams, issueSchema, issuesSchema, maxMuteDays, muteSchema } from "./issue.schema.ts";
 import type { IssueService } from "./issues.ts";
 
+const operation = operations("Operators", operatorsOnly);
 const dayMs = 86_400_000;
 
 /** What is wrong now, for operators. */
@@ -25,7 +26,7 @@ export const issuesRest = (
   new Elysia({ name: "issues", prefix: "/v1/issues" })
     .get("", async (exchange) => issues.list(await authenticated(exchange)), {
       response: { 200: issuesSchema, ...problemResponses(401, 403) },
-      detail: tagged("listIssues", "List what is wrong now", "Grouped by cause. At most 200."),
+      detail: operation("listIssues", "List what is wrong now", "Grouped by cause. At most 200."),
     })
     .post(
       "/:id/retry",
@@ -34,7 +35,7 @@ export const issuesRest = (
         parse: "none",
         params: issueParams,
         response: { 200: retriedSchema, ...problemResponses(401, 403, 404) },
-        detail: tagged("retryIssue", "Send the deliveries of an issue again, now"),
+        detail: operation("retryIssue", "Send the deliveries of an issue again, now"),
       },
     )
     .post(
@@ -49,7 +50,7 @@ export const issuesRest = (
         params: issueParams,
         body: documented(muteSchema),
         response: { 200: issueSchema, ...problemResponses(401, 403, 404, 413, 415, 422) },
-        detail: tagged("muteIssue", "Hide an issue in the console until a time"),
+        detail: operation("muteIssue", "Hide an issue in the console until a time"),
       },
     )
     .post(
@@ -59,19 +60,9 @@ export const issuesRest = (
         parse: "none",
         params: issueParams,
         response: { 200: issueSchema, ...problemResponses(401, 403, 404) },
-        detail: tagged("unmuteIssue", "Show a muted issue again"),
+        detail: operation("unmuteIssue", "Show a muted issue again"),
       },
     );
-
-function tagged(operationId: string, summary: string, description?: string) {
-  return {
-    operationId,
-    tags: ["Operators"],
-    security: bearer,
-    summary,
-    description: `${description === undefined ? "" : `${description} `}Needs the role operator or admin.`,
-  };
-}
 
 function untilOf(body: unknown, nowMs: number): Date {
   const { until }: { until?: unknown } = typeof body === "object" && body !== null ? body : {};

@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
@@ -41,6 +41,8 @@ import { filterPreviewSchema } from "./filter-preview.schema.ts";
 
 const path = "/v1/destinations";
 
+const operation = operations("Destinations");
+
 interface Services {
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
@@ -54,13 +56,6 @@ export const destinationsRest = (
   authenticated: Authenticated,
   addressOf: AddressOf,
 ) => {
-  const tagged = (operationId: string, summary: string, description?: string) => ({
-    operationId,
-    tags: ["Destinations"],
-    security: bearer,
-    summary,
-    ...(description !== undefined && { description }),
-  });
   const one = {
     params: destinationParams,
     response: { 200: destinationSchema, ...problemResponses(401, 403, 404) },
@@ -85,7 +80,7 @@ export const destinationsRest = (
           201: documentedHeaders(destinationWithSecretSchema, madeHeaders),
           ...problemResponses(401, 413, 415, 422),
         },
-        detail: tagged(
+        detail: operation(
           "createDestination",
           "Create a destination",
           "Made by an admin, it receives all events that match. Made by a user, it receives the events of the user's bookings. The secret is shown only here.",
@@ -113,7 +108,7 @@ export const destinationsRest = (
           200: documentedHeaders(listedDestinationPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: tagged(
+        detail: operation(
           "listDestinations",
           "List destinations",
           "Newest first. Admins see all, operators those of the operators, users their own.",
@@ -130,7 +125,7 @@ export const destinationsRest = (
         parse: "none",
         body: documented(filterPreviewInputSchema),
         response: { 200: filterPreviewSchema, ...problemResponses(401, 403, 413, 415, 422) },
-        detail: tagged(
+        detail: operation(
           "previewFilter",
           "Try a filter",
           "Says for the newest 50 notifications whether the filter delivers them, and why not. Needs the role operator or admin.",
@@ -151,7 +146,7 @@ export const destinationsRest = (
         params: destinationParams,
         query: destinationQuery,
         response: { 200: listedDestinationSchema, ...problemResponses(401, 404) },
-        detail: tagged("getDestination", "Read a destination"),
+        detail: operation("getDestination", "Read a destination"),
       },
     )
     .patch(
@@ -166,7 +161,7 @@ export const destinationsRest = (
         parse: "none",
         body: documented(destinationChangesSchema),
         response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 413, 415, 422) },
-        detail: tagged("updateDestination", "Change a destination", "Changes the given fields."),
+        detail: operation("updateDestination", "Change a destination", "Changes the given fields."),
       },
     )
     .delete(
@@ -176,7 +171,7 @@ export const destinationsRest = (
         parse: "none",
         params: destinationParams,
         response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422) },
-        detail: tagged(
+        detail: operation(
           "removeDestination",
           "Remove a destination",
           "Removes its deliveries too, also those that were not sent.",
@@ -190,7 +185,7 @@ export const destinationsRest = (
       {
         ...one,
         parse: "none",
-        detail: tagged("pauseDestination", "Pause a destination", "Deliveries are kept."),
+        detail: operation("pauseDestination", "Pause a destination", "Deliveries are kept."),
       },
     )
     .post(
@@ -200,7 +195,7 @@ export const destinationsRest = (
       {
         ...one,
         parse: "none",
-        detail: tagged("resumeDestination", "Resume a destination", "Kept deliveries are sent."),
+        detail: operation("resumeDestination", "Resume a destination", "Kept deliveries are sent."),
       },
     )
     .post(
@@ -210,7 +205,7 @@ export const destinationsRest = (
       {
         ...one,
         parse: "none",
-        detail: tagged(
+        detail: operation(
           "disableDestination",
           "Disable a destination",
           "No deliveries are stored until it is resumed.",
@@ -224,7 +219,7 @@ export const destinationsRest = (
         parse: "none",
         params: destinationParams,
         response: { 200: destinationWithSecretSchema, ...problemResponses(401, 403, 404, 422) },
-        detail: tagged(
+        detail: operation(
           "rotateDestinationSecret",
           "Make a new secret",
           "The previous secret signs too for 24 hours.",
@@ -238,7 +233,7 @@ export const destinationsRest = (
         parse: "none",
         params: destinationParams,
         response: { 200: testResultSchema, ...problemResponses(401, 403, 404, 429) },
-        detail: tagged(
+        detail: operation(
           "testDestination",
           "Send a test notification",
           "At most 20 tests per minute and caller, those of providers included.",
@@ -267,7 +262,11 @@ export const destinationsRest = (
           200: documentedHeaders(deliveryPageSchema, linkHeaders),
           ...problemResponses(401, 404),
         },
-        detail: tagged("listDeliveries", "List the deliveries of a destination", "Newest first."),
+        detail: operation(
+          "listDeliveries",
+          "List the deliveries of a destination",
+          "Newest first.",
+        ),
       },
     )
     .post(
@@ -277,7 +276,7 @@ export const destinationsRest = (
         parse: "none",
         params: destinationParams,
         response: { 200: retriedSchema, ...problemResponses(401, 403, 404) },
-        detail: tagged("retryDeliveries", "Send all dead deliveries again"),
+        detail: operation("retryDeliveries", "Send all dead deliveries again"),
       },
     );
 };

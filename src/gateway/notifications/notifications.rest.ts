@@ -4,7 +4,7 @@ import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
 import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice } from "../../web/rest/query.ts";
@@ -20,6 +20,8 @@ import type { Feed, FeedEntry } from "./channels/feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
 import { notificationStatuses } from "../notification.ts";
 import type { Notifications } from "./notifications.ts";
+
+const operation = operations("Operators", operatorsOnly);
 
 /** The notifications with their delivery status, and the feed of new ones, for operators. */
 export const notificationsRest = (
@@ -43,13 +45,7 @@ export const notificationsRest = (
           200: documentedHeaders(notificationPageSchema, linkHeaders),
           ...problemResponses(401, 403),
         },
-        detail: {
-          operationId: "listNotifications",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "List notifications",
-          description: "Newest first. Needs the role operator or admin.",
-        },
+        detail: operation("listNotifications", "List notifications", "Newest first."),
       },
     )
     .get(
@@ -69,11 +65,7 @@ export const notificationsRest = (
       },
       {
         detail: {
-          operationId: "followNotifications",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "Follow notifications as they happen",
-          description: "Needs the role operator or admin.",
+          ...operation("followNotifications", "Follow notifications as they happen"),
           parameters: [lastEventIdHeader],
           responses: {
             200: {

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import { requireAdmin } from "../../base/context.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders } from "../../web/rest/documented-headers.ts";
 import { readJson } from "../../web/rest/json-body.ts";
@@ -22,19 +22,14 @@ import { newProviderSchema, newSecretSchema, testEventSchema } from "./provider-
 const path = "/v1/providers";
 const locationHeader = { Location: "The URL of the new provider." };
 
+const operation = operations("Operators", "For admins.");
+
 /** Adds providers and connects them, for admins. */
 export const onboardingRest = (
   onboarding: Onboarding,
   authenticated: Authenticated,
   addressOf: AddressOf,
 ) => {
-  const tagged = (operationId: string, summary: string, description = "For admins.") => ({
-    operationId,
-    tags: ["Operators"],
-    security: bearer,
-    summary,
-    description,
-  });
   /** Checked before the body is read, so that only admins can upload one. */
   const adminOf = async (exchange: Exchange) => {
     const ctx = await authenticated(exchange);
@@ -44,7 +39,7 @@ export const onboardingRest = (
   return new Elysia({ name: "onboarding", prefix: path })
     .get("/catalogue", async (exchange) => onboarding.catalogue(await authenticated(exchange)), {
       response: { 200: catalogueSchema, ...problemResponses(401, 403) },
-      detail: tagged("listProviderCatalogue", "List the services that can be added"),
+      detail: operation("listProviderCatalogue", "List the services that can be added"),
     })
     .post(
       "",
@@ -63,10 +58,10 @@ export const onboardingRest = (
           201: documentedHeaders(providerSetupWithSecretSchema, locationHeader),
           ...problemResponses(401, 403, 413, 415, 422),
         },
-        detail: tagged(
+        detail: operation(
           "addProvider",
           "Add a provider",
-          "Writes a provider file into PROVIDERS_DIR and the secret into SECRETS_DIR, and loads both. If anything is wrong, nothing changes. For admins.",
+          "Writes a provider file into PROVIDERS_DIR and the secret into SECRETS_DIR, and loads both. If anything is wrong, nothing changes.",
         ),
       },
     )
@@ -76,7 +71,7 @@ export const onboardingRest = (
       {
         params: providerParams,
         response: { 200: providerSetupSchema, ...problemResponses(401, 403, 404) },
-        detail: tagged("getProvider", "Read how a provider is connected"),
+        detail: operation("getProvider", "Read how a provider is connected"),
       },
     )
     .put(
@@ -94,10 +89,10 @@ export const onboardingRest = (
           200: providerSetupWithSecretSchema,
           ...problemResponses(401, 403, 404, 413, 415, 422),
         },
-        detail: tagged(
+        detail: operation(
           "setProviderSecret",
           "Store a provider's webhook secret",
-          "In SECRETS_DIR, and loads it. Of the secrets stored before, the one that verified a delivery last stays accepted. For admins.",
+          "In SECRETS_DIR, and loads it. Of the secrets stored before, the one that verified a delivery last stays accepted.",
         ),
       },
     )
@@ -118,10 +113,10 @@ export const onboardingRest = (
           200: acknowledgementSchema,
           ...problemResponses(401, 403, 404, 413, 415, 422, 429),
         },
-        detail: tagged(
+        detail: operation(
           "testProvider",
           "Send a signed test event",
-          "Signs a sample as the service would and receives it, so that it appears among the events. At most 20 tests per minute and caller, those of destinations included. For admins.",
+          "Signs a sample as the service would and receives it, so that it appears among the events. At most 20 tests per minute and caller, those of destinations included.",
         ),
       },
     );

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { urlOf } from "../../web/rest/url.ts";
 import { destinationParams } from "../destinations/destination.schema.ts";
@@ -9,6 +9,8 @@ import { destinationParams } from "../destinations/destination.schema.ts";
 import { destinationLatencyQuery, destinationLatencySchema } from "./destination-latency.schema.ts";
 import { maxLatencyPoints, type ReadLatency } from "./destination-latency.ts";
 import { readSpan } from "./span.ts";
+
+const operation = operations("Destinations");
 
 /** How long deliveries to a destination took, for those who may read it. */
 export const destinationLatencyRest = (
@@ -27,12 +29,10 @@ export const destinationLatencyRest = (
       params: destinationParams,
       query: destinationLatencyQuery,
       response: { 200: destinationLatencySchema, ...problemResponses(401, 404) },
-      detail: {
-        operationId: "getDestinationLatency",
-        tags: ["Destinations"],
-        security: bearer,
-        summary: "Get how long deliveries to a destination took, over time",
-        description: "From the newest 100 attempts of each step.",
-      },
+      detail: operation(
+        "getDestinationLatency",
+        "Get how long deliveries to a destination took, over time",
+        "From the newest 100 attempts of each step.",
+      ),
     },
   );

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { invalidParameter } from "../../web/rest/query.ts";
 import { urlOf } from "../../web/rest/url.ts";
@@ -13,6 +13,8 @@ import {
   healthStatisticsSchema,
 } from "./statistics.schema.ts";
 import { maxHoursByMinutes, maxPoints, type Statistics } from "./statistics.ts";
+
+const operation = operations("Operators", operatorsOnly);
 
 /** Delivery and health statistics, for operators. */
 export const statisticsRest = (
@@ -31,24 +33,16 @@ export const statisticsRest = (
       {
         query: deliveryStatisticsQuery,
         response: { 200: deliveryStatisticsSchema, ...problemResponses(401, 403) },
-        detail: {
-          operationId: "getDeliveryStatistics",
-          tags: ["Operators"],
-          security: bearer,
-          summary: "Count deliveries over time by provider and verdict",
-          description: "Kept for 31 days. Needs the role operator or admin.",
-        },
+        detail: operation(
+          "getDeliveryStatistics",
+          "Count deliveries over time by provider and verdict",
+          "Kept for 31 days.",
+        ),
       },
     )
     .get("/health", async (exchange) => statistics.health(await authenticated(exchange)), {
       response: { 200: healthStatisticsSchema, ...problemResponses(401, 403) },
-      detail: {
-        operationId: "getHealthStatistics",
-        tags: ["Operators"],
-        security: bearer,
-        summary: "Get the health of the program",
-        description: "Needs the role operator or admin.",
-      },
+      detail: operation("getHealthStatistics", "Get the health of the program"),
     });
 
 const hourMs = 3_600_000;

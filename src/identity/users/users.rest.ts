@@ -7,7 +7,7 @@ import {
   madeHeaders,
   totalHeaders,
 } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
@@ -18,6 +18,8 @@ import { userParams, userSchema, usersSchema } from "./user.schema.ts";
 import { createUserSchema, type Users } from "./users.ts";
 
 const path = "/v1/users";
+
+const operation = operations("Users");
 
 export const usersRest = (users: Users, authenticated: Authenticated, addressOf: AddressOf) =>
   new Elysia({ name: "users", prefix: path })
@@ -37,14 +39,11 @@ export const usersRest = (users: Users, authenticated: Authenticated, addressOf:
           200: documentedHeaders(usersSchema, { ...linkHeaders, ...totalHeaders }),
           ...problemResponses(401, 403),
         },
-        detail: {
-          operationId: "listUsers",
-          tags: ["Users"],
-          security: bearer,
-          summary: "List users",
-          description:
-            "A bare array, newest first; `Link` leads to the next page. `include=total` answers in `X-Total-Count`.",
-        },
+        detail: operation(
+          "listUsers",
+          "List users",
+          "A bare array, newest first; `Link` leads to the next page. `include=total` answers in `X-Total-Count`.",
+        ),
       },
     )
     .get(
@@ -53,12 +52,7 @@ export const usersRest = (users: Users, authenticated: Authenticated, addressOf:
       {
         params: userParams,
         response: { 200: userSchema, ...problemResponses(401, 403, 404) },
-        detail: {
-          operationId: "getUser",
-          tags: ["Users"],
-          security: bearer,
-          summary: "Read a user",
-        },
+        detail: operation("getUser", "Read a user"),
       },
     )
     .post(
@@ -80,12 +74,10 @@ export const usersRest = (users: Users, authenticated: Authenticated, addressOf:
           201: documentedHeaders(userSchema, madeHeaders),
           ...problemResponses(401, 403, 409, 413, 415, 422),
         },
-        detail: {
-          operationId: "createUser",
-          tags: ["Users"],
-          security: bearer,
-          summary: "Create a user",
-          description: "E-mail addresses are unique without regard to letter case.",
-        },
+        detail: operation(
+          "createUser",
+          "Create a user",
+          "E-mail addresses are unique without regard to letter case.",
+        ),
       },
     );
