@@ -5,11 +5,10 @@ import { operatorGateway } from "../gateway/destination.ts";
 import { textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { argument, example } from "./arguments.ts";
+import { example } from "./arguments.ts";
 import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
-import { allOf, type Call, calling, type ServerOptions } from "./destinations-api.ts";
-import { painter } from "./output.ts";
-import { parseBaseUrl } from "./request.ts";
+import { allOf, type Call, calling, type ServerOptions, serverOption } from "./server-api.ts";
+import { counted, painter } from "./output.ts";
 
 interface ApplyOptions extends ServerOptions {
   readonly dryRun?: true;
@@ -23,7 +22,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("<file>", "YAML or JSON")
     .option("--dry-run", "print the difference and change nothing")
     .option("--prune", "also remove destinations that are not in the file")
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .addHelpText("after", example("skyhook apply destinations.yaml --dry-run"))
     .action((file: string, options: ApplyOptions) => apply(file, options, env));
 }
@@ -59,12 +58,10 @@ export async function apply(
   }
   if (changes.length === 0) return console.log("nothing to change");
   if (options.dryRun === true)
-    return console.log(`${counted(changes.length)} not made (--dry-run)`);
+    return console.log(`${counted(changes.length, "change")} not made (--dry-run)`);
   for (const change of changes) await change.make(call);
-  console.log(`${counted(changes.length)} made`);
+  console.log(`${counted(changes.length, "change")} made`);
 }
-
-const counted = (changes: number) => `${changes} change${changes === 1 ? "" : "s"}`;
 
 function changesTo(
   wanted: readonly DestinationEntry[],

@@ -32,6 +32,15 @@ export function parseLine(text: string): string {
   throw new Error("Write 1 to 500 characters on one line.");
 }
 
+/** A parser of whole numbers from 1. */
+export function wholeNumber(most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= 1 && number <= most) return number;
+    throw new Error(`Write a whole number from 1 to ${most}.`);
+  };
+}
+
 export function parseProviderId(text: string): string {
   if (providerIdPattern.test(text)) return text;
   throw new Error("Write lower-case letters, digits and _, beginning with a letter.");

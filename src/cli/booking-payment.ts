@@ -1,16 +1,13 @@
 import { parseMinor } from "../base/money.ts";
-import { readConfig } from "../config/config.ts";
 import { isObject, itemsAt, at, textAt } from "../gateway/providers/payload.ts";
 import { paymentKind, paymentSample } from "../gateway/providers/payment-sample.ts";
 import type { JsonObject, Provider } from "../gateway/providers/provider.ts";
 
 import { UsageError } from "./output.ts";
-import { isItRunning, localUrl, request } from "./request.ts";
-import { serverError, serverTokens } from "./server-tokens.ts";
+import { calling, type ServerOptions } from "./server-api.ts";
 
-interface BookingOptions {
+interface BookingOptions extends ServerOptions {
   readonly booking: string;
-  readonly url?: string;
 }
 
 /**
@@ -50,21 +47,13 @@ export async function withBooking(
 }
 
 async function bookingOf(
-  { booking, url }: BookingOptions,
+  { booking, ...server }: BookingOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<JsonObject> {
-  const config = readConfig(env);
-  const base = `${url ?? localUrl(config)}/v1/api/bookings`;
-  const mint = serverTokens(config, env, "admin");
-  const get = async (path: string): Promise<JsonObject> => {
-    const headers = { authorization: `Bearer ${await mint()}` };
-    const answer = await request(base + path, { headers }, isItRunning);
-    if (answer.ok && answer.json !== null) return answer.json;
-    throw new Error(serverError(answer, "admin"));
-  };
-  const page = await get(`?${new URLSearchParams({ q: booking }).toString()}`);
+  const call = calling(server, env, { path: "/v1/api/bookings", role: "admin" });
+  const page = await call("GET", `?${new URLSearchParams({ q: booking }).toString()}`);
   const [found] = itemsAt(page, "data").filter(isObject);
   const id = found === undefined ? null : textAt(found, "bookingId");
   if (id === null) throw new UsageError(`The server has no booking ${booking}`);
-  return get(`/${encodeURIComponent(id)}`);
+  return call("GET", `/${encodeURIComponent(id)}`);
 }

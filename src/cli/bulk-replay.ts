@@ -2,9 +2,9 @@ import type { ReplayCounts } from "../gateway/replay.ts";
 import { isObject, itemsAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { calling, type Call, type ServerOptions } from "./destinations-api.ts";
+import { calling, type Call, type ServerOptions } from "./server-api.ts";
 import { messageOf } from "./errors.ts";
-import { note, UsageError } from "./output.ts";
+import { counted, note, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { progress } from "./progress.ts";
 
@@ -25,12 +25,6 @@ export interface BulkOptions extends ServerOptions {
 
 /** How often the server is asked for the progress. */
 const lookIntervalMs = 500;
-
-export function parseRate(text: string): number {
-  const rate = Number(text);
-  if (/^\d+$/.test(text) && rate >= 1 && rate <= 1_000) return rate;
-  throw new Error("Write a whole number from 1 to 1000.");
-}
 
 /** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
 export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
@@ -58,7 +52,7 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
 }
 
 const numberIn = (value: JsonObject, name: string) => Number(textAt(value, name) ?? 0);
-const events = (count: number) => `${count} event${count === 1 ? "" : "s"}`;
+const events = (count: number) => counted(count, "event");
 
 function printPreview(preview: JsonObject): void {
   const [total, compared, differing] = ["total", "compared", "differing"].map((name) =>

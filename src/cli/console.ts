@@ -5,9 +5,10 @@ import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import type { Role } from "../base/context.ts";
 
-import { argument, example } from "./arguments.ts";
+import { example } from "./arguments.ts";
 import { messageOf } from "./errors.ts";
-import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";
+import { isItRunning, localUrl, request } from "./request.ts";
+import { serverOption } from "./server-api.ts";
 import { serverSigning } from "./signing-key.ts";
 
 interface ConsoleOptions {
@@ -25,7 +26,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         .choices(["operator", "admin"])
         .default("operator"),
     )
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .option("--open", "also open it; other users see it briefly in the process list")
     .addHelpText("after", example("skyhook console"))
     .action((options: ConsoleOptions) => consoleCommand(options, env));

@@ -4,11 +4,10 @@ import { formatNames } from "../gateway/destination.ts";
 import { isTrueAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { argument, example, parseLine } from "./arguments.ts";
-import { painter, table, UsageError } from "./output.ts";
+import { argument, example, parseLine, wholeNumber } from "./arguments.ts";
+import { painter, table } from "./output.ts";
 import { programName } from "./program.ts";
-import { allOf, calling, type ServerOptions } from "./destinations-api.ts";
-import { parseBaseUrl } from "./request.ts";
+import { allOf, calling, type ServerOptions, serverOption } from "./server-api.ts";
 
 interface AddOptions extends ServerOptions {
   readonly to: string;
@@ -25,10 +24,6 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const destination = program
     .command("destination")
     .description("manage where notifications are sent (through the running server)");
-  const server = () =>
-    new Option("--url <url>", "the server; default: this machine, at PORT").argParser(
-      argument(parseBaseUrl),
-    );
   destination
     .command("add")
     .description("create a destination; prints its secret once")
@@ -39,11 +34,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     )
     .option("--filter <expression>", "which events, such as 'event.severity == \"error\"'")
     .option("--order-by <field>", "keep the order by this field, such as event.subject")
-    .option("--rate <number>", "deliveries per second", wholeNumber)
-    .option("--concurrent <number>", "deliveries at the same time", wholeNumber)
+    .option("--rate <number>", "deliveries per second", argument(wholeNumber(9_999)))
+    .option("--concurrent <number>", "deliveries at the same time", argument(wholeNumber(9_999)))
     .option("--secret <key>", "for pagerduty: the routing key")
     .option("--alerts", "also receive alerts about Skyhook itself")
-    .addOption(server())
+    .addOption(serverOption())
     .addHelpText(
       "after",
       example(
@@ -54,7 +49,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   destination
     .command("list")
     .description("list all destinations with their health")
-    .addOption(server())
+    .addOption(serverOption())
     .addHelpText("after", example("skyhook destination list"))
     .action((options: ServerOptions) => list(options, env));
   for (const [verb, description] of Object.entries(verbs)) {
@@ -62,7 +57,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       .command(verb)
       .description(description)
       .argument("<name or id>")
-      .addOption(server())
+      .addOption(serverOption())
       .addHelpText("after", example(`skyhook destination ${verb} deploys`))
       .action((name: string, options: ServerOptions) => act(verb, name, options, env));
   }
@@ -78,11 +73,6 @@ const verbs: Readonly<Record<string, string>> = {
   retry: "send all dead deliveries again",
   remove: "remove a destination and its deliveries",
 };
-
-function wholeNumber(value: string): number {
-  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
-  throw new UsageError(`Write a whole number, not "${value}"`);
-}
 
 /** `skyhook destination add`. */
 async function add(name: string, options: AddOptions, env: NodeJS.ProcessEnv): Promise<void> {

@@ -2,14 +2,13 @@ import { type Command, Option } from "commander";
 
 import { eventStatuses } from "../gateway/event.ts";
 import { deliveryStates } from "../gateway/event-index.ts";
-import { isObject, isTrueAt, itemsAt, printable, textAt } from "../gateway/providers/payload.ts";
+import { printable, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { argument, example } from "./arguments.ts";
-import { type Call, calling, type ServerOptions } from "./destinations-api.ts";
+import { argument, example, wholeNumber } from "./arguments.ts";
+import { calling, pagesOf, type ServerOptions, serverOption } from "./server-api.ts";
 import { pastTime } from "./durations.ts";
 import { table } from "./output.ts";
-import { parseBaseUrl } from "./request.ts";
 
 interface EventsOptions extends ServerOptions {
   readonly limit: number;
@@ -50,13 +49,9 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .addOption(
       new Option("--delivery <state>", "state of its notifications").choices(deliveryStates),
     )
-    .option("--limit <number>", "the most events to print", argument(parseLimit), 20)
+    .option("--limit <number>", "the most events to print", argument(wholeNumber(999_999)), 20)
     .option("--json", "one JSON object per line")
-    .addOption(
-      new Option("--url <url>", "the server; default: this machine, at PORT").argParser(
-        argument(parseBaseUrl),
-      ),
-    )
+    .addOption(serverOption())
     .addHelpText("after", example("skyhook events --delivery dead --since 2h --type 'deploy.*'"))
     .action((options: EventsOptions) => events(options, env));
 }
@@ -66,31 +61,28 @@ async function events(options: EventsOptions, env: NodeJS.ProcessEnv): Promise<v
   const call = calling(options, env, { path: "/v1/events", role: "operator" });
   let printed = 0;
   const print = options.json === true ? printLines : printTable;
-  for await (const page of pages(call, options)) {
-    print(page, printed === 0);
-    printed += page.length;
+  for await (const page of pagesOf(call, parametersOf(options))) {
+    const wanted = page.slice(0, options.limit - printed);
+    if (wanted.length > 0) print(wanted, printed === 0);
+    printed += wanted.length;
+    if (printed === options.limit) break;
   }
   if (printed === 0) console.error("No events found.");
 }
 
-async function* pages(
-  call: Call,
-  { limit, q, from, to, provider, type, status, subject, key, delivery }: EventsOptions,
-): AsyncGenerator<readonly JsonObject[]> {
-  const given = { q, from, to, provider, type, status, subject, idempotencyKey: key, delivery };
-  const query = new URLSearchParams({ include: "delivery" });
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) query.set(name, value);
-  }
-  for (let left = limit; left > 0;) {
-    query.set("limit", String(Math.min(left, pageSize)));
-    const page = await call("GET", `?${query.toString()}`);
-    const found = itemsAt(page, "data").filter(isObject);
-    if (found.length > 0) yield found;
-    if (!isTrueAt(page, "pagination", "hasMore")) return;
-    query.set("cursor", textAt(page, "pagination", "nextCursor") ?? "");
-    left -= found.length;
-  }
+function parametersOf({
+  limit,
+  json: _,
+  url: __,
+  key,
+  ...filters
+}: EventsOptions): Readonly<Record<string, string>> {
+  return {
+    include: "delivery",
+    limit: String(Math.min(limit, pageSize)),
+    ...filters,
+    ...(key !== undefined && { idempotencyKey: key }),
+  };
 }
 
 function printLines(page: readonly JsonObject[]): void {
@@ -106,9 +98,4 @@ function printTable(page: readonly JsonObject[], isFirst: boolean): void {
     fields.map((field) => printable(textAt(event, field) ?? "-", longestCell) ?? "-"),
   );
   console.log(table(isFirst ? [head, ...rows] : rows));
-}
-
-function parseLimit(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new Error("Write a whole number from 1 to 999999.");
 }

@@ -9,7 +9,7 @@ import { type ImportFormat, readFlightPlans } from "../booking/flights/flight-pl
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
 import { inputFrom } from "./input.ts";
-import { UsageError } from "./output.ts";
+import { counted, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 
 interface ImportOptions {
@@ -78,10 +78,6 @@ async function readAll(
   }
   bar.end();
   return { plans, badLines };
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
 /** The format by the file's extension; null if that does not tell. */

@@ -14,7 +14,8 @@ import { type Forwarder, forwarder } from "./listen/forwarder.ts";
 import { deliveryIn } from "./listen/local-request.ts";
 import { defaultStateFile, openState, type StateFile } from "./listen/state.ts";
 import { note, painter } from "./output.ts";
-import { localUrl, parseBaseUrl } from "./request.ts";
+import { localUrl } from "./request.ts";
+import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
 
 interface ListenOptions {
@@ -37,7 +38,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "the local address, like http://localhost:3000",
       argument(parseTarget),
     )
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .option("--provider <provider>", "only webhooks of this provider")
     .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
     .option(

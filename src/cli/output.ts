@@ -24,6 +24,11 @@ export function table(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
 }
 
+/** `1 event`, `2 events`. */
+export function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** Prints a line on standard error. In a terminal, `console.error` would print it in red. */
 export function note(line: string): void {
   process.stderr.write(`${line}\n`);

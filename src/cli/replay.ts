@@ -6,12 +6,13 @@ import { undeliveredStatuses } from "../gateway/notification.ts";
 import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { argument, example } from "./arguments.ts";
-import { type BulkOptions, bulkReplay, parseRate } from "./bulk-replay.ts";
+import { argument, example, wholeNumber } from "./arguments.ts";
+import { type BulkOptions, bulkReplay } from "./bulk-replay.ts";
 import { pastTime } from "./durations.ts";
-import { type Paint, painter, UsageError } from "./output.ts";
+import { counted, type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
-import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
+import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+import { serverOption } from "./server-api.ts";
 import { serverTokens } from "./server-tokens.ts";
 
 interface ReplayOptions extends BulkOptions {
@@ -40,11 +41,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         deliveryStates,
       ),
     )
-    .option("--rate <number>", "events per second; default: 50", argument(parseRate))
+    .option("--rate <number>", "events per second; default: 50", argument(wholeNumber(1_000)))
     .option("--dry-run", "count the events and show what would change; replay nothing")
     .option("--stop <replay id>", "stop a replay of many events")
     .option("--resume <replay id>", "continue a stopped replay")
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .addHelpText("after", example("skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
     .addHelpText("after", example("skyhook replay --since 2h --delivery dead --dry-run"))
     .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
@@ -76,11 +77,11 @@ export async function replay(
   const ids = await undeliveredEvents({ base, mint, paint });
   const failed = await replayAll({ base, mint, paint }, ids);
   const done = ids.length - failed;
-  console.log(ids.length === 0 ? "all notifications are delivered" : `${counted(done)} replayed`);
-  if (failed > 0) throw new Error(`${counted(failed)} not replayed: each is named above`);
+  console.log(
+    ids.length === 0 ? "all notifications are delivered" : `${counted(done, "event")} replayed`,
+  );
+  if (failed > 0) throw new Error(`${counted(failed, "event")} not replayed: each is named above`);
 }
-
-const counted = (events: number) => `${events} event${events === 1 ? "" : "s"}`;
 
 /** Replays all events, skipping those that fail on their own. Returns the number of failed events. */
 async function replayAll(server: Server, ids: readonly string[]): Promise<number> {

@@ -19,7 +19,8 @@ import { type Paint, painter, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { signedFileHeaders } from "./sign.ts";
 import { findProvider, secretOption, secretsOf, signingKeyOf } from "./provider.ts";
-import { type Answer, isItRunning, localUrl, parseBaseUrl, problemOf, request } from "./request.ts";
+import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
+import { serverOption } from "./server-api.ts";
 
 interface SendOptions {
   readonly list?: true;
@@ -52,7 +53,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
         "time",
       ]),
     )
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .option("--secret <secret>", secretOption)
     .option(
       "--id <uuid>",

@@ -9,7 +9,8 @@ import { argument, example } from "./arguments.ts";
 import { pastTime } from "./durations.ts";
 import { messagesOf } from "./event-source.ts";
 import { note, type Paint, painter, printLine, timeOfDay } from "./output.ts";
-import { localUrl, parseBaseUrl } from "./request.ts";
+import { localUrl } from "./request.ts";
+import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
 
 interface TailOptions {
@@ -26,7 +27,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("tail")
     .description("print events as a server stores them")
-    .option("--url <url>", "the server; default: this machine, at PORT", argument(parseBaseUrl))
+    .addOption(serverOption())
     .option("--provider <provider>", "only events of this provider")
     .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
     .addOption(

@@ -1,13 +1,22 @@
+import { Option } from "commander";
+
 import type { Role } from "../base/context.ts";
 import { readConfig } from "../config/config.ts";
 import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { isItRunning, localUrl, request } from "./request.ts";
+import { argument } from "./arguments.ts";
+import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";
 import { serverError, serverTokens } from "./server-tokens.ts";
 
 export interface ServerOptions {
   readonly url?: string;
+}
+
+/** The option that names the server. */
+export function serverOption(): Option {
+  const option = new Option("--url <url>", "the server; default: this machine, at PORT");
+  return option.argParser(argument(parseBaseUrl));
 }
 
 /** Calls the server, and returns its answer. Throws with the reason if it is an error. */
@@ -36,15 +45,21 @@ export function calling(
   };
 }
 
-/** All destinations that the caller may see. */
-export async function allOf(call: Call): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = [];
-  const query = new URLSearchParams({ limit: "100" });
+/** The items of a list, page by page. */
+export async function* pagesOf(
+  call: Call,
+  parameters: Readonly<Record<string, string>>,
+): AsyncGenerator<readonly JsonObject[]> {
+  const query = new URLSearchParams(parameters);
   for (let hasMore = true; hasMore;) {
     const page = await call("GET", `?${query.toString()}`);
-    found.push(...itemsAt(page, "data").filter(isObject));
+    yield itemsAt(page, "data").filter(isObject);
     query.set("cursor", textAt(page, "pagination", "nextCursor") ?? "");
     hasMore = isTrueAt(page, "pagination", "hasMore");
   }
-  return found;
+}
+
+/** All items of a list. */
+export async function allOf(call: Call): Promise<readonly JsonObject[]> {
+  return (await Array.fromAsync(pagesOf(call, { limit: "100" }))).flat();
 }
