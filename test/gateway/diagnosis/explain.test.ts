@@ -1,16 +1,16 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 
 import { explain, type Known } from "../../../src/gateway/diagnosis/explain.ts";
-import { prettyJson } from "../../../src/gateway/diagnosis/printable-json.ts";
 import type { RejectedDelivery } from "../../../src/gateway/diagnosis/explanation.ts";
 import { causes } from "../../../src/gateway/diagnosis/explanation.ts";
 import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
 
 import { requestOf, signer } from "../../../src/gateway/signatures/conformance/signer.ts";
 import { schemes } from "../signatures/schemes.ts";
-import { json, providerOf, startApp, type TestApp, testSecret } from "../../support/app.ts";
-import { itemsOf, listed } from "../../support/operator.ts";
+import { providerOf } from "../../support/app.ts";
+
+import { cpuMsOf, nestedJson } from "./hostile-bodies.ts";
 
 const secret = "a secret of twenty-odd characters";
 const current = { current: secret, previous: "the one before it" };
@@ -375,8 +375,8 @@ describe("explain", () => {
   test("handles the largest stored bodies, deeply nested or not JSON", async () => {
     const bodies = [
       "[".repeat(262_144),
-      nested(10_000, ""),
-      nested(16, "1,".repeat(131_000)),
+      nestedJson(10_000, ""),
+      nestedJson(16, "1,".repeat(131_000)),
       `"${"[".repeat(262_000)}"`,
       `"${"\\".repeat(131_000)}`,
       "x".repeat(262_144),
@@ -387,132 +387,12 @@ describe("explain", () => {
 
   test("takes bounded time for hundreds of signatures in one header", () => {
     const claims = Array.from({ length: 200 }, (_, n) => `v1=${String(n).padStart(64, "0")}`);
-    const body = nested(16, "1,".repeat(131_000));
+    const body = nestedJson(16, "1,".repeat(131_000));
     const spent = cpuMsOf(() =>
       explained(payments, [`t=${nowSeconds}`, ...claims].join(), body, {
         reason: "malformed-signature",
       }),
     );
     expect(spent).toBeLessThan(2_500);
-  });
-});
-
-/** The CPU time of `work`, which other load on the machine does not affect. */
-function cpuMsOf(work: () => unknown): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1_000;
-}
-
-/** Nested JSON arrays, with `inside` in the innermost. */
-const nested = (depth: number, inside: string) =>
-  `${"[".repeat(depth)}${inside}${inside && "1"}${"]".repeat(depth)}`;
-
-describe("prettyJson", () => {
-  const pretty = (text: string) => prettyJson(Buffer.from(text));
-
-  test("formats JSON nested up to 16 levels and returns null for deeper JSON", () => {
-    expect(pretty('{"a":[1,{}]}')).toBe('{\n  "a": [\n    1,\n    {}\n  ]\n}');
-    expect(pretty(nested(16, ""))).not.toBeNull();
-    expect(pretty(nested(17, ""))).toBeNull();
-    expect(pretty(nested(10_000, ""))).toBeNull();
-  });
-
-  test("ignores brackets in strings", () => {
-    const text = JSON.stringify(["[".repeat(99), '"[[', "\\", "]".repeat(99)]);
-    expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
-  });
-
-  test("rejects an unterminated string with many quotes in bounded time", () => {
-    const body = `"${'\\"'.repeat(131_000)}`;
-    expect(cpuMsOf(() => expect(pretty(body)).toBeNull())).toBeLessThan(400);
-  });
-
-  test.each(["", "{", "text", "\u0000"])("returns null for %p, which is not JSON", (text) => {
-    expect(pretty(text)).toBeNull();
-  });
-});
-
-describe("GET /v1/rejections/{id}", () => {
-  let app: TestApp;
-  afterEach(() => app.stop());
-
-  const rejected = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
-    const sent = await app.deliver("task_tracker", body, { headers });
-    expect(sent.status).toBe(401);
-    const [found] = await listed(app, "/v1/rejections?limit=1");
-    const response = await app.as("operator", `/v1/rejections/${String(found?.["id"])}`);
-    return { listed: { ...found }, text: await response.text() };
-  };
-
-  test("returns the received data and why it was rejected, but no signature", async () => {
-    app = await startApp();
-    const body = '{"event_name":"ping"}';
-    const signature = mac(body, { key: testSecret("task_tracker") });
-    const headers = { "x-tasktracker-hmac-sha256": signature, "x-extra": "1" };
-    const { listed: item, text: answer } = await rejected(`${body}\n`, headers);
-    expect(JSON.parse(answer)).toEqual({
-      ...item,
-      headers: expect.objectContaining({ "content-type": "application/json", "x-extra": "" }),
-      signatureHeaders: ["x-tasktracker-hmac-sha256"],
-      body: `${body}\n`,
-      bodyEncoding: "utf-8",
-      bodyPretty: '{\n  "event_name": "ping"\n}',
-      explanation: {
-        cause: "trailing-newline-added",
-        detail: expect.stringContaining("line break"),
-      },
-    });
-    expect(answer).not.toContain(signature);
-    expect(answer).not.toContain(testSecret("task_tracker"));
-  });
-
-  test("returns a binary body as base64 and detects the secret of another provider", async () => {
-    app = await startApp();
-    const bytes = Buffer.from([0xff, 0x00]);
-    const signature = mac(bytes, { key: testSecret("code_host") });
-    const { text: answer } = await rejected(bytes, { "x-tasktracker-hmac-sha256": signature });
-    expect(JSON.parse(answer)).toMatchObject({
-      body: "/wA=",
-      bodyEncoding: "base64",
-      bodyPretty: null,
-      explanation: { cause: "secret-of-another-provider" },
-    });
-  });
-
-  test("explains every reason for which a delivery is stored", async () => {
-    app = await startApp();
-    const url = "/webhooks/task_tracker";
-    const post = (headers: Record<string, string>, body = "{}") =>
-      app.fetch(url, { method: "POST", headers, body });
-    await post({});
-    await post({ "content-encoding": "gzip" });
-    await post({ "x-tasktracker-hmac-sha256": "a, b" });
-    await post({ "x-tasktracker-hmac-sha256": "nonsense" });
-    await app.deliver("task_tracker", "x".repeat(300_000), { secret: "another" });
-    const found = await listed(app, "/v1/rejections");
-    const explanations = await Promise.all(
-      found.map(async ({ id }) => {
-        const answer = await json(await app.as("operator", `/v1/rejections/${String(id)}`));
-        return String(itemsOf([answer["explanation"]])[0]?.["cause"]);
-      }),
-    );
-    expect(explanations.toSorted()).toEqual([
-      "body-not-kept",
-      "malformed-signature",
-      "missing-signature",
-      "several-signatures",
-      "unsupported-encoding",
-    ]);
-  });
-
-  test("returns 404 for an unknown id", async () => {
-    app = await startApp();
-    for (const id of ["rej_0", "evt_1", "rej_%00", "x"]) {
-      const response = await app.as("operator", `/v1/rejections/${id}`);
-      expect(response.status).toBe(404);
-      expect(await json(response)).toMatchObject({ code: "not-found" });
-    }
   });
 });

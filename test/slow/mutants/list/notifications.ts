@@ -62,7 +62,7 @@ export const notifications: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/slow/db/postgres/postgres.test.ts",
+      "test/slow/db/postgres/concurrency.test.ts",
       "a claim skips what another instance is claiming, without waiting for it",
     ],
   },
@@ -332,7 +332,7 @@ export const notifications: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/slow/db/postgres/postgres.test.ts",
+      "test/slow/db/postgres/concurrency.test.ts",
       "the feed waits for a number whose transaction is open",
     ],
   },

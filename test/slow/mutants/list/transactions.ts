@@ -64,7 +64,7 @@ export const transactions: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/slow/db/postgres/postgres.test.ts",
+      "test/slow/db/postgres/faults.test.ts",
       "a transaction whose connection breaks during its commit is not repeated",
     ],
   },
@@ -79,7 +79,7 @@ export const transactions: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/slow/db/postgres/postgres.test.ts",
+      "test/slow/db/postgres/concurrency.test.ts",
       "transactions that sell seats of the same flights in opposite orders do not deadlock",
     ],
   },
@@ -96,7 +96,7 @@ export const transactions: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/slow/db/postgres/postgres.test.ts",
+      "test/slow/db/postgres/concurrency.test.ts",
       "transactions that record failures of the same destinations in opposite orders do not deadlock",
     ],
   },

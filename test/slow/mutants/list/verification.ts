@@ -169,7 +169,7 @@ export const verification: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/diagnosis/explain.test.ts",
+      "test/gateway/diagnosis/rejection-details.test.ts",
       "returns the received data and why it was rejected, but no signature",
     ],
   },

@@ -1,0 +1,290 @@
+import { describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { eventsAfter, newestEventSeq } from "../../../../src/gateway/event.sql.ts";
+import { AppError } from "../../../../src/base/errors.ts";
+import {
+  flightById,
+  takeSeats,
+  upsertFlight,
+} from "../../../../src/booking/flights/flights.sql.ts";
+import {
+  countDuplicate,
+  eventPages,
+  insertEvent,
+} from "../../../../src/gateway/events/events.sql.ts";
+import {
+  feedAfter,
+  insertNotification,
+  newestSeq,
+  summaryWrites,
+} from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { recordFailure } from "../../../../src/gateway/destinations/destinations.sql.ts";
+import { operatorGateway } from "../../../../src/gateway/destination.ts";
+import { insertDelivery } from "../../../../src/gateway/notifications/deliveries.sql.ts";
+import { claimDue } from "../../../../src/gateway/notifications/delivery-queue.sql.ts";
+import { schema } from "../../../../src/schema/schema.ts";
+import { write } from "../../../../src/db/statement.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
+import { until } from "../../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";
+import { deliveryRow, eventRow, flightRow, notificationRow } from "../../../support/rows.ts";
+import { skips } from "../../../support/skips.ts";
+
+import { limits, sharedDatabase } from "./shared-database.ts";
+
+const shared = sharedDatabase();
+
+describe.skipIf(skips(noManyConnections))("postgres: concurrency", () => {
+  async function openTwo(given = limits) {
+    await shared.empty();
+    const open = () => openStorage(schema, shared.url, given);
+    const storages = [await open(), await open()] as const;
+    return {
+      storages,
+      async [Symbol.asyncDispose]() {
+        await Promise.all(storages.map((storage) => storage.close()));
+      },
+    };
+  }
+
+  test("instances that start together on an empty database create its schema once", async () => {
+    await using database = await postgresDatabase();
+    const storages = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        openStorage(schema, database.url, { ...limits, poolSize: 2 }),
+      ),
+    );
+    expect(await database.run("select name from migrations")).toHaveLength(
+      schema.migrations.postgres.length,
+    );
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+
+  test("the feed waits for a number whose transaction is open, and skips one that was rolled back", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const read = async (seq: number) => {
+      const [row] = await storage.all(newestSeq, {});
+      const until = row?.seq ?? 0;
+      const entries = await storage.all(feedAfter, { seq, until, limit: 10 });
+      return entries.map((entry) => entry.title);
+    };
+    const titles = (...numbers: number[]) => numbers.map((n) => notificationRow(n).title);
+    /** The position of a notification. */
+    const seqOf = async (n: number) => {
+      const rows = await storage.all(feedAfter, { seq: 0, until: 1_000, limit: 10 });
+      return rows.find(({ title }) => title === notificationRow(n).title)?.seq ?? 0;
+    };
+    const insert = (n: number) =>
+      storage.atomically(
+        write(insertEvent, eventRow(n)),
+        write(insertNotification, notificationRow(n)),
+      );
+    await insert(1);
+    await using late = new SQL(shared.url, { max: 1 });
+    const insertLate = async (n: number) => {
+      const { id, title } = notificationRow(n);
+      await late.unsafe("begin");
+      await late.unsafe(
+        `insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count)
+         values ($1, $2, 1, $3, '', 'info', 'pending', 0)`,
+        [id, eventRow(1).id, title],
+      );
+    };
+    await insertLate(2);
+    await insert(3);
+    expect(await read(0)).toEqual(titles(1));
+    await late.unsafe("commit");
+    expect(await read(await seqOf(1))).toEqual(titles(2, 3));
+
+    await insertLate(4);
+    await insert(5);
+    expect(await read(await seqOf(3))).toEqual([]);
+    await late.unsafe("rollback");
+    expect(await read(await seqOf(3))).toEqual(titles(5));
+  });
+
+  test("the stream of events waits for a number whose transaction is open", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const read = async () => {
+      const [row] = await storage.all(newestEventSeq, {});
+      const range = { seq: 0, until: row?.seq ?? 0, limit: 10 };
+      return (await storage.all(eventsAfter, range)).map(({ id }) => id);
+    };
+    const ids = (...numbers: number[]) => numbers.map((n) => eventRow(n).id);
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    await using late = new SQL(shared.url, { max: 1 });
+    await late.unsafe("begin");
+    await late.unsafe(
+      `insert into events (id, provider, type, status, idempotency_key, occurred_at, created_at, title, data, body_bytes, duplicates, seq)
+       values ($1, 'task_tracker', 'task.completed', 'ignored', 'late', 1, 1, 'Late', '{}', 0, 0, next_event_seq())`,
+      [eventRow(2).id],
+    );
+    await storage.atomically(write(insertEvent, eventRow(3)));
+    expect(await read()).toEqual(ids(1));
+    await late.unsafe("commit");
+    expect(await read()).toEqual(ids(1, 2, 3));
+  });
+
+  test("concurrent claims lease each notification once", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const notes = Array.from({ length: 40 }, (_, n) =>
+      write(insertDelivery, deliveryRow(notificationRow(n))),
+    );
+    await one.atomically(...notes);
+    const destinationId = operatorGateway.id;
+    const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
+    const lease = { destinationId, now, leasedUntil: new Date(now.getTime() + 30_000), limit: 10 };
+    const claims = await Promise.all(
+      [one, other, one, other].map((storage) => storage.atomically(write(claimDue, lease))),
+    );
+    const seqs = claims.flatMap(([{ rows }]) => rows.map(({ seq }) => seq));
+    expect(new Set(seqs).size).toBe(seqs.length);
+    expect(seqs.length).toBe(40);
+  });
+
+  test("a claim skips what another instance is claiming, without waiting for it", async () => {
+    await using both = await openTwo({ ...limits, statementTimeoutMs: 1_000, retryMs: 0 });
+    const [storage] = both.storages;
+    const rows = [1, 2].map((n) => write(insertDelivery, deliveryRow(notificationRow(n))));
+    await storage.atomically(...rows);
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("update deliveries set leased_until = 1 where seq = 1");
+    const now = new Date(Date.UTC(2026, 10, 21) + 1_000);
+    const leasedUntil = new Date(now.getTime() + 30_000);
+    const lease = { destinationId: operatorGateway.id, now, leasedUntil, limit: 10 };
+    const [claimed] = await storage.atomically(write(claimDue, lease));
+    expect(claimed.rows.map(({ seq }) => seq)).toEqual([2]);
+    await other.unsafe("rollback");
+  });
+
+  test("transactions that lock the same rows in opposite orders all succeed", async () => {
+    await using both = await openTwo();
+    const [one, other] = both.storages;
+    const ids = [eventRow(1).id, eventRow(2).id];
+    await one.atomically(write(insertEvent, eventRow(1)), write(insertEvent, eventRow(2)));
+    const there = ids.map((id) => write(countDuplicate, { id }));
+    for (let round = 0; round < 10; round += 1) {
+      await Promise.all([one.atomically(...there), other.atomically(...there.toReversed())]);
+    }
+    expect(await shared.run("select sum(duplicates)::int as sum from events")).toEqual([
+      { sum: 40 },
+    ]);
+  });
+
+  test("transactions that sell seats of the same flights in opposite orders do not deadlock", async () => {
+    await using both = await openTwo({ ...limits, retryMs: 0 });
+    const [one, other] = both.storages;
+    const flights = [1, 2, 3];
+    await one.atomically(...flights.map((number) => write(upsertFlight, flightRow(number))));
+    const none = new AppError("no-seats", "No seats are left");
+    const sales = flights.map((id) =>
+      write(takeSeats, { id, seats: 1, closesAfter: new Date(0) }, none),
+    );
+    await using holder = new SQL(shared.url, { max: 1 });
+    await holder.unsafe("begin");
+    // Neither gets past the second flight before both have begun.
+    await holder.unsafe("select pg_advisory_xact_lock('flights'::regclass::oid::int4, 2)");
+    const sold = Promise.all([one.atomically(...sales), other.atomically(...sales.toReversed())]);
+    await until(async () => {
+      const waiting = await shared.run(
+        "select from pg_locks where locktype = 'advisory' and classid = 'flights'::regclass::oid and not granted",
+      );
+      return waiting.length === 2;
+    });
+    await holder.unsafe("rollback");
+    await sold;
+    const [flight] = await one.all(flightById, { id: 1 });
+    expect(flight?.seatsAvailable).toBe(98);
+  });
+
+  test.each([
+    [
+      "sum up deliveries of the same events",
+      "notifications",
+      (["evt_1", "evt_2", "evt_3"] as const).map((id) => summaryWrites(id)),
+      "evt_2",
+    ],
+    [
+      "record failures of the same destinations",
+      "destinations",
+      (["dst_1", "dst_2", "dst_3"] as const).map((id) => [
+        write(recordFailure, { id, openUntil: new Date(0), threshold: 10 }),
+      ]),
+      "dst_2",
+    ],
+  ])("transactions that %s in opposite orders do not deadlock", async (_, table, writes, id) => {
+    await using both = await openTwo({ ...limits, retryMs: 0 });
+    const [one, other] = both.storages;
+    await using holder = new SQL(shared.url, { max: 1 });
+    await holder.unsafe("begin");
+    const held = `'${table}'::regclass::oid`;
+    await holder.unsafe(`select pg_advisory_xact_lock(${held}::int4, ${Bun.hash.crc32(id) | 0})`);
+    const done = Promise.all([
+      one.atomically(...writes.flat()),
+      other.atomically(...writes.toReversed().flat()),
+    ]);
+    await until(async () => {
+      const waiting = await shared.run(
+        `select from pg_locks where locktype = 'advisory' and classid = ${held} and not granted`,
+      );
+      return waiting.length === 2;
+    });
+    await holder.unsafe("rollback");
+    await done;
+  });
+
+  test("any number of reads that wait for a lock do not delay writes", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    await using other = new SQL(shared.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("lock table users in access exclusive mode");
+    let waiting = 10;
+    const reads = Array.from({ length: waiting }, async () => {
+      await storage.all(usersByIds, { ids: ["nobody"] });
+      waiting -= 1;
+    });
+    await storage.atomically(write(insertEvent, eventRow(1)));
+    expect(waiting).toBe(10);
+    await other.unsafe("rollback");
+    await Promise.all(reads);
+  });
+
+  test("keeps all acknowledged transactions when connections are terminated, and reconnects [PG-2]", async () => {
+    await using both = await openTwo();
+    const [storage] = both.storages;
+    const acknowledged = new Set<string>();
+    let refused = 0;
+    let cut = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const transactions = Array.from({ length: 20 }, async (_, n) => {
+        const row = eventRow(round * 20 + n);
+        try {
+          await storage.atomically(write(insertEvent, row));
+          acknowledged.add(row.id);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "unavailable" });
+          refused += 1;
+        }
+      });
+      const killed = await shared.run(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = current_setting('application_name') and pid <> pg_backend_pid() and state <> 'idle'",
+      );
+      cut += killed.length;
+      await Promise.all(transactions);
+    }
+    const rows = await shared.run("select id from events");
+    const stored = new Set(rows.map(({ id }) => String(id)));
+    expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
+    expect(acknowledged.size + refused).toBe(400);
+    expect(await eventPages(storage, {}).count()).toBe(stored.size);
+    console.log(`connections terminated: ${cut}, transactions failed: ${refused}`);
+  });
+});
