@@ -1,12 +1,10 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import { bulkReplay } from "../../src/cli/bulk-replay.ts";
 import { messagesOf, type SourceMessage } from "../../src/cli/event-source.ts";
+import { endsAfterEach } from "../support/ends.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 /** A server that another program wrote. Returns its address. */
 function served(respond: (request: Request) => Response): string {

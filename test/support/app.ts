@@ -11,7 +11,7 @@ import { sign } from "../../src/gateway/signatures/sign.ts";
 import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
-import { defaultDialect, postgresDatabase, type TestDatabase, testPoolSize } from "./databases.ts";
+import { defaultDialect, postgresDatabase, testPoolSize } from "./databases.ts";
 
 /** The whole service in this process: real storage in memory and real routes, without a socket. */
 export interface TestApp {
@@ -45,10 +45,17 @@ export async function startApp(
   {
     logFd,
     secretsDir = "/nonexistent",
-  }: { readonly logFd?: number; readonly secretsDir?: string } = {},
+    dialect = defaultDialect,
+  }: {
+    readonly logFd?: number;
+    readonly secretsDir?: string;
+    /** Of its database, unless DATABASE_URL names one. */
+    readonly dialect?: typeof defaultDialect;
+  } = {},
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
-  let database = await databaseFor(env["DATABASE_URL"]);
+  const needsDatabase = env["DATABASE_URL"] === undefined && dialect === "postgres";
+  let database = needsDatabase ? await postgresDatabase() : null;
   const settings = {
     DATABASE_URL: database?.url ?? "sqlite::memory:",
     DATABASE_POOL_SIZE: String(testPoolSize),
@@ -102,12 +109,6 @@ export async function startApp(
       await used?.[Symbol.asyncDispose]();
     },
   };
-}
-
-/** With TEST_DATABASE=postgres, tests that name no database get one on PostgreSQL. */
-async function databaseFor(named: string | undefined): Promise<TestDatabase | null> {
-  if (named !== undefined || defaultDialect !== "postgres") return null;
-  return postgresDatabase();
 }
 
 /** Returns a provider of the catalogue. */

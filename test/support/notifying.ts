@@ -1,6 +1,5 @@
-import { afterEach } from "bun:test";
-
 import { startApp, type TestApp, until } from "./app.ts";
+import { endsAfterEach } from "./ends.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "./gateway.ts";
 import { itemsOf, listed, timelineOf } from "./operator.ts";
 
@@ -12,10 +11,7 @@ export const waits = [5 * second, 30 * second, 2 * minute, 10 * minute, hour, 6 
 
 /** Starts servers and operator gateways, and ends them after each test, the last one first. */
 export function notifying() {
-  const ends: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const end of ends.splice(0).toReversed()) await end();
-  });
+  const ends = endsAfterEach();
   return {
     ends,
     gatewayThat: (answer: Parameters<typeof testGateway>[0]): TestGateway => {

@@ -1,15 +1,10 @@
-import { afterEach } from "bun:test";
-
+import { endsAfterEach } from "./ends.ts";
 import { startIn } from "./load.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "./program.ts";
 
 /** Resources that are released after each test, even if it fails. */
 export function resources() {
-  const ends: (() => unknown)[] = [];
-  afterEach(async () => {
-    // In reverse order: a server ends before its folder is removed.
-    for (const end of ends.splice(0).toReversed()) await end();
-  });
+  const ends = endsAfterEach();
   return {
     ends,
     newFolder(): string {

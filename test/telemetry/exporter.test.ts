@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import {
   samplerNames,
@@ -7,15 +7,13 @@ import {
 import { tracing } from "../../src/telemetry/tracing/tracing.ts";
 import { startApp, until } from "../support/app.ts";
 import { type TestCollector, testCollector } from "../support/collector.ts";
+import { endsAfterEach } from "../support/ends.ts";
 import { never } from "../support/gateway.ts";
 
 const maxPending = 2_048;
 const maxBatch = 512;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 function collectorThat(answer: Parameters<typeof testCollector>[0]): TestCollector {
   const made = testCollector(answer);

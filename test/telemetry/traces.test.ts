@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +9,9 @@ import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { manualClock } from "../support/clock.ts";
 import { type CollectedSpan, type TestCollector, testCollector } from "../support/collector.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
+import { gatewaySecret } from "../support/gateway.ts";
 import { postQuery } from "../support/graphql.ts";
+import { notifying } from "../support/notifying.ts";
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const senderSpan = "b7ad6b7169203331";
@@ -18,19 +19,10 @@ const senderSpan = "b7ad6b7169203331";
 const unset = 0;
 const traced = { traceparent: `00-${traceId}-${senderSpan}-01`, tracestate: "vendor=1" };
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const { ends, gatewayThat } = notifying();
 
 function collector(): TestCollector {
   const made = testCollector();
-  ends.push(() => made.stop());
-  return made;
-}
-
-function gatewayThat(answer: () => Response): TestGateway {
-  const made = testGateway(answer);
   ends.push(() => made.stop());
   return made;
 }

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import type { Context } from "../../../src/base/context.ts";
 
@@ -7,11 +7,9 @@ import { insertDelivery } from "../../../src/gateway/notifications/deliveries.sq
 
 import { deliveryRow, notificationRow } from "../../support/rows.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 function receiver(status: number) {
   const received: Record<string, unknown>[] = [];

@@ -1,17 +1,15 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 
 import type { Context, Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/gateway/destination.ts";
 import type { DestinationInput } from "../../../src/gateway/destinations/destination-input.ts";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
   const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });

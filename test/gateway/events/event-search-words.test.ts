@@ -9,7 +9,6 @@ import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
-import { type TestDatabase, postgresDatabase } from "../../support/databases.ts";
 import { listed } from "../../support/operator.ts";
 import { eventRow } from "../../support/rows.ts";
 
@@ -23,19 +22,14 @@ const titles = [
   "中文 标题",
 ];
 
-describe.each(["SQLite", "PostgreSQL"])("on %s", (dialect) => {
-  let database: TestDatabase | null = null;
+describe.each(["sqlite", "postgres"] as const)("on %s", (dialect) => {
   let app: TestApp;
   beforeAll(async () => {
-    if (dialect === "PostgreSQL") database = await postgresDatabase();
-    app = await startApp(database === null ? {} : { DATABASE_URL: database.url });
+    app = await startApp({}, undefined, { dialect });
     const events = titles.map((title, index) => write(insertEvent, eventRow(index, { title })));
     await app.services.storage.atomically(...events);
   });
-  afterAll(async () => {
-    await app.stop();
-    await database?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => app.stop());
 
   const found = async (q: string) => {
     const items = await listed(app, `/v1/events?q=${encodeURIComponent(q)}`);

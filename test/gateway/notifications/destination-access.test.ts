@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
-import { postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 
@@ -76,17 +75,11 @@ describe("the deliveries of a destination", () => {
 });
 
 describe.each(["sqlite", "postgres"] as const)("a name on %s", (dialect) => {
-  let database: TestDatabase | null = null;
   let app: TestApp;
   beforeAll(async () => {
-    database = dialect === "postgres" ? await postgresDatabase() : null;
-    const databaseUrl = database?.url ?? "sqlite::memory:";
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", DATABASE_URL: databaseUrl });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   });
-  afterAll(async () => {
-    await app.stop();
-    await database?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => app.stop());
   const create = (name: string) => app.as("admin", path, post({ name, format: "json", url }));
 
   test("goes to one of several destinations that are renamed or created at once", async () => {

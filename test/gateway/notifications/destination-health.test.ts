@@ -10,23 +10,16 @@ import { insertAttempt } from "../../../src/gateway/notifications/notifications.
 import type { StoredDelivery } from "../../../src/gateway/outgoing-delivery.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
-import { postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 import { deliveryRow, notificationRow } from "../../support/rows.ts";
 
 describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s", (dialect) => {
-  let database: TestDatabase | null = null;
   let app: TestApp;
   beforeAll(async () => {
-    database = dialect === "postgres" ? await postgresDatabase() : null;
-    const url = database?.url ?? "sqlite::memory:";
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", DATABASE_URL: url });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   });
-  afterAll(async () => {
-    await app.stop();
-    await database?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => app.stop());
 
   /** A paused destination, so that nothing sends what the test stores. */
   async function paused(name: string): Promise<Destination["id"]> {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 
 import { createApp } from "../../../src/app.ts";
@@ -6,12 +6,10 @@ import type { Role } from "../../../src/base/context.ts";
 import { eventStream, type ServerSentEvent } from "../../../src/web/rest/sse.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { type FeedReader, readFeed } from "../../support/feed.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 /** Starts the service on a port, with functions to follow its feed. */
 async function serve() {

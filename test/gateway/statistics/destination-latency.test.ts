@@ -8,7 +8,6 @@ import { notSent } from "../../../src/gateway/notifications/attempt.ts";
 import { insertAttempt } from "../../../src/gateway/notifications/notifications.sql.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
-import { postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";
 
@@ -29,17 +28,11 @@ test("an id has the time of its creation", () => {
 });
 
 describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %s", (dialect) => {
-  let database: TestDatabase | null = null;
   let app: TestApp;
   beforeAll(async () => {
-    database = dialect === "postgres" ? await postgresDatabase() : null;
-    const url = database?.url ?? "sqlite::memory:";
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", DATABASE_URL: url });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   });
-  afterAll(async () => {
-    await app.stop();
-    await database?.[Symbol.asyncDispose]();
-  });
+  afterAll(() => app.stop());
 
   async function made(name: string, role: "admin" | "user" = "admin"): Promise<Destination["id"]> {
     const url = "http://127.0.0.1:1024/hook";

@@ -1,18 +1,16 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { runningCommand } from "../../support/listener.ts";
 import type { RunningServer } from "../../support/program.ts";
 
 const { serve, skyhook, newFolder } = commandLine();
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 async function started(cwd = newFolder(), port?: string): Promise<RunningServer> {
   const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });

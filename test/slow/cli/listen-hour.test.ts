@@ -1,9 +1,10 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
 import { allSecrets, commandLine } from "../../support/cli.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import {
   deliverTask,
   localProgram,
@@ -21,10 +22,7 @@ const minuteMs = 60_000;
 /** A limit of last resort, for a machine under load. */
 const testTimeoutMs = 5 * 60_000;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 /** A server, and listeners to it, on one clock that the test moves. */
 function world() {

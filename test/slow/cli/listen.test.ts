@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
@@ -7,6 +7,7 @@ import { verifier } from "../../../src/gateway/signatures/signature.ts";
 
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, commandLine, secretOf } from "../../support/cli.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
 import {
   deliverTask,
@@ -23,10 +24,7 @@ import type { RunningServer } from "../../support/program.ts";
 
 const { serve, skyhook, newFolder } = commandLine();
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 async function started(port?: string, cwd = newFolder()): Promise<RunningServer> {
   const server = await serve({ cwd, env: allSecrets, ...(port !== undefined && { port }) });

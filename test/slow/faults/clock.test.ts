@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
@@ -9,6 +9,7 @@ import { insertNotification } from "../../../src/gateway/notifications/notificat
 import { write } from "../../../src/db/statement.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { readFeed } from "../../support/feed.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
@@ -21,10 +22,7 @@ const hour = 3_600 * second;
 const day = 24 * hour;
 const year = 365 * day;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 async function start(...args: Parameters<typeof startApp>): Promise<TestApp> {
   const app = await startApp(...args);

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 
 import { testSecret, signed } from "../../support/app.ts";
 import { testCollector } from "../../support/collector.ts";
+import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
 import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
+const ends = endsAfterEach();
 
 const traceId = "0af7651916cd43dd8448eb211c80319c";
 const sample = '{"event_name":"item:completed","event_data":{"id":"7","content":"Mow"}}';
