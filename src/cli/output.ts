@@ -9,8 +9,8 @@ const codes = { red: 31, green: 32, yellow: 33, dim: 2 } as const;
 export type Paint = (colour: keyof typeof codes, text: string) => string;
 
 /** Colours text for a terminal; returns it unchanged elsewhere and with NO_COLOR (no-color.org). */
-export function painter(env: Env, stream: { readonly isTTY?: boolean } = process.stdout): Paint {
-  const isPlain = stream.isTTY !== true || (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
+export function painter(env: Env): Paint {
+  const isPlain = !process.stdout.isTTY || (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
   return (colour, text) => (isPlain ? text : `\u001b[${codes[colour]}m${text}\u001b[0m`);
 }
 

@@ -31,7 +31,8 @@ export interface FakeStripe {
 }
 
 /** Stripe's list of events, as documented at https://docs.stripe.com/api/events/list. */
-export function fakeStripe({ token = "sk_test_events" } = {}): FakeStripe {
+export function fakeStripe(): FakeStripe {
+  const token = "sk_test_events";
   const events: StripeEvent[] = [];
   const requests: string[] = [];
   const endpoints: Endpoint[] = [];

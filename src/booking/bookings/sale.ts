@@ -52,7 +52,7 @@ export async function sell(
   keyed: KeyedRequest | null,
   now: Date,
 ): Promise<BookingOnFlight> {
-  const { storage, outbox, seal, makeId, makeReference, holdMs } = parts;
+  const { storage, outbox, seal, makeId } = parts;
   const isHold = request.hold === true;
   const seats = request.passengers.length;
   const leavesAfter = closesAfter(now);
@@ -65,30 +65,7 @@ export async function sell(
   if (flight.seatsAvailable < seats) throw noSeats(flight.seatsAvailable);
 
   for (let attempt = 1; ; attempt += 1) {
-    const booking: Booking = {
-      id: makeId("bk", now.getTime()),
-      reference: makeReference(),
-      userId: ctx.actor.id,
-      flightId: flight.id,
-      status: isHold ? transitions.hold.to : transitions.book.to,
-      seats,
-      totalMinor: flight.priceMinor * seats,
-      currency: flight.currency,
-      contactEmail: request.contactEmail,
-      paymentMethod: request.paymentMethod,
-      createdAt: now,
-      updatedAt: now,
-      expiresAt: isHold ? holdEnds(flight, now, holdMs) : null,
-      confirmedAt: isHold ? null : now,
-      expiredAt: null,
-      cancelledAt: null,
-      refundMinor: null,
-      refundPercent: null,
-      refundReason: null,
-      paidMinor: null,
-      refundedMinor: 0,
-      paymentCount: 0,
-    };
+    const booking = newBooking(parts, ctx, request, flight, now);
     const { event: type } = isHold ? transitions.hold : transitions.book;
     const event = bookingEvent(type, { ...booking, flight }, ctx.actor, makeId, now);
     try {
@@ -114,6 +91,41 @@ export async function sell(
       if (attempt === maxAttempts) throw tooManyRivals();
     }
   }
+}
+
+function newBooking(
+  { makeId, makeReference, holdMs }: SaleParts,
+  { actor }: Context,
+  { hold, passengers, contactEmail, paymentMethod }: BookingRequest,
+  flight: Flight,
+  now: Date,
+): Booking {
+  const isHold = hold === true;
+  const seats = passengers.length;
+  return {
+    id: makeId("bk", now.getTime()),
+    reference: makeReference(),
+    userId: actor.id,
+    flightId: flight.id,
+    status: isHold ? transitions.hold.to : transitions.book.to,
+    seats,
+    totalMinor: flight.priceMinor * seats,
+    currency: flight.currency,
+    contactEmail,
+    paymentMethod,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: isHold ? holdEnds(flight, now, holdMs) : null,
+    confirmedAt: isHold ? null : now,
+    expiredAt: null,
+    cancelledAt: null,
+    refundMinor: null,
+    refundPercent: null,
+    refundReason: null,
+    paidMinor: null,
+    refundedMinor: 0,
+    paymentCount: 0,
+  };
 }
 
 /** A hold ends before sales do, so that it can still be paid and its seats still be sold. */

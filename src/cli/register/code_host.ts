@@ -46,7 +46,7 @@ export async function registerCodeHost(registration: Registration): Promise<void
   });
   if (options.dryRun) {
     const text = JSON.stringify(body("<secret>"));
-    printRequest("POST", `${apiUrl}${path}`, "application/json", text);
+    printRequest(`${apiUrl}${path}`, "application/json", text);
     return;
   }
   const token = tokenOf(registration, "CODE_HOST_API_TOKEN", config.codeHostApiToken);

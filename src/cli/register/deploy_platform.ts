@@ -28,7 +28,7 @@ export async function registerDeployPlatform(registration: Registration): Promis
   const url = webhookUrl(registration);
   const target = `${apiUrlOf(registration, defaultApiUrl)}/v1/webhooks`;
   const body = JSON.stringify({ url, events });
-  if (options.dryRun) return printRequest("POST", target, "application/json", body);
+  if (options.dryRun) return printRequest(target, "application/json", body);
   const token = tokenOf(registration, "DEPLOY_API_TOKEN", env["DEPLOY_API_TOKEN"]);
   requireWritable(registration);
   requireNoPrevious(registration);

@@ -37,7 +37,7 @@ export async function registerPaymentProcessor(registration: Registration): Prom
   const form: Field[] = [["url", url], ["description", "Skyhook"], ...enabled(events)];
   if (options.dryRun) {
     const type = "application/x-www-form-urlencoded";
-    printRequest("POST", `${apiUrl}${path}`, type, new URLSearchParams(form).toString());
+    printRequest(`${apiUrl}${path}`, type, new URLSearchParams(form).toString());
     return;
   }
   const { paymentProcessorApiToken: configured } = config;

@@ -84,8 +84,8 @@ export function requireNoPrevious({ provider, config: { secretsDir }, env }: Reg
   );
 }
 
-export function printRequest(method: string, url: string, contentType: string, body: string): void {
-  console.log(`${method} ${url}\nAuthorization: Bearer <token>\nContent-Type: ${contentType}\n`);
+export function printRequest(url: string, contentType: string, body: string): void {
+  console.log(`POST ${url}\nAuthorization: Bearer <token>\nContent-Type: ${contentType}\n`);
   console.log(body);
 }
 

@@ -1,7 +1,7 @@
 import { decodeCursor } from "../../base/cursor.ts";
-import { AppError } from "../../base/errors.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { nullWhere } from "../../web/graphql/errors.ts";
 import { loader } from "../../web/graphql/loaders.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { type Destination, destinationStates, formatNames } from "../destination.ts";
@@ -103,13 +103,8 @@ export function destinationsGraphql(
       nullable: true,
       description: "The destination with an id; null if it does not exist or is not yours.",
       args: { destinationId: t.arg.id({ required: true, description: "Id of the destination." }) },
-      async resolve(_, { destinationId }, { signedIn }) {
-        const ctx = signedIn();
-        return destinations.read(ctx, destinationId).catch((error: unknown) => {
-          if (error instanceof AppError && error.code === "not-found") return null;
-          throw error;
-        });
-      },
+      resolve: (_, { destinationId }, { signedIn }) =>
+        nullWhere("not-found", destinations.read(signedIn(), destinationId)),
     }),
     destinations: t.connection(
       {

@@ -50,8 +50,8 @@ async function counted(agoMs: number, fields: Partial<MinuteCount> = {}) {
 }
 
 /** The total of each series by provider and verdict. */
-async function totals(path = "/v1/statistics/deliveries") {
-  const series = itemsOf((await get(path))["series"]);
+async function totals() {
+  const series = itemsOf((await get("/v1/statistics/deliveries"))["series"]);
   return Object.fromEntries(
     series.map(({ provider, verdict, counts }) => [
       `${String(provider)} ${String(verdict)}`,

@@ -24,7 +24,8 @@ import { skips } from "../../support/skips.ts";
 const taken = resources();
 
 /** A server, what its commands run with, and a name for a backup that is not there yet. */
-async function setUp(folder = taken.newFolder()) {
+async function setUp() {
+  const folder = taken.newFolder();
   const server = await taken.start(folder);
   return { folder, server, file: join(folder, "copy.db") };
 }

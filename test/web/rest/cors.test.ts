@@ -12,8 +12,8 @@ beforeEach(async () => {
 });
 afterEach(() => app.stop());
 
-const preflight = (origin: string, path = "/v1/api/bookings") =>
-  app.fetch(path, {
+const preflight = (origin: string) =>
+  app.fetch("/v1/api/bookings", {
     method: "OPTIONS",
     headers: {
       origin,

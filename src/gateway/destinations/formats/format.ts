@@ -33,11 +33,13 @@ export function shortened(text: string, maxLength: number): string {
   return `${head.isWellFormed() ? head : head.slice(0, -1)}…`;
 }
 
+const maxLinkLength = 2_000;
+
 /** A link that a message may offer; null for any other scheme and for a URL over the limit. */
-export function safeLink(url: string | null, maxLength = 2_000): string | null {
+export function safeLink(url: string | null): string | null {
   const parsed = url === null ? null : URL.parse(url);
   const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
-  return parsed !== null && isWeb && parsed.href.length <= maxLength ? parsed.href : null;
+  return parsed !== null && isWeb && parsed.href.length <= maxLinkLength ? parsed.href : null;
 }
 
 /** The line below a message: where the event came from. */
