@@ -85,3 +85,14 @@ export function badRequest(detail: string): AppError {
 export function isServerError({ code }: AppError): boolean {
   return code === "internal" || code === "unavailable";
 }
+
+/** The message of anything thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of an error of the system or of a driver, such as `ENOENT`; null if it has none. */
+export function errorCode(error: unknown): string | null {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return typeof code === "string" ? code : null;
+}

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
+import { errorCode } from "./errors.ts";
 
 /** An address that Skyhook must not send to. The message says why, and what to do. */
 export class AddressError extends Error {
@@ -127,14 +128,9 @@ export async function fetchFrom(
     });
   } catch (error) {
     // Nothing was sent.
-    const isUnreachable = codeOf(error) === "ECONNREFUSED" && init.signal?.aborted !== true;
+    const isUnreachable = errorCode(error) === "ECONNREFUSED" && init.signal?.aborted !== true;
     const [next, ...rest] = others;
     if (next === undefined || !isUnreachable) throw error;
     return fetchFrom([next, ...rest], url, init);
   }
-}
-
-function codeOf(error: unknown): string | null {
-  const code = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" ? code : null;
 }

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 
+import { errorCode } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { personalDataKeyFile, tokenKeyFile } from "../config/secrets.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
@@ -8,7 +9,7 @@ import { databaseFile, openStorage } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 import type { Storage } from "../db/storage.ts";
 
-import { codeOf, messageOf } from "./errors.ts";
+import { messageOf } from "./errors.ts";
 
 /** How long a command waits for another process's lock on the database. */
 const lockPatienceMs = 5_000;
@@ -96,7 +97,7 @@ const inaccessible = ["SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM"].conca
 
 /** Adds advice to an error of opening the database or its folder; returns other errors unchanged. */
 export function withAdvice(error: unknown, config: Config): unknown {
-  const code = codeOf(error) ?? "";
+  const code = errorCode(error) ?? "";
   const is = (group: readonly string[]) => group.some((known) => code.startsWith(known));
   const what = `The database ${databaseFile(config.databaseUrl) ?? "in memory"}`;
   const why = `(${messageOf(error)})`;

@@ -1,11 +1,12 @@
 import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
+import { errorCode } from "../base/errors.ts";
 import { syncNames, syncToDisk } from "../base/private-file.ts";
 import { copyDatabase } from "../db/sqlite/backup.ts";
 import { damageOf, strangenessOf } from "../db/sqlite/inspect.ts";
 
-import { codeOf, messageOf } from "./errors.ts";
+import { messageOf } from "./errors.ts";
 import { progress } from "./progress.ts";
 
 const bytesPerMegabyte = 1e6;
@@ -65,7 +66,7 @@ function megabytes(bytes: number): string {
 
 /** Adds advice to an error of the disk or the folder; returns other errors unchanged. */
 function withAdvice(error: unknown, to: string): unknown {
-  if (codeOf(error) === null) return error;
+  if (errorCode(error) === null) return error;
   const why = messageOf(error);
   return new Error(
     `The copy failed (${why}): check that ${dirname(to)} is writable and has free space`,

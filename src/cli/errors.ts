@@ -1,5 +1,5 @@
 import { ConfigError } from "../config/errors.ts";
-import { AppError } from "../base/errors.ts";
+import { AppError, errorMessage } from "../base/errors.ts";
 import { FileError } from "../base/file-error.ts";
 
 import { UsageError } from "./output.ts";
@@ -22,7 +22,7 @@ export function reportError(error: unknown): void {
 /** An error on one line, without a stack trace. */
 export function messageOf(error: unknown): string {
   if (error instanceof AppError) return invalidOptions(error) ?? causeOf(error) ?? error.detail;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   return message.replaceAll(/\s*\n\s*/g, " ");
 }
 
@@ -39,10 +39,4 @@ function invalidOptions(error: unknown): string | null {
     return `--${field} is invalid; expected: ${each.detail}`;
   });
   return invalid.join("; ");
-}
-
-/** The error code of the system or the database, such as `EACCES`; null if it has none. */
-export function codeOf(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
 }

@@ -1,7 +1,7 @@
 import { isObject } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
-import { type Answer, reasonOf } from "./request.ts";
+import { type Answer, jsonObject, reasonOf } from "./request.ts";
 import { serverError } from "./server-tokens.ts";
 
 /** One message of the server's stream of events. */
@@ -152,20 +152,10 @@ function messageIn(fields: ReadonlyMap<string, string>): SourceMessage | null {
 async function errorOf(response: Response): Promise<Error> {
   const { status, ok } = response;
   const text = await beginningOf(response);
-  const json = parsed(text);
-  const answer: Answer = { status, ok, location: null, text, json };
+  const answer: Answer = { status, ok, location: null, text, json: jsonObject(text) };
   const message = serverError(answer, "operator");
   if (status >= 500 || status === 429 || status === 408) return new Error(message);
   return new SourceError(message);
-}
-
-function parsed(text: string): Answer["json"] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** The beginning of a response's body. Does not wait for the rest. */

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 
-import { codeOf, messageOf } from "./errors.ts";
+import { errorCode } from "../base/errors.ts";
+import { messageOf } from "./errors.ts";
 
 /** The file of a command line, or standard input for `-`. Throws if the file does not exist or is a folder. */
 export async function inputFrom(file: string): Promise<Bun.BunFile> {
@@ -8,7 +9,7 @@ export async function inputFrom(file: string): Promise<Bun.BunFile> {
   try {
     if ((await stat(file)).isDirectory()) throw new Error(`${file} is a folder, not a file`);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (errorCode(error) !== "ENOENT") throw error;
     throw new Error(`The file ${file} does not exist`, { cause: error });
   }
   return Bun.file(file);

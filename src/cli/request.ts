@@ -1,8 +1,9 @@
 import type { Config } from "../config/config.ts";
+import { errorCode } from "../base/errors.ts";
 import { responseText } from "../base/response-text.ts";
 import { isObject, printable } from "../gateway/providers/payload.ts";
 
-import { codeOf, messageOf } from "./errors.ts";
+import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
@@ -35,7 +36,7 @@ export async function request(
     const response = await fetch(url, { ...init, signal, redirect: "manual", keepalive: false });
     const { status, ok, headers } = response;
     const text = await responseText(response, maxBytes);
-    return { status, ok, location: headers.get("location"), text, json: parse(text) };
+    return { status, ok, location: headers.get("location"), text, json: jsonObject(text) };
   } catch (error) {
     throw new Error(`${new URL(url).origin} cannot be reached (${reasonOf(error)}): ${hint}`, {
       cause: error,
@@ -43,7 +44,8 @@ export async function request(
   }
 }
 
-function parse(text: string): Answer["json"] {
+/** A JSON object; null for any other text. */
+export function jsonObject(text: string): Answer["json"] {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
@@ -57,7 +59,7 @@ const refusedCodes: readonly (string | null)[] = ["ConnectionRefused", "ECONNREF
 
 /** Whether nothing listens at the address. */
 export function isRefused(error: unknown): boolean {
-  return refusedCodes.includes(codeOf(error));
+  return refusedCodes.includes(errorCode(error));
 }
 
 /** Why there is no response. */
@@ -66,7 +68,7 @@ export function reasonOf(error: unknown): string {
     return `no response within ${timeoutMs / 1_000} s`;
   }
   if (isRefused(error)) return "connection refused";
-  if (codeOf(error) === "ENOTFOUND") return "host not found";
+  if (errorCode(error) === "ENOTFOUND") return "host not found";
   // Bun's messages end in advice for the program's authors. Those of its JSON parser quote the server.
   const reason = messageOf(error).replace(/\.? For more information, .*$/, "");
   return printable(reason, maxProblemLength) ?? "unknown error";

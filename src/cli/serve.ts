@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { closeSync, openSync } from "node:fs";
 
 import { createApp } from "../app.ts";
+import { errorCode } from "../base/errors.ts";
 import { isLoopback } from "../base/loopback.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { collectErrors, ConfigError } from "../config/errors.ts";
@@ -17,7 +18,7 @@ import { withoutPassword } from "../db/without-password.ts";
 
 import { example } from "./arguments.ts";
 import { requireNotEmptied, withDatabase } from "./database.ts";
-import { codeOf, messageOf } from "./errors.ts";
+import { messageOf } from "./errors.ts";
 import { programName } from "./program.ts";
 import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.ts";
 
@@ -215,7 +216,7 @@ function unencrypted({
 
 /** Adds advice to an error of listening. */
 function listenError(error: unknown, { host, port }: Config): unknown {
-  switch (codeOf(error)) {
+  switch (errorCode(error)) {
     case "EADDRINUSE":
       return new Error(
         `Port ${port} is in use: stop the program that uses it, or set another PORT`,

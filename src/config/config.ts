@@ -1,5 +1,6 @@
 import { join } from "node:path";
 
+import { errorMessage } from "../base/errors.ts";
 import { isLoopback } from "../base/loopback.ts";
 import type { ServerLimits } from "../db/storage.ts";
 
@@ -103,7 +104,7 @@ export function readSetting<Value>(setting: Setting<Value>, env: Environment): V
   try {
     return text === null ? null : parse(text);
   } catch (error) {
-    throw new ConfigError(`${source} must be ${error instanceof Error ? error.message : "valid"}`);
+    throw new ConfigError(`${source} must be ${errorMessage(error)}`);
   }
 }
 

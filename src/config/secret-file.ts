@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 
+import { errorCode, errorMessage } from "../base/errors.ts";
 import { ConfigError } from "./errors.ts";
 
 /** A text and its source: an environment variable or a file. */
@@ -27,9 +28,9 @@ function trimmedText(file: string): string | null {
     // Editors and `echo` end a file with a newline that is not part of the secret.
     return readFileSync(file, "utf8").trim();
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new ConfigError(
       `The secret file ${file} cannot be read (${reason}). Make it a file that this user can read.`,
     );

@@ -6,6 +6,7 @@ import { collectErrors, ConfigError } from "./errors.ts";
 import { apiToken, base64Key } from "./parsers.ts";
 import { type Found, readSecretFile, requireText } from "./secret-file.ts";
 import { settings } from "./settings.ts";
+import { errorMessage } from "../base/errors.ts";
 import { makePrivateFolder, makePrivately, writePrivately } from "../base/private-file.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { registeredProviders } from "./providers.ts";
@@ -157,7 +158,7 @@ export function secretStore(
       try {
         return found === null ? null : apiToken(found);
       } catch (error) {
-        throw new ConfigError(`${variable} must be ${error instanceof Error ? error.message : ""}`);
+        throw new ConfigError(`${variable} must be ${errorMessage(error)}`);
       }
     },
     createPrivateKey(provider, pem) {
@@ -224,7 +225,7 @@ export function usableSecrets(
     try {
       verifier(signature, { current: secret, previous: null });
     } catch (error) {
-      const rule = error instanceof Error ? error.message : "is invalid";
+      const rule = errorMessage(error);
       throw new ConfigError(`${env[variable] === undefined ? file : variable} ${rule}`);
     }
   }
@@ -251,7 +252,7 @@ function dataKey({ source, text }: Found): Uint8Array {
   try {
     return base64Key(text.trim());
   } catch (error) {
-    throw new ConfigError(`${source} must be ${error instanceof Error ? error.message : "valid"}`);
+    throw new ConfigError(`${source} must be ${errorMessage(error)}`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setNewest } from "../base/bounded-map.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
@@ -78,10 +79,8 @@ function limiter(clock: Clock, limit: number, keyOf: (counted: string) => string
   }
 
   function open(key: string): Window {
-    const [oldest] = windows.keys();
-    if (windows.size >= maxAddresses && oldest !== undefined) windows.delete(oldest);
     const window = { failures: 0, endsAtMs: clock.now() + windowSeconds * 1_000 };
-    windows.set(key, window);
+    setNewest(windows, key, window, maxAddresses);
     return window;
   }
 

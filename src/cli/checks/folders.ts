@@ -1,13 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+import { errorCode } from "../../base/errors.ts";
 import { type Config, findSetting } from "../../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../../config/secrets.ts";
 import type { Setting } from "../../config/setting.ts";
 import { settings } from "../../config/settings.ts";
 import { databaseFile } from "../../db/open.ts";
 import { isInMemory } from "../database.ts";
-import { codeOf, messageOf } from "../errors.ts";
+import { messageOf } from "../errors.ts";
 import { ownKeys } from "../keys.ts";
 
 import { bad, type Finding, good, odd } from "./finding.ts";
@@ -64,7 +65,7 @@ export function isPresent(path: string): boolean {
     statSync(path);
     return true;
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return false;
     throw error;
   }

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 
 /** For the Retry-After header. */
 const retryAfterSeconds = 5;
@@ -114,7 +114,7 @@ export function unavailable(error: unknown): unknown {
 
 /** Logs and commands show the cause. It names PostgreSQL, which the server's own message does not. */
 export function unusable(error: unknown): AppError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = errorMessage(error);
   return new AppError("unavailable", "The database cannot be used at the moment; try again", {
     retryAfterSeconds,
     cause: new Error(`The PostgreSQL server cannot be used at the moment; try again (${why})`, {

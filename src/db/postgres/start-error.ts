@@ -1,5 +1,6 @@
 import { SQL } from "bun";
 
+import { errorMessage } from "../../base/errors.ts";
 import { UnfitDatabase } from "../schema.ts";
 
 import { ReadOnlyServer, SharedSession } from "./check-server.ts";
@@ -17,7 +18,7 @@ export function startError(error: unknown, url: string): Error {
   const server = `The PostgreSQL server at ${hostname || "localhost"}:${port || 5432}`;
   const database = `the database "${decodeURIComponent(pathname.slice(1)) || username}"`;
   const role = `the role "${decodeURIComponent(username) || "postgres"}"`;
-  const why = error instanceof Error ? error.message.replaceAll(/\s*\n\s*/g, " ") : String(error);
+  const why = errorMessage(error).replaceAll(/\s*\n\s*/g, " ");
   const line = () => {
     if (isTlsError(error)) {
       return `${server} failed TLS verification (${why}): set sslrootcert=<file> to its CA in DATABASE_URL, and use the host name of its certificate`;

@@ -1,5 +1,6 @@
 import type { ASTNode, Environment, EvaluationError } from "@marcbachmann/cel-js";
 
+import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../event.ts";
@@ -186,7 +187,7 @@ function hintFor(message: string): string {
 }
 
 function firstLine(error: unknown): string {
-  const message = error instanceof Error ? error.message : "The expression is invalid";
+  const message = errorMessage(error);
   return message.split("\n", 1)[0] ?? message;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { errorCode } from "../../base/errors.ts";
 import { type Addresses, AddressError, fetchFrom } from "../../base/public-address.ts";
 import { retryAfterMs } from "../../base/retry-after.ts";
 
@@ -104,11 +105,6 @@ async function excerptOf(response: Response): Promise<string> {
 function reasonOf(error: unknown, url: URL): string {
   const [message = ""] = error instanceof Error ? error.message.split(' fetching "') : [];
   return message === "" || message.includes(url.pathname.slice(1) || url.href)
-    ? (codeOf(error) ?? "the request failed")
+    ? (errorCode(error) ?? "the request failed")
     : message;
-}
-
-function codeOf(error: unknown): string | null {
-  const code = error instanceof Error && "code" in error ? error.code : null;
-  return typeof code === "string" ? code : null;
 }

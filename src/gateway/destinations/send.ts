@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { errorMessage } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
@@ -61,7 +62,7 @@ export function sender(
     try {
       return await deliver(notification, event, trace, signal);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : "unknown error";
+      const reason = errorMessage(error);
       return { delivered: false, responseStatus: null, error: reason, retryAfterMs: null };
     }
   };

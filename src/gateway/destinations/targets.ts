@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/errors.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -117,7 +118,7 @@ function sendTo(parts: Parts, stored: StoredDestination): Send {
   try {
     return sender(parts, stored, openSecrets(parts.keys(), stored));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "its secrets cannot be opened";
+    const reason = errorMessage(error);
     parts.log.error({ destination: stored.name, err: error }, "destination cannot be used");
     return async () => ({
       delivered: false,

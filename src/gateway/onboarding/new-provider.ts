@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import { FileError } from "../../base/file-error.ts";
 import { nearest } from "../../base/nearest.ts";
 import { fileProvider } from "../providers/files/file-provider.ts";
@@ -50,7 +50,7 @@ export function storeFile(folder: string, id: string, text: string): string {
 }
 
 export function notWritable(setting: string, error: unknown): AppError {
-  const reason = error instanceof Error ? error.message.split(",", 1)[0] : "unknown error";
+  const reason = errorMessage(error).split(",", 1)[0];
   const detail = `The folder of ${setting} cannot be written (${reason}), so nothing was changed. Make it writable for the server, or add the file where the folder comes from and send SIGHUP.`;
   return unavailable(detail, error);
 }

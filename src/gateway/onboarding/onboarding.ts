@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
@@ -236,7 +236,7 @@ function load({ reload }: Pick<OnboardingParts, "reload">, outcome: string): voi
   try {
     reload();
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n", 1)[0] : "unknown error";
+    const reason = errorMessage(error).split("\n", 1)[0];
     throw unavailable(`The providers cannot be loaded: ${reason}. ${outcome}`, error);
   }
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/errors.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import type { SecretUse } from "../secret-use.ts";
@@ -54,7 +55,7 @@ export function newSecret(
   try {
     verifier(provider.signature, { current: text, previous: null });
   } catch (error) {
-    throw invalid("/secret", `The secret ${error instanceof Error ? error.message : "is invalid"}`);
+    throw invalid("/secret", `The secret ${errorMessage(error)}`);
   }
   if (hasSharedSecret(provider.signature)) requireStrong(text, provider, registered);
   return { secret: text, privateKey: null, isMade: false };

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { errorMessage } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { responseText } from "../../base/response-text.ts";
 import { version } from "../../base/version.ts";
@@ -131,7 +132,7 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
     } catch (error) {
       const reason = tooLate.aborted
         ? `no response within ${timeoutMs / 1_000} s`
-        : clean(error instanceof Error ? error.message : String(error));
+        : clean(errorMessage(error));
       throw new ApiError(`${host} cannot be reached (${reason})`, null);
     }
   }

@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/errors.ts";
 import type { Provider } from "./provider.ts";
 import { providerById } from "./catalogue.ts";
 import { secretFingerprint } from "../secret-use.ts";
@@ -102,7 +103,7 @@ function verifierOf({ id, signature }: Provider, secrets: Secrets, keys: KeyStor
   try {
     return verifier(signature, secrets, keys);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "is invalid";
+    const reason = errorMessage(error);
     throw new InvalidSecret(`The secret of ${id} ${reason}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Delivery } from "../delivery.ts";
 import type { Handshake, HandshakeAnswer } from "../providers/handshake.ts";
@@ -95,7 +95,7 @@ function adopt(
     // A stored secret that the scheme cannot use would prevent the next start.
     verifier(signature, { current: secret, previous: null });
   } catch (error) {
-    const rule = error instanceof Error ? error.message : "is invalid";
+    const rule = errorMessage(error);
     throw new AppError("bad-request", `The handshake's secret ${rule}`);
   }
   let stored: string | null;

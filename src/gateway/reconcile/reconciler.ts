@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import { AppError } from "../../base/errors.ts";
+import { AppError, errorMessage } from "../../base/errors.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -276,7 +276,7 @@ function planOf(
 /** What happened, and what to do. */
 function messageOf(error: unknown, kind: LogKind): string {
   if (error instanceof AppError) return `${error.code}: ${error.detail}`;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   if (!(error instanceof ApiError)) return message;
   const [token, ...others] = kind.variables;
   if (error.status === 401) return `${message}. Set ${token} to a new token: ${kind.permission}`;

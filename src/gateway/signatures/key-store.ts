@@ -1,7 +1,9 @@
 import type { KeyObject } from "node:crypto";
 
+import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { isLoopback } from "../../base/loopback.ts";
 import { responseText } from "../../base/response-text.ts";
 
 import { fetchedKey } from "./fetched-key.ts";
@@ -74,7 +76,7 @@ export function keyStore(clock: Clock): KeyStore {
     const name = new Bun.CryptoHasher("sha256").update(JSON.stringify([source, secret]));
     const digest = name.digest("base64");
     const group = groups.get(digest) ?? newGroup();
-    keep(groups, digest, group, maxGroups);
+    setNewest(groups, digest, group, maxGroups);
     return group;
   }
 
@@ -99,16 +101,16 @@ export function keyStore(clock: Clock): KeyStore {
       if (key === null) {
         group.confirmed.delete(name);
         group.fetched.delete(name);
-        keep(group.unknownAtMs, name, clock.now(), maxKeys);
+        setNewest(group.unknownAtMs, name, clock.now(), maxKeys);
         return null;
       }
       const minutes = source.cacheMinutes ?? defaultCacheMinutes;
       const cached = { key, untilMs: clock.now() + minutes * 60_000 };
       if (group.confirmed.has(name)) group.confirmed.set(name, cached);
-      else keep(group.fetched, name, cached, maxKeys);
+      else setNewest(group.fetched, name, cached, maxKeys);
       return key;
     } catch (error) {
-      keep(group.failedAtMs, name, clock.now(), maxKeys);
+      setNewest(group.failedAtMs, name, clock.now(), maxKeys);
       throw notAvailable("fetching it failed", error);
     } finally {
       group.pending.delete(name);
@@ -136,7 +138,7 @@ export function keyStore(clock: Clock): KeyStore {
       const cached = group.fetched.get(name);
       if (cached === undefined) return;
       group.fetched.delete(name);
-      keep(group.confirmed, name, cached, maxKeys);
+      setNewest(group.confirmed, name, cached, maxKeys);
     },
   };
 }
@@ -158,30 +160,16 @@ function nameOf({ format, post = {} }: KeySource, { url, kid }: WantedKey): stri
   return `${isChosen ? (kid ?? "") : ""} ${url}`;
 }
 
-/** Adds an entry and drops the oldest ones beyond `most`. */
-function keep<Value>(map: Map<string, Value>, name: string, value: Value, most: number): void {
-  map.delete(name);
-  map.set(name, value);
-  for (const oldest of map.keys()) {
-    if (map.size <= most) break;
-    map.delete(oldest);
-  }
-}
-
 /** Only https, and plain http to this machine; never a host that a delivery chose. */
 function mayFetch(source: KeySource, text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "") return false;
-  if (source.from === undefined) return url.protocol === "https:" || isLoopback(url);
+  if (source.from === undefined) return url.protocol === "https:" || isLoopback(url.href);
   // Each spelling of a URL, and each query, would be fetched and cached by itself.
   if (url.href !== text || /[?#]/.test(text)) return false;
   if (source.path !== undefined && !pathMatches(source.path, url.pathname)) return false;
   const isPinned = (source.hosts ?? []).some((pattern) => hostMatches(pattern, url.hostname));
   return isPinned && url.protocol === "https:" && url.port === "";
-}
-
-function isLoopback({ hostname }: URL): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
 async function responseOf({ post }: KeySource, { url, kid, secret }: WantedKey): Promise<string> {

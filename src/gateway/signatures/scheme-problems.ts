@@ -1,3 +1,4 @@
+import { errorMessage } from "../../base/errors.ts";
 import { pointerKeys } from "./place.ts";
 import type { JwtScheme, KeySource, TextScheme } from "./scheme.schema.ts";
 import {
@@ -67,7 +68,7 @@ function templateProblems(scheme: TextScheme): readonly SchemeProblem[] {
         return [{ path: ["signs"], message }];
       });
     } catch (error) {
-      return [{ path: ["signs"], message: error instanceof Error ? error.message : "invalid" }];
+      return [{ path: ["signs"], message: errorMessage(error) }];
     }
   });
 }

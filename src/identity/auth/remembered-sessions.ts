@@ -1,3 +1,4 @@
+import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Session, Verify } from "../../base/context.ts";
 
@@ -9,16 +10,14 @@ const maxSessions = 5_000;
  * less than 1 µs. Tokens cannot be revoked, so a cached session stays correct.
  */
 export function rememberedSessions(verify: Verify, clock: Clock): Verify {
-  // In order of last use: a Map keeps keys in insertion order.
+  // In order of last use.
   const sessions = new Map<string, Session>();
   return async (token) => {
     const known = sessions.get(token);
     if (known !== undefined) sessions.delete(token);
     const isGood = known !== undefined && known.expiresAt.getTime() > clock.now();
     const session = isGood ? known : await verify(token);
-    sessions.set(token, session);
-    const [oldest] = sessions.keys();
-    if (sessions.size > maxSessions && oldest !== undefined) sessions.delete(oldest);
+    setNewest(sessions, token, session, maxSessions);
     return session;
   };
 }

@@ -1,3 +1,5 @@
+import { mediaRanges } from "../rest/accept.ts";
+
 export const jsonTypes = ["application/graphql-response+json", "application/json"] as const;
 export type JsonType = (typeof jsonTypes)[number];
 
@@ -7,14 +9,9 @@ export type JsonType = (typeof jsonTypes)[number];
  */
 export function acceptedTypes(header: string | null): string[] {
   if (header === null || header === "*/*") return ["*/*"];
-  const parts = header.split(",").map((part) => {
-    const [type = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
-    const quality = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
-    return { type, quality: quality === undefined ? 1 : Number(quality) || 0 };
-  });
-  return parts
-    .filter(({ type, quality }) => type !== "" && quality > 0)
-    .toSorted((one, other) => other.quality - one.quality)
+  return mediaRanges(header)
+    .filter(({ type, weight }) => type !== "" && weight > 0)
+    .toSorted((one, other) => other.weight - one.weight)
     .map(({ type }) => type);
 }
 

@@ -9,11 +9,14 @@ export function prefersHtml(accept: string | null): boolean {
 
 /** The weight of a media type that is listed by its full name, from 0 to 1; 0 if it is not listed. */
 function weightOf(accept: string | null, type: string): number {
-  for (const range of (accept ?? "").toLowerCase().split(",")) {
-    const [name = "", ...parameters] = range.split(";").map((part) => part.trim());
-    if (name !== type) continue;
-    const weight = parameters.find((parameter) => parameter.startsWith("q="));
-    return weight === undefined ? 1 : Number(weight.slice(2)) || 0;
-  }
-  return 0;
+  return mediaRanges(accept ?? "").find((range) => range.type === type)?.weight ?? 0;
+}
+
+/** The media types in an Accept header, with their weights from 0 to 1. Parameters other than `q` are ignored. */
+export function mediaRanges(accept: string) {
+  return accept.split(",").map((range) => {
+    const [type = "", ...parameters] = range.split(";").map((text) => text.trim().toLowerCase());
+    const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2);
+    return { type, weight: weight === undefined ? 1 : Number(weight) || 0 };
+  });
 }

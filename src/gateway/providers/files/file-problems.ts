@@ -1,3 +1,4 @@
+import { errorMessage } from "../../../base/errors.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
 import {
   headerIn,
@@ -62,7 +63,7 @@ function templateProblems({ path, text, mode }: FileTemplate): readonly ValuePro
     template(text, mode);
     return [];
   } catch (error) {
-    return [{ path, message: error instanceof Error ? error.message : "The template is invalid" }];
+    return [{ path, message: errorMessage(error) }];
   }
 }
 

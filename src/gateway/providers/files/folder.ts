@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 
+import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { createFile } from "../../../base/private-file.ts";
@@ -73,7 +74,7 @@ export function createProviderFile(folder: string, id: string, text: string): st
   try {
     createFile(path, text);
   } catch (error) {
-    const isTaken = error instanceof Error && "code" in error && error.code === "EEXIST";
+    const isTaken = errorCode(error) === "EEXIST";
     throw isTaken ? new ProviderFileExists(path) : error;
   }
   return path;
@@ -117,9 +118,9 @@ function filesIn(folder: string): readonly string[] {
   try {
     names = readdirSync(folder);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : null;
+    const code = errorCode(error);
     if (code === "ENOENT" || code === "ENOTDIR") return [];
-    throw new FileError(`${folder} cannot be read: ${reasonOf(error)}`);
+    throw new FileError(`${folder} cannot be read: ${errorMessage(error)}`);
   }
   const visible = names.filter((name) => !name.startsWith("."));
   const chosen = visible.filter((name) => extensions.includes(extname(name)));
@@ -147,10 +148,6 @@ function textOf(path: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   } catch (error) {
     if (error instanceof FileError) throw error;
-    throw new FileError(`${path}:1: the file cannot be read: ${reasonOf(error)}`);
+    throw new FileError(`${path}:1: the file cannot be read: ${errorMessage(error)}`);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
