@@ -17,3 +17,17 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves after a time, or when the signal aborts. */
+export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  const end = () => resolve();
+  signal?.addEventListener("abort", end);
+  return promise.finally(() => {
+    cancel();
+    // A signal that lives for hours would gather thousands of listeners.
+    signal?.removeEventListener("abort", end);
+  });
+}

@@ -1,3 +1,4 @@
+import { pause, systemClock } from "../base/clock.ts";
 import { isObject } from "../gateway/providers/payload.ts";
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
@@ -61,7 +62,7 @@ export async function* messagesOf(
     // Up to a quarter less, so that many clients do not all return at once.
     const jitteredMs = Math.round(delayMs * (1 - Math.random() / 4));
     source.onLost(reason, jitteredMs);
-    await pause(jitteredMs, source.signal);
+    await pause(systemClock, jitteredMs, source.signal);
     delayMs = Math.min(delayMs * 2, longestDelayMs);
   }
 }
@@ -170,18 +171,4 @@ export async function beginningOf(response: Response, maxBytes = maxProblemBytes
     if (bytes >= maxBytes) break;
   }
   return text;
-}
-
-/** Resolves after a time, or when the signal aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (signal.aborted) return Promise.resolve();
-  const timer = setTimeout(resolve, ms);
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort);
-  return promise.finally(() => {
-    clearTimeout(timer);
-    // A listener that waits for hours would leave thousands.
-    signal.removeEventListener("abort", onAbort);
-  });
 }

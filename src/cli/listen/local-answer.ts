@@ -1,4 +1,5 @@
-import { beginningOf, pause } from "../event-source.ts";
+import { pause, systemClock } from "../../base/clock.ts";
+import { beginningOf } from "../event-source.ts";
 import { isRefused, reasonOf } from "../request.ts";
 
 import type { LocalRequest } from "./local-request.ts";
@@ -58,7 +59,7 @@ export async function localAnswer(
       }
       if (!isWaiting) onWaiting();
       isWaiting = true;
-      await pause(refusedRetryMs, signal);
+      await pause(systemClock, refusedRetryMs, signal);
     }
   }
   return null;

@@ -1,4 +1,4 @@
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, pause } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
 import { responseText } from "../../base/response-text.ts";
@@ -77,7 +77,7 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
         return await sendOnce(request);
       } catch (error) {
         if (!(error instanceof ApiError && error.isTemporary) || signal?.aborted) throw error;
-        await pause(delayMs);
+        await pause(clock, delayMs, signal);
       }
     }
     return sendOnce(request);
@@ -164,13 +164,6 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
   /** Printable text without the token, in case a response repeats it. */
   function clean(text: string | null): string | null {
     return text === null ? null : printable(text.replaceAll(token, "(token)"), maxMessageLength);
-  }
-
-  function pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const cancel = clock.after(delayMs, resolve);
-      signal?.addEventListener("abort", () => (cancel(), resolve()), { once: true });
-    });
   }
 
   return { host, send };

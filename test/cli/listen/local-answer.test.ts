@@ -1,7 +1,5 @@
 import { afterEach, expect, test } from "bun:test";
-import { getEventListeners } from "node:events";
 
-import { pause } from "../../../src/cli/event-source.ts";
 import { localAnswer } from "../../../src/cli/listen/local-answer.ts";
 import { problemOf } from "../../../src/cli/request.ts";
 
@@ -31,12 +29,6 @@ test("reads only the beginning of an endless response", async () => {
     pull: (controller) => controller.enqueue(new Uint8Array(64 * 1024)),
   });
   expect(await answerOf(() => new Response(endless))).toMatchObject({ status: 200, error: null });
-});
-
-test("leaves no listener after a pause", async () => {
-  const { signal } = new AbortController();
-  await pause(1, signal);
-  expect(getEventListeners(signal, "abort")).toEqual([]);
 });
 
 test("prints no control characters of another server", () => {

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../base/clock.ts";
+import { type Clock, pause } from "../../../base/clock.ts";
 import { type Followers, followers } from "../../../db/followers.ts";
 import type { Event } from "../../event.ts";
 import type { Log } from "../../../telemetry/log.ts";
@@ -48,7 +48,7 @@ export async function logFeed(feed: Feed, log: Log, clock: Clock): Promise<void>
       return;
     } catch (error) {
       log.error({ err: error }, "failed to read notifications for the log; retrying");
-      await new Promise<void>((resolve) => void clock.after(logRetryMs, resolve));
+      await pause(clock, logRetryMs);
     }
   }
 }
