@@ -20,7 +20,7 @@ export const systemClock: Clock = {
 
 /** Resolves after a time, or when the signal aborts. */
 export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted === true) return Promise.resolve();
+  if (ms <= 0 || signal?.aborted === true) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();
   const cancel = clock.after(ms, resolve);
   const end = () => resolve();

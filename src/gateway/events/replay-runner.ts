@@ -1,4 +1,5 @@
-import type { Cancel, Clock } from "../../base/clock.ts";
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import { type Clock, pause } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -28,13 +29,9 @@ import {
   runningReplay,
 } from "./replays.sql.ts";
 
-/** Carries out the running replay, in one process at a time. */
-export interface ReplayRunner {
+/** Carries out the running replay, in one process at a time. Stops after the current event; the next start continues. */
+interface ReplayRunner extends Pick<BackgroundTask, "wake" | "stop"> {
   start(): Promise<void>;
-  /** Looks for a running replay at once. */
-  wake(): void;
-  /** Stops after the current event. The next start continues. */
-  stop(): Promise<void>;
 }
 
 interface Parts {
@@ -57,14 +54,10 @@ const gone = new AppError("not-found", "The event was deleted");
 
 export function replayRunner({ storage, outbox, replaying, clock, log }: Parts): ReplayRunner {
   const leasedBy = crypto.randomUUID();
-  let stopped = true;
-  let cancelLook: Cancel = () => {};
-  let cancelPause: () => void = () => {};
-  let running: Promise<void> | null = null;
   /** Events of the held replay that failed. */
   let failed = 0;
 
-  async function replay(run: StoredReplay): Promise<void> {
+  async function replay(run: StoredReplay, signal: AbortSignal): Promise<void> {
     const source = await eventsMatching(storage, filtersOf(run.filters));
     const { positionAt, positionId } = run;
     let from = positionAt === null ? null : { createdAt: positionAt, id: positionId };
@@ -76,8 +69,8 @@ export function replayRunner({ storage, outbox, replaying, clock, log }: Parts):
         const now = clock.now();
         // After a pause of the process, events do not catch up. After the clock was set back, they do not wait for it.
         dueAt = Math.min(Math.max(dueAt, now), now + intervalMs);
-        await pause(dueAt - now);
-        if (stopped) return;
+        await pause(clock, dueAt - now, signal);
+        if (signal.aborted) return;
         await replayOne(run, event);
         dueAt += intervalMs;
         from = { createdAt: event.createdAt, id: event.id };
@@ -146,21 +139,10 @@ export function replayRunner({ storage, outbox, replaying, clock, log }: Parts):
     };
   }
 
-  function pause(ms: number): Promise<void> {
-    if (ms <= 0 || stopped) return Promise.resolve();
-    return new Promise((resolve) => {
-      const cancel = clock.after(ms, resolve);
-      cancelPause = () => {
-        cancel();
-        resolve();
-      };
-    });
-  }
-
-  async function look(): Promise<void> {
+  async function look(signal: AbortSignal): Promise<void> {
     try {
       const [run] = await storage.all(runningReplay, {});
-      if (run === undefined || stopped) return;
+      if (run === undefined || signal.aborted) return;
       const now = clock.now();
       const leasedUntil = new Date(now + leaseMs);
       const claim = { id: run.id, leasedBy, leasedUntil, latest: leasedUntil, now: new Date(now) };
@@ -171,7 +153,7 @@ export function replayRunner({ storage, outbox, replaying, clock, log }: Parts):
       if (held?.leasedBy !== leasedBy) return;
       failed = held.failed;
       try {
-        await replay(held);
+        await replay(held, signal);
       } finally {
         await storage.atomically(write(releaseReplay, { id: run.id, leasedBy }));
       }
@@ -180,27 +162,16 @@ export function replayRunner({ storage, outbox, replaying, clock, log }: Parts):
     }
   }
 
-  function lookSoon(): void {
-    cancelLook();
-    if (stopped || running !== null) return;
-    running = look().finally(() => {
-      running = null;
-      if (!stopped) cancelLook = clock.after(lookIntervalMs, lookSoon);
-    });
-  }
+  const task = backgroundTask(clock, async (signal) => {
+    await look(signal);
+    return lookIntervalMs;
+  });
 
   return {
+    ...task,
     async start() {
       if (storage.signals === null) await storage.atomically(write(releaseReplays, {}));
-      stopped = false;
-      lookSoon();
-    },
-    wake: lookSoon,
-    async stop() {
-      stopped = true;
-      cancelLook();
-      cancelPause();
-      await running;
+      task.start();
     },
   };
 }

@@ -132,7 +132,11 @@ export const listening: readonly Mutant[] = [
     name: "replay-without-rate",
     breaks: "a bulk replay keeps its rate",
     changes: [
-      ["src/gateway/events/replay-runner.ts", "await pause(dueAt - now);", "await pause(0);"],
+      [
+        "src/gateway/events/replay-runner.ts",
+        "await pause(clock, dueAt - now, signal);",
+        "await pause(clock, 0, signal);",
+      ],
     ],
     noticedBy: ["test/gateway/events/replays.test.ts", "keeps its rate"],
   },
