@@ -65,7 +65,7 @@ export function machineMicros(): number {
 const nanosPerMicro = 1_000;
 
 /** What the main thread of a process has done so far, in microseconds; NaN where Linux does not report it. */
-export interface MainThread {
+interface MainThread {
   readonly runMicros: number;
   /** Ready to run, but waiting for a core. */
   readonly waitMicros: number;

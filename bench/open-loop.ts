@@ -11,7 +11,7 @@ export interface OpenLoopPlan {
   sentLate(lateMs: number): void;
 }
 
-export interface OpenLoop {
+interface OpenLoop {
   /** When a request is due, in milliseconds after the start. */
   dueMs(request: number): number;
   /** Sends what is due, as far as connections are free. Returns when to call again, or null if a response must come first. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
 /** The packages that Skyhook is compared with. A separate package keeps them out of the product. */
-export const peersFolder = join(import.meta.dir, "peers");
+const peersFolder = join(import.meta.dir, "peers");
 
 export interface PeerVersions {
   readonly node: string;

@@ -28,7 +28,7 @@ export async function serverVersion(): Promise<string> {
   return row?.server_version ?? "unknown";
 }
 
-export interface PgbenchPlan {
+interface PgbenchPlan {
   /** A file in servers/. */
   readonly script: string;
   readonly clients: number;

@@ -5,7 +5,7 @@ export interface Requests {
   request(index: number): Uint8Array;
 }
 
-export interface RequestParts {
+interface RequestParts {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;

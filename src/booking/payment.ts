@@ -8,7 +8,7 @@ import type { Booking } from "./booking.ts";
  * before; `failed`. Refunds: `refunded`; `overrefunded`: more than was paid, not counted; `unmatched`: of
  * another payment than the one that confirmed the booking, or in another currency.
  */
-export const paymentOutcomes = [
+const paymentOutcomes = [
   "confirmed",
   "mismatch",
   "unseated",

@@ -40,7 +40,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 }
 
 /** `skyhook client add`: creates a client for the client-credentials grant and prints its secret once. */
-export async function addClient(
+async function addClient(
   { name, role }: { readonly name: string; readonly role: Role },
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
@@ -56,7 +56,7 @@ export async function addClient(
 }
 
 /** `skyhook client list`. */
-export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
+async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
   await useDatabase(readConfig(env), async (storage) => {
     const rows = await storage.all(allClients, {});
     const head = ["client_id", "name", "roles", "made"];
@@ -71,7 +71,7 @@ export async function listClients(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 /** `skyhook client remove`: the client gets no more tokens. Tokens it already has stay valid until they expire. */
-export async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function removeClient(id: string, env: NodeJS.ProcessEnv): Promise<void> {
   await useDatabase(readConfig(env), async (storage) => {
     if (!id.startsWith("cli_")) throw new Error("A client id starts with cli_");
     const [removed] = await storage.atomically(write(deleteClient, { id: `cli_${id.slice(4)}` }));

@@ -36,7 +36,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  * `skyhook console`: prints a link to the console that signs in once, within two minutes. The code is in the
  * fragment, behind the `#`, which browsers do not send to servers.
  */
-export async function consoleCommand(
+async function consoleCommand(
   { url, role, open }: ConsoleOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {

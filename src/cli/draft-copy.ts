@@ -12,7 +12,7 @@ import { progress } from "./progress.ts";
 const bytesPerMegabyte = 1e6;
 
 /** A complete and verified copy of a database, still under a temporary name. */
-export interface Draft {
+interface Draft {
   readonly file: string;
   /** For people: `664 MB`. */
   readonly size: string;

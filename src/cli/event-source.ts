@@ -34,7 +34,7 @@ const maxMessageLength = 256 * 1024 * 1024;
 const maxProblemBytes = 64 * 1024;
 
 /** The server does not accept the request. Repeating it does not help. */
-export class SourceError extends Error {}
+class SourceError extends Error {}
 
 /**
  * Yields the messages after `seq`, or new ones if null, until the signal aborts. Reconnects with growing

@@ -9,7 +9,7 @@ import { databaseFile } from "../db/open.ts";
 import { isInMemory } from "./database.ts";
 
 /** A key that a backup of the database does not contain: its place and its purpose. */
-export interface KeyBeside {
+interface KeyBeside {
   readonly place: string;
   readonly use: string;
 }

@@ -11,7 +11,7 @@ import { verifier } from "../gateway/signatures/signature.ts";
 import { checkSample } from "./sample-rows.ts";
 
 /** What a check of a provider found. Each failure is one line. */
-export interface CheckResult {
+interface CheckResult {
   /** The attempts that were made. */
   readonly attempts: number;
   readonly failures: readonly string[];

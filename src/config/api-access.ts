@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import type { SecretStore } from "./secrets.ts";
 
 /** How to reach a provider's API, with the token as it is now. Null if it has none, or no token is set. */
-export function apiAccess(
+function apiAccess(
   provider: string,
   { codeHostApiUrl, paymentProcessorApiUrl }: Config,
   secrets: SecretStore,

@@ -62,7 +62,7 @@ export interface SecretPlace {
 }
 
 /** The places of a key for personal data: the variable wins over the files, the first file over the second. */
-export interface PersonalDataKeyPlace {
+interface PersonalDataKeyPlace {
   readonly variable: string;
   readonly files: readonly string[];
 }

@@ -19,7 +19,7 @@ import type { Storage } from "./storage.ts";
 import type { Definitions, TablesOf } from "./table.ts";
 
 /** A list that is searched by words. The table of `select` is the full-text index. */
-export interface SearchedList<
+interface SearchedList<
   Defined extends Definitions,
   Item,
   Filter extends string,

@@ -60,7 +60,7 @@ type ColumnOf<Value> = Column & {
 };
 
 /** The Drizzle table of a definition, in either dialect. */
-export type TableOf<Row> = Table & { readonly [Field in keyof Row]-?: ColumnOf<Row[Field]> };
+type TableOf<Row> = Table & { readonly [Field in keyof Row]-?: ColumnOf<Row[Field]> };
 
 /** The Drizzle tables of `Defined`, from which a statement is built. */
 export type TablesOf<Defined extends Definitions> = {
@@ -81,7 +81,7 @@ export type RowOf<T extends Table> = {
 };
 
 /** What a dialect needs to build a column. */
-export interface ColumnDefinition {
+interface ColumnDefinition {
   /** The property of the row, for example `createdAt`. */
   readonly field: string;
   /** The name in the database, for example `created_at`. */

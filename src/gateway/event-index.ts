@@ -31,7 +31,7 @@ export const searchQueueTable = defineTable<QueuedEvent>("search_queue", {
 });
 
 /** An indexed event. The database keeps the state up to date. */
-export interface EventState {
+interface EventState {
   /** Too large for a JavaScript number: never select it. */
   readonly position: number;
   readonly id: Event["id"];

@@ -69,7 +69,7 @@ export interface StoredEvent extends Event {
 }
 
 /** The row of an event. */
-export interface NumberedEvent extends StoredEvent {
+interface NumberedEvent extends StoredEvent {
   /** Increases with every commit, independent of clocks. Null for events that an earlier version stored. */
   readonly seq: number | null;
 }

@@ -11,7 +11,7 @@ export type Log = Pick<pino.Logger, "debug" | "info" | "warn" | "error">;
 /** The log of the process, with access to its output. */
 export type ProgramLog = Log & Pick<pino.Logger, "level"> & Pick<LogOutput, "dropped" | "drain">;
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   readonly format: "auto" | "json" | "pretty";
   /** Whether entries include the ids of the active span. */

@@ -28,7 +28,7 @@ import {
 } from "./tables.ts";
 
 /** A part of a file that is written from code. */
-export interface GeneratedPart {
+interface GeneratedPart {
   readonly file: string;
   readonly name: string;
   readonly text: string;

@@ -21,7 +21,7 @@ export function page(file: string): string {
   return found.text;
 }
 
-export interface Block {
+interface Block {
   /** What the comment on the line before says, as `run: send`; null when there is none. */
   readonly marker: string | null;
   readonly code: string;

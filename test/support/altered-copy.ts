@@ -7,7 +7,7 @@ import { removeFolder, temporaryFolder } from "./program.ts";
 export type Change = readonly [file: string, from: string, to: string];
 
 /** A copy of the source tree, removed when it is disposed of. */
-export interface AlteredCopy extends Disposable {
+interface AlteredCopy extends Disposable {
   readonly folder: string;
 }
 

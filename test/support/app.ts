@@ -29,7 +29,7 @@ export interface TestApp {
   stop(): Promise<void>;
 }
 
-export interface DeliverOptions {
+interface DeliverOptions {
   readonly headers?: Record<string, string>;
   readonly secret?: string;
 }

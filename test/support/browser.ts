@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { until } from "./app.ts";
 
 /** The path of the installed Chromium; null if there is none. */
-export const chromium =
+const chromium =
   ["chromium", "chromium-browser", "google-chrome"]
     .map((name) => Bun.which(name))
     .find((path) => path !== null) ?? null;

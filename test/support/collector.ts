@@ -13,7 +13,7 @@ export interface CollectedSpan {
 }
 
 /** One POST that the collector received. */
-export interface CollectedPost {
+interface CollectedPost {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -1,5 +1,5 @@
 /** A server that sends the head of its response byte by byte and never ends it. */
-export interface DrippingServer {
+interface DrippingServer {
   readonly url: string;
   stop(): void;
 }

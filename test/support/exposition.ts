@@ -1,5 +1,5 @@
 /** A metric of /metrics. */
-export interface ExposedMetric {
+interface ExposedMetric {
   readonly type: string;
   readonly help: string;
   readonly labels: ReadonlySet<string>;

@@ -2,7 +2,7 @@ import { providerOf, testSecret } from "./app.ts";
 import { sign } from "../../src/gateway/signatures/sign.ts";
 
 /** A delivery in the log of a hook. */
-export interface HookDelivery {
+interface HookDelivery {
   readonly id: number;
   readonly guid: string;
   readonly event: string;

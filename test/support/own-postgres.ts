@@ -23,7 +23,7 @@ export interface OwnPostgres {
 }
 
 /** A standby, read-only until it is promoted. */
-export interface Standby {
+interface Standby {
   readonly url: string;
   promote(): Promise<void>;
   crash(): Promise<void>;

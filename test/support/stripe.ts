@@ -3,12 +3,12 @@ import { sign } from "../../src/gateway/signatures/sign.ts";
 import { providerOf } from "./app.ts";
 
 /** An event of Stripe's, with whether each endpoint has it. */
-export interface StripeEvent {
+interface StripeEvent {
   readonly body: Readonly<Record<string, unknown>>;
   isDelivered: boolean;
 }
 
-export interface Endpoint {
+interface Endpoint {
   readonly id: string;
   readonly url: string;
   readonly enabled_events: readonly string[];

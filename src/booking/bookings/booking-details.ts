@@ -16,7 +16,7 @@ import { passengersOf } from "../personal-data/personal-data.sql.ts";
 import { MissingKeyError } from "../../base/sealing.ts";
 import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
-export interface DetailsParts {
+interface DetailsParts {
   readonly storage: Storage;
   readonly seal: PersonalDataOpener;
   readonly clock: Clock;

@@ -5,7 +5,7 @@ import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
 import { type CabinClass, cabinClasses, maxPassengers } from "../flight.ts";
 
 /** A validated search. */
-export interface FlightSearch {
+interface FlightSearch {
   /** IATA code, upper case. */
   readonly origin: string;
   /** IATA code, upper case. */

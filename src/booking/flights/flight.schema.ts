@@ -7,7 +7,7 @@ import { count, documented, instant, listOf, schemaOf, text, word } from "../../
 import { cabinClasses, type FlightView, maxPassengers } from "../flight.ts";
 import type { FlightSearchResult } from "./flights.ts";
 
-export const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
+const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
   amount: Type.Number({
     minimum: 0,
     description: "In major units of the currency, with the currency's decimals (ISO 4217).",

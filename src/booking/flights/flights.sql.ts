@@ -59,7 +59,7 @@ export const upsertFlight = statement<FlightPlan & Pick<Flight, "createdAt">>()(
 });
 
 /** Matches departures of one route in a time range with enough seats left. */
-export interface FlightQuery {
+interface FlightQuery {
   readonly origin: string;
   readonly destination: string;
   readonly from: Date;

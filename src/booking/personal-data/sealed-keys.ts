@@ -5,7 +5,7 @@ import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 import { keyIds, sealingKey } from "../../base/sealing.ts";
 
 /** A missing key, which stored bookings are encrypted with. */
-export interface LostKey {
+interface LostKey {
   readonly keyId: string;
   /** One of these bookings. */
   readonly bookingId: Booking["id"];
@@ -17,7 +17,7 @@ const newest = 16;
 const moments = 16;
 
 /** The result of the sample. */
-export interface SealedKeys {
+interface SealedKeys {
   /** Whether the database has no passengers. */
   readonly isEmpty: boolean;
   readonly lost: readonly LostKey[];

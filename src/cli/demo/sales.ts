@@ -30,7 +30,7 @@ export const chance = (number: number): number => {
 };
 
 /** The share of seats to sell: the later the departure, the fewer. 30 to 70 %. */
-export function soldShare(daysAhead: number, number: number): number {
+function soldShare(daysAhead: number, number: number): number {
   return 0.62 - 0.24 * Math.min(1, daysAhead / 60) + 0.16 * (chance(number) - 0.5);
 }
 

@@ -5,7 +5,7 @@ import { isRefused, reasonOf } from "../request.ts";
 import type { LocalRequest } from "./local-request.ts";
 
 /** What the local address answered. */
-export interface LocalAnswer {
+interface LocalAnswer {
   /** Null if there was no response. */
   readonly status: number | null;
   /** Why there was none, otherwise null. */

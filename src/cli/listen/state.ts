@@ -8,7 +8,7 @@ import { isObject } from "../../gateway/providers/payload.ts";
 import type { DevelopmentSecret } from "../../gateway/signatures/development-secret.ts";
 
 /** What a listener remembers between its runs. */
-export interface ListenerState {
+interface ListenerState {
   /** The position of the last delivery that the local address answered; null before the first run. */
   readonly seq: number | null;
   /** The throwaway secrets, by provider, so that the local program's settings stay valid. */

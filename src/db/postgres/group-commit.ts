@@ -14,7 +14,7 @@ import type { Compile } from "./compile.ts";
 import { retryTransient } from "./retry.ts";
 import { maxWritesPerWave, type Progress, StatementError, runGroup } from "./transaction.ts";
 
-export interface GroupCommitLimits {
+interface GroupCommitLimits {
   /** Maximum number of concurrent database transactions, each on its own connection. */
   readonly transactions: number;
   /** How long a group is retried after a transient error before it fails. */

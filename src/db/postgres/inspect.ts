@@ -9,7 +9,7 @@ import { hasMigrations } from "./migrate.ts";
 import { listeningInstances } from "./signals.ts";
 import { startError } from "./start-error.ts";
 
-export interface Inspected {
+interface Inspected {
   /** The migrations that a start would apply; none when the schema is current. */
   readonly pending: readonly string[];
   /** What needs attention on the server and what to do about it, one line each. */

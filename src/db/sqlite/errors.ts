@@ -38,7 +38,7 @@ export interface DatabaseFailure {
 }
 
 /** An error of a statement or of the database, with SQLite's result code, such as `SQLITE_FULL`. */
-export class DatabaseError extends Error {
+class DatabaseError extends Error {
   override readonly name = "DatabaseError";
 
   constructor(

@@ -21,7 +21,7 @@ export function identityOf(file: string): string | null {
 }
 
 /** Watches the files of an open database. */
-export interface InPlace {
+interface InPlace {
   /**
    * Throws a storage error once a file was removed or replaced, or the log was truncated. SQLite would keep
    * writing to the old files, and acknowledged data would be lost when this process ends.

@@ -12,7 +12,7 @@ import { filesOf, identityOf, resolved } from "./in-place.ts";
 const lookMs = 1_000;
 
 /** A lock on the folder of a database. */
-export interface ServerLock {
+interface ServerLock {
   /** Records for commands which files the server has open. */
   opened(): void;
   release(): void;

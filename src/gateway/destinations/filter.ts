@@ -26,7 +26,7 @@ export type FilteredEvent = Pick<
 > & { readonly severity: Severity };
 
 /** `error`: the expression cannot be evaluated for this event, so the event is delivered. */
-export type FilterResult = { readonly matches: boolean } | { readonly error: string };
+type FilterResult = { readonly matches: boolean } | { readonly error: string };
 
 export interface FilterExplanation {
   /** The part of the expression that decided, such as `event.severity == "error"`. */

@@ -4,7 +4,7 @@ import { type AddressRules, publicAddressesOf } from "./address.ts";
 import type { EmailMessage } from "./formats/email.ts";
 
 /** A mail server, and from whom to whom to send, from the URL of a destination. */
-export interface Mailbox {
+interface Mailbox {
   /** The server with its host in normal form; the scheme is of no meaning. */
   readonly server: URL;
   readonly port: number;

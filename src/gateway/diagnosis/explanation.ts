@@ -32,7 +32,7 @@ export const causes = [
   "body-not-kept",
   "unknown",
 ] as const;
-export type Cause = (typeof causes)[number];
+type Cause = (typeof causes)[number];
 
 /** Why a delivery was rejected, for operators. Contains no secret and no valid signature. */
 export interface Explanation {

@@ -43,7 +43,7 @@ const maxUrlLength = 2_048;
 const maxValueLength = 4_096;
 
 /** Which rejections to list. Undefined means any. */
-export interface RejectionFilters extends TimeRange {
+interface RejectionFilters extends TimeRange {
   readonly provider?: string | undefined;
   readonly reason?: RejectionReason | undefined;
 }

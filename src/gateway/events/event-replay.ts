@@ -18,7 +18,7 @@ export interface FieldChange {
 }
 
 /** What the replay of an event will do. */
-export interface PreparedReplay {
+interface PreparedReplay {
   /** The event as this version normalises the stored body. Unchanged if the body was deleted. */
   readonly event: Event;
   /** For the transaction that stores `event`. */

@@ -72,7 +72,7 @@ export interface ListedEvent extends Event {
 }
 
 /** What a list can add to its events. */
-export interface ListExtras {
+interface ListExtras {
   readonly severity?: boolean;
   readonly delivery?: boolean;
 }
@@ -213,7 +213,7 @@ export function events(
 }
 
 /** The receipt of an event with its body. All null for events that Skyhook creates. */
-export type StoredReceipt = Pick<
+type StoredReceipt = Pick<
   StoredEvent,
   "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "effect" | "body"
 >;

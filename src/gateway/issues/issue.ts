@@ -9,7 +9,7 @@ export const issueKinds = [
   "provider-silent",
   "retrying",
 ] as const;
-export type IssueKind = (typeof issueKinds)[number];
+type IssueKind = (typeof issueKinds)[number];
 
 /** Failures of one kind with the same cause, at one provider or destination. */
 export interface Issue {

@@ -18,7 +18,7 @@ export const maxCounted = 10_000;
 /** Of so many waiting deliveries, those that are due first, the oldest is looked for. */
 const maxAged = 200;
 /** The attempts that tell the success rate and response times. */
-export const recentAttempts = 100;
+const recentAttempts = 100;
 
 // Drizzle omits table names in a select, so they are written here.
 const ofDestination = (table: string) => sql.raw(`${table}.destination_id = destinations.id`);

@@ -19,7 +19,7 @@ export function destinationLabels(): DestinationLabel {
 }
 
 /** The queue of one destination. */
-export interface DestinationQueue {
+interface DestinationQueue {
   readonly id: string;
   readonly waiting: number;
   readonly dead: number;

@@ -15,7 +15,7 @@ import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
 
 /** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
-export interface Dispatcher {
+interface Dispatcher {
   readonly feed: Feed;
   readonly eventFeed: EventFeed;
   readonly outbox: Outbox;
@@ -41,7 +41,7 @@ interface Parts {
   readonly targets: Targets;
 }
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   /** Whether each notification is written to the log. */
   readonly logs: boolean;
 }

@@ -14,7 +14,7 @@ export const filterPreviewInputSchema = Type.Object(
   { filter: filterSchema },
   { $id: "FilterPreviewInput", description: "The filter to try." },
 );
-export type FilterPreviewInput = Static<typeof filterPreviewInputSchema>;
+type FilterPreviewInput = Static<typeof filterPreviewInputSchema>;
 
 const readInput = bodyReader(filterPreviewInputSchema, "validation-failed");
 

@@ -11,7 +11,7 @@ import { summaryWrites } from "./notifications.sql.ts";
 import { type DeliveryQueue, deliveryQueue, leaseMs } from "./delivery-queue.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
-export interface Notifier {
+interface Notifier {
   start(): Promise<void>;
   /** Looks for due deliveries soon. Null: of all destinations. Cheap enough to call on every commit. */
   wake(destinations: ReadonlySet<Destination["id"]> | null): void;

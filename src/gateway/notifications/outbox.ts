@@ -33,7 +33,7 @@ interface WriteOptions {
 }
 
 /** Wakes who sends. */
-export interface Channels {
+interface Channels {
   /** `destinations`: those with new deliveries; null for all. */
   wake(destinations: ReadonlySet<Destination["id"]> | null): void;
 }

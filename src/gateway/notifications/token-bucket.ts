@@ -1,5 +1,5 @@
 /** Limits a rate, with bursts of up to one second. Counts whole deliveries. */
-export interface TokenBucket {
+interface TokenBucket {
   /** How many may be sent now. `perSecond`: null for no limit. */
   available(perSecond: number | null): number;
   take(count: number): void;

@@ -10,7 +10,7 @@ import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signat
 import type { Verified } from "../signatures/verification.ts";
 
 /** Looks a header up by its lower-case name. */
-export type HeaderLookup = (name: string) => string | null;
+type HeaderLookup = (name: string) => string | null;
 
 /**
  * Parses and normalises verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form

@@ -5,7 +5,7 @@ import type { Provider, SampleDelivery } from "./provider.ts";
 import { setAt } from "./signed-sample.ts";
 
 /** What a sample says about the payment of a booking. */
-export interface SamplePayment {
+interface SamplePayment {
   /** The id or reference of the booking. */
   readonly booking: string;
   /** In minor units. A refund's is the sum of all refunds of the payment. */

@@ -96,7 +96,7 @@ export interface Interpreted extends Normalised {
   readonly payment: PaymentNotice | null;
 }
 
-export type NotifyFunction = (event: Event) => Message | null;
+type NotifyFunction = (event: Event) => Message | null;
 
 /** Creates a sample that differs from all earlier ones. */
 export type SampleDelivery = (fresh: Fresh) => {

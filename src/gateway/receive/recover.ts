@@ -7,7 +7,7 @@ import type { Tally } from "../statistics/tally.ts";
 import { storeDelivery, type StoreParts, type Trusted } from "./store-delivery.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
-export interface RecoverParts extends StoreParts {
+interface RecoverParts extends StoreParts {
   readonly registry: Registry;
   readonly metrics: WebhookMetrics;
   readonly tally: Tally;

@@ -1,5 +1,5 @@
 /** Runs works with the same key one after the other. A failed one does not keep the next from running. */
-export type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
+type InTurn = <Result>(key: string, work: () => Promise<Result>) => Promise<Result>;
 
 export function turns(): InTurn {
   const last = new Map<string, Promise<unknown>>();

@@ -36,7 +36,7 @@ export const sumOf = (one: Counts, other: Counts): Counts => ({
 /** Called with the outcome of each delivery. `why`: for `unreadable` and `failed`. */
 export type Report = (entry: LogEntry, outcome: Outcome, why: string | null) => void;
 
-export interface Comparison {
+interface Comparison {
   readonly storage: Storage;
   readonly recover: Recover;
   readonly provider: Provider;

@@ -40,7 +40,7 @@ export interface DeliveryLog {
   page(after: string | null, since: Date): Promise<LogPage>;
 }
 
-export interface LogPage {
+interface LogPage {
   /** Only entries of events that the provider lists in Skyhook. */
   readonly entries: readonly LogEntry[];
   /** Where the next page begins. Null on the last page, or if the next has only entries before `since`. */

@@ -5,7 +5,7 @@ import type { Reconciliation } from "../reconciliation.ts";
  * `complete`: everything that the log has is stored. `paused`: the API's rate limit is reached. `busy`:
  * another process reads the log. `stopped`: by the signal.
  */
-export const runStatuses = ["complete", "failed", "paused", "busy", "stopped"] as const;
+const runStatuses = ["complete", "failed", "paused", "busy", "stopped"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
 export type ReconcileMetrics = ReturnType<typeof reconcileMetrics>;

@@ -48,7 +48,7 @@ export interface Reconciler {
   run(provider: string, options: RunOptions): Promise<RunResult>;
 }
 
-export interface ReconcilerParts {
+interface ReconcilerParts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly recover: Recover;

@@ -14,7 +14,7 @@ export interface Claim {
 type Claimed = Claim | { readonly rejection: SignatureRejection };
 
 /** Reads a claim for each place of the signature that was sent. Empty if none was. */
-export type ReadClaims = (source: PlaceSource, receivedAtMs: number) => readonly Claimed[];
+type ReadClaims = (source: PlaceSource, receivedAtMs: number) => readonly Claimed[];
 
 /** Maximum signatures in one list. No real provider sends more. */
 const maxSignatures = 8;

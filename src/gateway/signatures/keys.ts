@@ -115,7 +115,7 @@ const names: Readonly<Record<KeyKind, string>> = {
 };
 
 /** Throws unless the key is of the kind, so that no other algorithm can be tricked into it. */
-export function requireKind(key: KeyObject, kind: KeyKind): void {
+function requireKind(key: KeyObject, kind: KeyKind): void {
   if (!isKind(key, kind)) {
     const bits = kind.startsWith("rsa") ? ` of ${leastRsaBits} bits or more` : "";
     throw new Error(`must be ${names[kind]}${bits}`);

@@ -15,7 +15,7 @@ import {
 import { isSignedName, signedNames, templateParts } from "./signed-text.ts";
 
 /** What is wrong with a scheme that its schema cannot express, and what to write instead. */
-export interface SchemeProblem {
+interface SchemeProblem {
   readonly path: readonly string[];
   readonly message: string;
 }

@@ -68,7 +68,7 @@ const keySource = Type.Object(
 
 const digest = words(["sha1", "sha256", "sha384", "sha512"], "The hash function.");
 
-export const hmacSchema = Type.Object(
+const hmacSchema = Type.Object(
   {
     kind: Type.Literal("hmac"),
     algorithm: digest,
@@ -80,12 +80,12 @@ export const hmacSchema = Type.Object(
 
 const publicKey = { ...signed, key: Type.Optional(keySource), secretAt };
 
-export const ed25519Schema = Type.Object(
+const ed25519Schema = Type.Object(
   { kind: Type.Literal("ed25519"), ...publicKey },
   { ...strict, description: "An Ed25519 signature (RFC 8032)." },
 );
 
-export const ecdsaSchema = Type.Object(
+const ecdsaSchema = Type.Object(
   {
     kind: Type.Literal("ecdsa-p256"),
     format: words(["der", "ieee-p1363"], "How the two numbers of the signature are written."),
@@ -94,7 +94,7 @@ export const ecdsaSchema = Type.Object(
   { ...strict, description: "An ECDSA signature on P-256 with SHA-256 (FIPS 186-5)." },
 );
 
-export const rsaSchema = Type.Object(
+const rsaSchema = Type.Object(
   {
     kind: words(
       ["rsa-pkcs1", "rsa-pss"],
@@ -106,7 +106,7 @@ export const rsaSchema = Type.Object(
   { ...strict, description: "An RSA signature." },
 );
 
-export const jwtSchema = Type.Object(
+const jwtSchema = Type.Object(
   {
     kind: Type.Literal("jwt"),
     from: Type.Union([Type.Literal("body"), placeSchema], {
@@ -162,7 +162,7 @@ export const jwtSchema = Type.Object(
   },
 );
 
-export const sharedSecretSchema = Type.Object(
+const sharedSecretSchema = Type.Object(
   { kind: Type.Literal("shared-secret"), from: placeSchema, prefix: Type.Optional(prefix) },
   {
     ...strict,
@@ -171,7 +171,7 @@ export const sharedSecretSchema = Type.Object(
   },
 );
 
-export const basicAuthSchema = Type.Object(
+const basicAuthSchema = Type.Object(
   { kind: Type.Literal("basic-auth") },
   {
     ...strict,
@@ -179,18 +179,6 @@ export const basicAuthSchema = Type.Object(
       "HTTP basic authentication (RFC 7617); the secret is `user:password`. As weak as a shared secret.",
   },
 );
-
-/** By `kind`. */
-export const schemeSchemas = {
-  hmac: hmacSchema,
-  ed25519: ed25519Schema,
-  "ecdsa-p256": ecdsaSchema,
-  "rsa-pkcs1": rsaSchema,
-  "rsa-pss": rsaSchema,
-  jwt: jwtSchema,
-  "shared-secret": sharedSecretSchema,
-  "basic-auth": basicAuthSchema,
-} as const;
 
 export const schemeSchema = Type.Union(
   [

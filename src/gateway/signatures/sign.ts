@@ -11,7 +11,7 @@ import { headerIn, isTextScheme, placesOf, type SignatureScheme } from "./scheme
 import { type Piece, signedBody, signedTexts } from "./signed-text.ts";
 
 /** A request without its signature. */
-export interface UnsignedRequest {
+interface UnsignedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { lookup, type PlaceSource, exactText, pointerKeys, valueAt } from "./pla
 import type { TextScheme } from "./scheme.schema.ts";
 
 /** What a signed text is made of. */
-export interface SignedParts extends PlaceSource {
+interface SignedParts extends PlaceSource {
   readonly body: SignedBody;
   readonly method: string;
   /** As sent; empty if the scheme has no time. */
@@ -88,7 +88,7 @@ function merged(piecesOf: readonly PieceOf[], parts: SignedParts): readonly Piec
 }
 
 /** Fixed text, or the name of a value. */
-export type TemplatePart = { readonly text: string } | { readonly name: string };
+type TemplatePart = { readonly text: string } | { readonly name: string };
 
 /** Splits a template of a signed text. Throws an error with a message for people. */
 export function templateParts(template: string): readonly TemplatePart[] {

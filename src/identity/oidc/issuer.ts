@@ -31,7 +31,7 @@ export interface Challenge {
 export type Claims = Readonly<Record<string, unknown>> & { readonly sub: string };
 
 /** An OpenID provider. Its methods throw `invalid-token` or `unavailable`. */
-export interface Issuer {
+interface Issuer {
   readonly host: string;
   /** Makes a challenge and the address at which a browser signs in with it. */
   challenge(): Promise<{ readonly challenge: Challenge; readonly location: string }>;

@@ -46,7 +46,7 @@ export interface Opening {
 }
 
 /** The longest session. */
-export const sessionSeconds = 12 * 3_600;
+const sessionSeconds = 12 * 3_600;
 /** The oldest end before, so that a script that signs in for each request does not fill the database. */
 const maxSessionsPerActor = 200;
 /** More are left only by an earlier version. Later sign-ins end the others. */

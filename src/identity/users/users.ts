@@ -15,7 +15,7 @@ import { emailSchema, nameSchema, storedEmail } from "./fields.ts";
 import type { User } from "./user.ts";
 
 /** Who may list and make users: any token's bearer, or admins only. */
-export type UsersAccess = "any" | "admin";
+type UsersAccess = "any" | "admin";
 
 export const createUserSchema = Type.Object(
   { name: nameSchema(200, "Ada Lovelace"), email: emailSchema },
@@ -47,7 +47,7 @@ export interface Users {
   ensureUser(input: CreateUser): Promise<Ensured>;
 }
 
-export interface Ensured {
+interface Ensured {
   readonly user: User;
   /** False if the user existed already. Its name is unchanged then. */
   readonly isNew: boolean;

@@ -10,7 +10,7 @@ export interface Tracer {
   stop(timeoutMs: number): Promise<void>;
 }
 
-export interface SpanOptions {
+interface SpanOptions {
   readonly kind?: SpanKind;
   /** Default: the active span. A context comes from another process or from storage. Null starts a new trace. */
   readonly parent?: TraceContext | null;

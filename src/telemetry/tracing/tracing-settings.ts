@@ -24,7 +24,7 @@ export interface TracingSettings {
 }
 
 /** The outcome of an ended span. */
-export type SpanOutcome = "exported" | "dropped" | "rejected";
+type SpanOutcome = "exported" | "dropped" | "rejected";
 
 export interface TracingParts {
   readonly log: Log;

@@ -1,7 +1,7 @@
 import { mediaRanges } from "../rest/accept.ts";
 
 export const jsonTypes = ["application/graphql-response+json", "application/json"] as const;
-export type JsonType = (typeof jsonTypes)[number];
+type JsonType = (typeof jsonTypes)[number];
 
 /**
  * The media types in an Accept header, most preferred first (RFC 9110 section 12.5.1). Parameters other

@@ -11,7 +11,7 @@ import { type Asset, asset, htmlPage, pageHeaders } from "../rest/asset.ts";
 import { examples } from "./playground-examples.ts";
 
 /** GraphiQL, served by this program without other hosts. */
-export interface Playground {
+interface Playground {
   readonly page: Asset;
   /** Null for an unknown name. */
   file(request: Request, name: string): Promise<Response> | null;

@@ -9,7 +9,7 @@ import {
 } from "@sinclair/typebox";
 
 /** Documentation of a value in the OpenAPI document. */
-export interface Annotations {
+interface Annotations {
   readonly description?: string;
   readonly examples?: readonly unknown[];
 }

@@ -19,7 +19,7 @@ export interface Times {
   readonly answeredMs: number;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   /** Statuses with an unknown outcome, treated like a missing response. */
   readonly tolerated?: readonly number[];
   readonly onAcknowledged?: () => void;

@@ -104,7 +104,7 @@ export const hostileQueryValue: fc.Arbitrary<string> = fc.oneof(
 );
 
 /** A few changes to bytes: some are lost, doubled, turned, or joined by others. */
-export interface Damage {
+interface Damage {
   /** Where, as a share of the length. */
   readonly at: number;
   readonly kind: "cut" | "double" | "flip" | "insert";

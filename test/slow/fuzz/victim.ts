@@ -23,12 +23,12 @@ export interface Victim {
   stop(): Promise<void>;
 }
 
-export interface VictimRequest extends Omit<RequestInit, "headers"> {
+interface VictimRequest extends Omit<RequestInit, "headers"> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Makes victims that all begin with the same flights. */
-export interface Victims extends AsyncDisposable {
+interface Victims extends AsyncDisposable {
   /** `stdout`: what the server logs to. */
   start(stdout?: Stdout): Promise<Victim>;
 }

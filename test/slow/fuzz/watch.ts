@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 /** No request may hold up another one longer than this, in milliseconds. */
 export const livezLimitMs = 200;
 /** What the server of a fuzz run may hold in anonymous memory, whatever it is sent. */
-export const anonymousLimitBytes = 512 * 2 ** 20;
+const anonymousLimitBytes = 512 * 2 ** 20;
 
 /** Watches a server from outside: how long `/livez` takes, and how much anonymous memory it holds. */
 export interface Watch {

@@ -130,7 +130,7 @@ export class FlightClient {
   }
 }
 
-export type SeatsById = ReadonlyMap<number, number>;
+type SeatsById = ReadonlyMap<number, number>;
 
 /** A booking in the list of all bookings. */
 export interface ListedBooking {

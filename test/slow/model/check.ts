@@ -57,7 +57,7 @@ const anySequence = (most: number, withFleet: boolean) =>
     { maxCommands: most, size: "max", disableReplayLog: true },
   );
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly seed: number;
   readonly runs: number;
   /** Maximum number of commands in a run. */

@@ -10,7 +10,7 @@ export interface DatabaseKind {
   open(): Promise<OpenDatabase>;
 }
 
-export interface OpenDatabase {
+interface OpenDatabase {
   readonly url: string;
   /** Call it before reopening the database. */
   renew(): Promise<void>;

@@ -38,7 +38,7 @@ export interface ModelFlight extends Position {
 
 export type FlightPlan = Omit<ModelFlight, "id" | "createdMs">;
 
-export interface ModelPassenger {
+interface ModelPassenger {
   readonly firstName: string;
   readonly lastName: string;
   readonly email: string;
@@ -96,7 +96,7 @@ export interface KeyRecord {
   readonly atMs: number;
 }
 
-export interface KeptToken {
+interface KeptToken {
   readonly token: string;
   /** The token's `exp`, in whole seconds. */
   readonly expiresMs: number;

@@ -111,7 +111,7 @@ export function cursorOf({ createdMs, id }: Position): string {
 
 export type Direction = "forward" | "backward";
 
-export interface Slice {
+interface Slice {
   readonly items: readonly Position[];
   /** Whether more items follow in this direction. */
   readonly hasMore: boolean;

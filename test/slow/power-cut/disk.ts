@@ -5,7 +5,7 @@ import { removed, type Step } from "./steps.ts";
 /** What has become of a change that was not synced. */
 export type Fate = "kept" | "dropped" | Torn;
 /** Which blocks of a write are on disk. */
-export type Torn = (block: number, of: number) => boolean;
+type Torn = (block: number, of: number) => boolean;
 
 /** How a power cut goes. */
 export interface PowerCut {

@@ -1,7 +1,7 @@
 import type { SessionInfo } from "../wire.ts";
 
 /** Why the last session ended; null if there was none in this page. */
-export type SignOutReason = "signed-out" | "expired" | "forbidden" | null;
+type SignOutReason = "signed-out" | "expired" | "forbidden" | null;
 
 type Listener = () => void;
 const listeners = new Set<Listener>();

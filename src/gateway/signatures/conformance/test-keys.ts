@@ -9,13 +9,13 @@ import { secretText, type SigningKey } from "../keys.ts";
 import type { TextScheme } from "../scheme.schema.ts";
 
 /** A key of the suite: what is configured, and what signs. */
-export interface TestKey extends SigningKey {
+interface TestKey extends SigningKey {
   /** Signs by node:crypto, not by the engine that is checked. */
   readonly sign: (text: Buffer, algorithm?: string) => Buffer;
 }
 
 /** The keys of a scheme by name: equal names are equal keys. */
-export interface TestKeys {
+interface TestKeys {
   readonly of: (name: string) => TestKey;
   /** Where a published key comes from, without a network. */
   readonly store: KeyStore;

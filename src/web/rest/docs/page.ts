@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { DocsFolder } from "./folder.ts";
 
 /** One page as HTML, with links that lead to the pages as this program serves them. */
-export interface RenderedPage {
+interface RenderedPage {
   readonly title: string;
   readonly body: string;
   /** The headings of the second level: the page's table of contents. */

@@ -19,7 +19,7 @@ export interface Signed {
 }
 
 /** Whether a program that is not ours accepts the request. */
-export type Opinion = (request: Signed) => boolean | Promise<boolean>;
+type Opinion = (request: Signed) => boolean | Promise<boolean>;
 
 type Text = (request: Signed & { readonly header: (name: string) => string }) => string;
 type Encoding = "hex" | "base64" | "base64url";

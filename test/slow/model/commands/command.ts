@@ -31,7 +31,7 @@ export const anyOne = fc.nat(11);
 /** Few keys, so that they repeat. */
 export const anyKey = fc.option(fc.constantFrom("k1", "k2"), { freq: 2 });
 
-export type TokenChoice = "fresh" | "kept" | "none";
+type TokenChoice = "fresh" | "kept" | "none";
 export const anyToken = fc.oneof(
   { weight: 8, arbitrary: fc.constant<TokenChoice>("fresh") },
   { weight: 2, arbitrary: fc.constant<TokenChoice>("kept") },

@@ -24,7 +24,7 @@ const spellings = [
   (email: string) => email.replace(/^./, (first) => first.toUpperCase()),
 ];
 
-export interface UserInput {
+interface UserInput {
   readonly name: string;
   readonly email: string;
 }
