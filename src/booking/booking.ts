@@ -45,6 +45,19 @@ export interface Booking {
   readonly paymentCount: number;
 }
 
+/** The columns of a booking that nothing has happened to. */
+export const emptyBooking = {
+  expiresAt: null,
+  expiredAt: null,
+  cancelledAt: null,
+  refundMinor: null,
+  refundPercent: null,
+  refundReason: null,
+  paidMinor: null,
+  refundedMinor: 0,
+  paymentCount: 0,
+};
+
 export const bookingsTable = defineTable<Booking>("bookings", {
   id: "text",
   reference: "text",

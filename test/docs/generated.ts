@@ -11,6 +11,7 @@ import type { Event, StoredEvent } from "../../src/gateway/event.ts";
 import type { PaymentNotice } from "../../src/gateway/payment-notice.ts";
 import { problems } from "../../src/web/rest/errors.ts";
 import type { Message } from "../../src/gateway/notification.ts";
+import { emptyBooking } from "../../src/booking/booking.ts";
 import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
 import { deliveryIdentity } from "../../src/gateway/receive/delivery-key.ts";
 import { interpret, messagesOf } from "../../src/gateway/providers/interpret.ts";
@@ -107,6 +108,7 @@ function receivedOf(provider: Provider, sample: SampleDelivery): Received {
 }
 
 const sampleBooking: BookingOnFlight = {
+  ...emptyBooking,
   id: `bk_${uuid}`,
   reference: "KXPQZM",
   userId: uuid,
@@ -119,16 +121,7 @@ const sampleBooking: BookingOnFlight = {
   paymentMethod: "card",
   createdAt: now,
   updatedAt: now,
-  expiresAt: null,
   confirmedAt: now,
-  expiredAt: null,
-  cancelledAt: null,
-  refundMinor: null,
-  refundPercent: null,
-  refundReason: null,
-  paidMinor: null,
-  refundedMinor: 0,
-  paymentCount: 0,
   flight: {
     id: 654,
     flightNumber: "N4003",

@@ -14,7 +14,7 @@ import type { Storage } from "../../db/storage.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
-import type { Booking, Passenger } from "../booking.ts";
+import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
 export interface SaleParts {
@@ -103,6 +103,7 @@ function newBooking(
   const isHold = hold === true;
   const seats = passengers.length;
   return {
+    ...emptyBooking,
     id: makeId("bk", now.getTime()),
     reference: makeReference(),
     userId: actor.id,
@@ -117,14 +118,6 @@ function newBooking(
     updatedAt: now,
     expiresAt: isHold ? holdEnds(flight, now, holdMs) : null,
     confirmedAt: isHold ? null : now,
-    expiredAt: null,
-    cancelledAt: null,
-    refundMinor: null,
-    refundPercent: null,
-    refundReason: null,
-    paidMinor: null,
-    refundedMinor: 0,
-    paymentCount: 0,
   };
 }
 

@@ -1,15 +1,11 @@
-import type { Clock } from "../../base/clock.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Destination } from "../destination.ts";
 import type { Targets } from "../destinations/targets.ts";
-import type { Log } from "../../telemetry/log.ts";
-import type { Storage } from "../../db/storage.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
-import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
+import type { AttemptParts } from "./attempt.ts";
 import { type EventFeed, eventFeed } from "./channels/event-feed.ts";
 import { type Feed, feed, logFeed } from "./channels/feed.ts";
-import type { NotificationMetrics } from "./notification-metrics.ts";
 import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
@@ -26,15 +22,7 @@ interface Dispatcher {
   stop(): Promise<void>;
 }
 
-interface Parts {
-  readonly storage: Storage;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: NotificationMetrics;
-  /** Null where traces are off. */
-  readonly tracer: Tracer | null;
-  /** In [0, 1). */
-  readonly random: () => number;
+interface Parts extends Omit<AttemptParts, "onHealth"> {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-import type { Booking } from "../../../../src/booking/booking.ts";
+import { type Booking, emptyBooking } from "../../../../src/booking/booking.ts";
 import { bookingEventKey } from "../../../../src/booking/bookings/booking-event.ts";
 import { insertBooking } from "../../../../src/booking/bookings/bookings.sql.ts";
 import { write } from "../../../../src/db/statement.ts";
@@ -57,6 +57,7 @@ async function postgres(): Promise<Migrated> {
 function bookingRow(number: number, userId: string): Booking {
   const at = new Date(Date.UTC(2026, 10, 21));
   return {
+    ...emptyBooking,
     id: `bk_${number}`,
     reference: `REF${number}`,
     userId,
@@ -69,16 +70,7 @@ function bookingRow(number: number, userId: string): Booking {
     paymentMethod: "card",
     createdAt: at,
     updatedAt: at,
-    expiresAt: null,
     confirmedAt: at,
-    expiredAt: null,
-    cancelledAt: null,
-    refundMinor: null,
-    refundPercent: null,
-    refundReason: null,
-    paidMinor: null,
-    refundedMinor: 0,
-    paymentCount: 0,
   };
 }
 
