@@ -11,7 +11,7 @@ import type { SendResult } from "../destinations/send.ts";
 import type { Target } from "../destinations/targets.ts";
 import { eventById, headersOf } from "../event.sql.ts";
 import type { Event } from "../event.ts";
-import { nextRetryMs } from "../notification.ts";
+import { type Attempt, nextRetryMs } from "../notification.ts";
 import type { OutgoingDelivery } from "../outgoing-delivery.ts";
 
 import { retryNow } from "./deliveries.sql.ts";
@@ -73,8 +73,8 @@ export async function attempt(
   claimedMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { storage, clock, log, metrics, random } = parts;
-  const { notificationId, destinationId, eventId, seq, leasedUntil, attemptCount } = delivery;
+  const { storage, clock, log } = parts;
+  const { notificationId, eventId, attemptCount } = delivery;
   try {
     const [[event], [notification]] = await Promise.all([
       storage.all(eventById, { id: eventId }),
@@ -91,46 +91,50 @@ export async function attempt(
       : await sendTraced(parts, target, notification, event, attemptCount, signal);
     // Interrupted by the stop, which is not an error of the destination. The next start sends it again.
     if (signal.aborted && !result.delivered) return;
-    const outcome = outcomeOf(attemptCount, result, clock.now(), random());
-    const { delivered, responseStatus, error } = result;
     // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
     const tookMs = Math.ceil(performance.now() - startedMs);
     const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
     const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
-    const lease = { seq, leasedUntil };
-    const [health] = await storage.atomically(
-      ...healthWrites(target, result, clock.now()),
-      write(insertAttempt, {
-        notificationId,
-        destinationId,
-        startedAt,
-        durationMs,
-        delivered,
-        responseStatus,
-        error,
-      }),
-      write(settleDelivery, { ...lease, ...outcome, earlierAttempts: attemptCount }),
-      // If it was rescheduled during the failed attempt, it is due at once.
-      ...(delivered ? [] : [write(releaseDelivery, lease)]),
-      ...summaryWrites(eventId),
-    );
-    metrics.attempted(
-      target.destination,
-      delivered ? "delivered" : "failed",
-      result === circuitIsOpen ? null : durationMs / 1_000,
-    );
-    const fields = {
-      id: notificationId,
-      destination: target.destination.name,
-      attempt: outcome.attemptCount,
-      error,
-    };
-    if (!delivered) log.warn(fields, `notification ${outcome.status}`);
-    if (result !== circuitIsOpen) await followHealth(parts, target, health?.rows[0]);
+    await record(parts, target, delivery, { startedAt, durationMs, result });
   } catch (error) {
     // It is sent again when the lease ends.
     log.error({ id: notificationId, err: error }, "failed to record delivery; retrying");
   }
+}
+
+interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
+  readonly result: SendResult;
+}
+
+/** Stores an attempt and what became of its delivery and its destination, in one transaction. */
+async function record(
+  parts: AttemptParts,
+  target: Target,
+  { notificationId, destinationId, eventId, seq, leasedUntil, attemptCount }: ClaimedDelivery,
+  { startedAt, durationMs, result }: Made,
+): Promise<void> {
+  const { storage, clock, log, metrics, random } = parts;
+  const { delivered, responseStatus, error } = result;
+  const outcome = outcomeOf(attemptCount, result, clock.now(), random());
+  const attempted = { notificationId, destinationId, startedAt, durationMs };
+  const lease = { seq, leasedUntil };
+  const [health] = await storage.atomically(
+    ...healthWrites(target, result, clock.now()),
+    write(insertAttempt, { ...attempted, delivered, responseStatus, error }),
+    write(settleDelivery, { ...lease, ...outcome, earlierAttempts: attemptCount }),
+    // If it was rescheduled during the failed attempt, it is due at once.
+    ...(delivered ? [] : [write(releaseDelivery, lease)]),
+    ...summaryWrites(eventId),
+  );
+  metrics.attempted(
+    target.destination,
+    delivered ? "delivered" : "failed",
+    result === circuitIsOpen ? null : durationMs / 1_000,
+  );
+  const { name: destination } = target.destination;
+  const fields = { id: notificationId, destination, attempt: outcome.attemptCount, error };
+  if (!delivered) log.warn(fields, `notification ${outcome.status}`);
+  if (result !== circuitIsOpen) await followHealth(parts, target, health?.rows[0]);
 }
 
 function healthWrites(
