@@ -79,6 +79,42 @@ export async function deliverTo(
   }
 }
 
+/** Delivers new events, `workers` at a time, until it ends. */
+export function keepDelivering(server: Pick<RunningServer, "url">, workers: number) {
+  const acknowledged = new Set<number>();
+  const refused = new Set<number>();
+  const statuses = new Set<number>();
+  let isOver = false;
+  let last = 0;
+  const work = async () => {
+    while (!isOver) {
+      const number = ++last;
+      const status = await deliverTo(server, number);
+      statuses.add(status);
+      (status === 200 ? acknowledged : refused).add(number);
+    }
+  };
+  const loading = Promise.all(Array.from({ length: workers }, work));
+  return {
+    acknowledged,
+    refused,
+    statuses,
+    /** Returns the keys of all deliveries, sorted. */
+    async end(): Promise<readonly string[]> {
+      isOver = true;
+      await loading;
+      return Array.from({ length: last }, (_, n) => keyOf(n + 1)).toSorted();
+    },
+  };
+}
+
+/** The idempotency keys of all events in a PostgreSQL database, sorted. */
+export async function keysOnServer(url: string): Promise<readonly string[]> {
+  await using sql = new Bun.SQL(url, { max: 1 });
+  const rows: { key: string }[] = await sql.unsafe("select idempotency_key as key from events");
+  return rows.map(({ key }) => key).toSorted();
+}
+
 /** The Authorization header for such a server. `id`: whose. */
 export async function authorization(role: Role, id = "test"): Promise<string> {
   const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };

@@ -9,7 +9,7 @@ import { book, cancel } from "../../crash/requests.ts";
 import { addFlights } from "../../crash/service.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
-import { deliverTo, keyOf } from "../../../support/load.ts";
+import { deliverTo, keepDelivering, keysOnServer } from "../../../support/load.ts";
 import { movableAddress } from "../../../support/movable-address.ts";
 import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
@@ -27,20 +27,7 @@ test.skipIf(skips(noOwnPostgres))(
     taken.ends.push(() => address.stop());
     const env = { DATABASE_URL: address.url, DATABASE_RETRY_MS: "200" };
     const server = await taken.start(taken.newFolder(), env);
-    const acknowledged = new Set<number>();
-    const open = new Set<number>();
-    const answers = new Set<number>();
-    let isOver = false;
-    let last = 0;
-    const work = async () => {
-      while (!isOver) {
-        const number = ++last;
-        const status = await deliverTo(server, number);
-        answers.add(status);
-        (status === 200 ? acknowledged : open).add(number);
-      }
-    };
-    const loading = Promise.all(Array.from({ length: 4 }, work));
+    const { acknowledged, refused, statuses, end } = keepDelivering(server, 4);
     const ready = async () => (await fetch(`${server.url}/readyz`)).status;
     await until(() => acknowledged.size > 50, 10_000);
 
@@ -49,7 +36,7 @@ test.skipIf(skips(noOwnPostgres))(
     await until(() => server.log().includes("read-only transaction"), 10_000);
     const atStandby = acknowledged.size;
     expect(await ready()).toBe(503);
-    await until(() => open.size > 5, 10_000);
+    await until(() => refused.size > 5, 10_000);
     expect(acknowledged.size).toBe(atStandby);
 
     const promotedMs = performance.now();
@@ -58,15 +45,10 @@ test.skipIf(skips(noOwnPostgres))(
     console.log(`${Math.round(performance.now() - promotedMs)} ms after the promotion began`);
     await until(() => acknowledged.size > atStandby + 50, 15_000);
     expect(await ready()).toBe(200);
-    isOver = true;
-    await loading;
-    expect(answers).toEqual(new Set([200, 503]));
-    for (const number of open) expect(await deliverTo(server, number)).toBe(200);
-
-    await using sql = new Bun.SQL(standby.url, { max: 1 });
-    const rows: { key: string }[] = await sql.unsafe("select idempotency_key as key from events");
-    const stored = rows.map(({ key }) => key).toSorted();
-    expect(stored).toEqual(Array.from({ length: last }, (_, n) => keyOf(n + 1)).toSorted());
+    const keys = await end();
+    expect(statuses).toEqual(new Set([200, 503]));
+    for (const number of refused) expect(await deliverTo(server, number)).toBe(200);
+    expect(await keysOnServer(standby.url)).toEqual(keys);
     expect(await server.stop()).toBe(0);
   },
   90_000,
