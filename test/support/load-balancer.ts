@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
 import { until } from "./app.ts";
+import { freePort } from "./free-port.ts";
 import type { RunningServer } from "./program.ts";
 
 const config = join(import.meta.dir, "../../deploy/haproxy.cfg");
@@ -22,7 +23,7 @@ type Address = Pick<RunningServer, "url">;
 
 /** HAProxy with deploy/haproxy.cfg, on a free port in front of two running servers. */
 export async function loadBalancer(one: Address, two: Address): Promise<LoadBalancer> {
-  const listen = freeAddress();
+  const listen = `127.0.0.1:${freePort()}`;
   const child = Bun.spawn([haproxy ?? "haproxy", "-db", "-f", config], {
     env: {
       SKYHOOK_LISTEN: listen,
@@ -50,11 +51,4 @@ export async function loadBalancer(one: Address, two: Address): Promise<LoadBala
     throw error;
   }
   return { url, stop };
-}
-
-/** Returns an unused loopback address, as `host:port`. */
-export function freeAddress(): string {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return `127.0.0.1:${listener.port}`;
 }

@@ -5,7 +5,7 @@ import { SQL } from "bun";
 
 import { until } from "./app.ts";
 import type { Certificate } from "./certificates.ts";
-import { freeAddress } from "./load-balancer.ts";
+import { freePort } from "./free-port.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 
 /** A PostgreSQL server that a test may crash. */
@@ -85,7 +85,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
 
 /** A server with its data in `folder`. */
 function serverIn(folder: string, name: string) {
-  const [, port = ""] = freeAddress().split(":");
+  const port = freePort();
   const data = join(folder, name);
   const run = (tool: string, ...args: string[]) => runIn(folder, join(tools ?? "", tool), ...args);
   const ctl = (...args: string[]) =>

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 
 import { until } from "./app.ts";
-import { freeAddress } from "./load-balancer.ts";
+import { freePort } from "./free-port.ts";
 import { asOther } from "./own-postgres.ts";
 import { removeFolder, temporaryFolder } from "./program.ts";
 
@@ -21,7 +21,7 @@ export async function pooler(url: string, ...lines: string[]) {
   // Like the server, it does not run as root.
   chmodSync(folder, 0o755);
   const server = new URL(url);
-  const [, port = ""] = freeAddress().split(":");
+  const port = freePort();
   const config = join(folder, "pgbouncer.ini");
   writeFileSync(
     config,
@@ -42,7 +42,7 @@ export async function pooler(url: string, ...lines: string[]) {
     stderr: "ignore",
   });
   const through = new URL(url);
-  through.port = port;
+  through.port = String(port);
   const answers = async () => {
     await using sql = new SQL(through.href, { max: 1 });
     return sql.unsafe("select 1").then(

@@ -1,6 +1,7 @@
 import { endsAfterEach } from "./ends.ts";
 import { startIn } from "./load.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "./program.ts";
+import { RawClient } from "./raw-client.ts";
 
 /** Resources that are released after each test, even if it fails. */
 export function resources() {
@@ -16,6 +17,12 @@ export function resources() {
       const server = await startIn(...args);
       ends.push(() => server.kill());
       return server;
+    },
+    /** `from`: the client's own address. */
+    async connectTo({ url }: RunningServer, from?: string): Promise<RawClient> {
+      const client = await RawClient.connect(url, from);
+      ends.push(() => client[Symbol.dispose]());
+      return client;
     },
   };
 }

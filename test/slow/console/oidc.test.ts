@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, startConsole } from "../../support/console.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { skips } from "../../support/skips.ts";
 
@@ -13,6 +14,7 @@ describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () 
   beforeAll(async () => {
     // Another site than the console's, so that the browser treats the redirects as cross-site.
     issuer = await startIssuer(Date.now, "localhost");
+    // The issuer's redirect needs the address before the server listens.
     const port = freePort();
     server = await startConsole(
       issuerSettings(issuer, `http://127.0.0.1:${port}`),
@@ -61,11 +63,3 @@ describe.skipIf(skips(noChromium))("sign-in by OpenID Connect in a browser", () 
     await browser.until("location.pathname === '/console'");
   });
 });
-
-/** A port that is free now: the issuer's redirect needs the address before the server listens. */
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port = 0 } = server;
-  void server.stop(true);
-  return port;
-}

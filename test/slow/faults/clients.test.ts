@@ -3,8 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { systemClock } from "../../../src/base/clock.ts";
 import { signed, until } from "../../support/app.ts";
 import { asOperator, deliverTo, keysListed } from "../../support/load.ts";
-import type { RunningServer } from "../../support/program.ts";
-import { RawClient } from "../../support/raw-client.ts";
+import type { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
 
 // Each wait has its own time limit. This is a margin for busy machines.
@@ -12,12 +11,6 @@ setDefaultTimeout(120_000);
 
 const taken = resources();
 const start = () => taken.start(taken.newFolder());
-
-async function connectTo({ url }: RunningServer): Promise<RawClient> {
-  const client = await RawClient.connect(url);
-  taken.ends.push(() => client[Symbol.dispose]());
-  return client;
-}
 
 /** A signed delivery as HTTP text: head and body. */
 async function rawDelivery(id: string) {
@@ -44,7 +37,7 @@ describe("a slow client", () => {
   test("that sends byte by byte is served normally [CLIENT-1]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("slow");
-    const client = await connectTo(server);
+    const client = await taken.connectTo(server);
     await drip(client, head + content);
     expect(await client.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
     const chunked = await rawDelivery("chunked");
@@ -61,7 +54,7 @@ describe("a slow client", () => {
   test("delays no other client, even with hundreds of slow ones [CLIENT-6]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("never");
-    const clients = await Promise.all(Array.from({ length: 400 }, () => connectTo(server)));
+    const clients = await Promise.all(Array.from({ length: 400 }, () => taken.connectTo(server)));
     for (const [index, client] of clients.entries()) {
       client.write(index % 2 === 0 ? head.slice(0, -2) : head + content.slice(0, -1));
     }
@@ -79,14 +72,14 @@ describe("a client that closes its connection", () => {
   test("for writing after a complete request may get no response, but the delivery is stored [CLIENT-7]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
-    const client = await connectTo(server);
+    const client = await taken.connectTo(server);
     client.write(head + content);
     client.halfClose();
     // Bun disconnects such a client unless the response is ready in the same turn of the event loop.
     await until(() => client.ended, 10_000);
     expect(client.received).toMatch(/^(HTTP\/1\.1 200 [\s\S]*"accepted"[\s\S]*)?$/);
     await until(async () => (await keysListed(server)).length > 0);
-    const again = await connectTo(server);
+    const again = await taken.connectTo(server);
     again.write(head + content);
     expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"duplicate"/);
     expect(await keysListed(server)).toEqual(["task_tracker:half"]);
@@ -96,7 +89,7 @@ describe("a client that closes its connection", () => {
     const server = await start();
     const { head, content } = await rawDelivery("half");
     for (const part of [head.slice(0, 40), head, head + content.slice(0, -1)]) {
-      const client = await connectTo(server);
+      const client = await taken.connectTo(server);
       client.write(part);
       client.halfClose();
       await until(() => client.ended, 10_000);
@@ -104,7 +97,7 @@ describe("a client that closes its connection", () => {
     }
     expect(await keysListed(server)).toEqual([]);
     expect(server.log()).not.toContain('"level":50');
-    const again = await connectTo(server);
+    const again = await taken.connectTo(server);
     again.write(head + content);
     expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"accepted"/);
   });
@@ -112,11 +105,11 @@ describe("a client that closes its connection", () => {
   test("or resets it before the response finds the delivery stored once [CLIENT-9]", async () => {
     const server = await start();
     const { head, content } = await rawDelivery("reset");
-    const client = await connectTo(server);
+    const client = await taken.connectTo(server);
     client.write(head + content);
     await until(async () => (await keysListed(server)).length === 1);
     client[Symbol.dispose]();
-    const again = await connectTo(server);
+    const again = await taken.connectTo(server);
     again.write(head + content);
     expect(await again.answer()).toMatch(/^HTTP\/1\.1 200 [\s\S]*"duplicate"/);
     expect(await keysListed(server)).toEqual(["task_tracker:reset"]);
@@ -136,7 +129,7 @@ describe("a client that is too slow", () => {
 
   test("with the request head is disconnected within 20 s, even if it keeps sending [CLIENT-2]", async () => {
     const server = await start();
-    const [silent, slow] = [await connectTo(server), await connectTo(server)];
+    const [silent, slow] = [await taken.connectTo(server), await taken.connectTo(server)];
     slow.write("POST /webhooks/task_tracker HTTP/1.1\r\nHost: x\r\n");
     expect(await keepSending(slow, "X-Header: x\r\n", 30_000)).toBeLessThan(20_000);
     await until(() => silent.ended, 5_000);
@@ -148,7 +141,7 @@ describe("a client that is too slow", () => {
     const announcing = (bytes: number) =>
       head.replace(/Content-Length: \d+/, `Content-Length: ${bytes}`);
     const slowWith = async (framedHead: string, more: string) => {
-      const slow = await connectTo(server);
+      const slow = await taken.connectTo(server);
       slow.write(framedHead);
       const tookMs = await keepSending(slow, more, 100_000);
       expect(slow.received).toMatch(/^HTTP\/1\.1 400 [\s\S]*longer than 30 s/);
@@ -165,7 +158,7 @@ describe("a client that is too slow", () => {
   });
 
   test("to reuse its connection is disconnected within 45 s [CLIENT-5]", async () => {
-    const client = await connectTo(await start());
+    const client = await taken.connectTo(await start());
     expect(await client.get("/livez")).toStartWith("HTTP/1.1 200");
     await until(() => client.ended, 45_000);
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { getIntrospectionQuery } from "graphql";
 
 import type { Role } from "../../../src/base/context.ts";
+import { freePort } from "../../support/free-port.ts";
 import { compiledProgram, removeFolder, temporaryFolder } from "../../support/program.ts";
 
 import { type Watch, watch } from "./watch.ts";
@@ -52,6 +53,7 @@ export async function victims(source: string = main): Promise<Victims> {
     async start(stdout = "/dev/null") {
       const cwd = temporaryFolder();
       cpSync(template, cwd, { recursive: true });
+      // A server that logs to a full disk cannot say which port it took.
       const port = freePort();
       const pipe = stdout === "unread pipe" ? openPipe(join(cwd, "log")) : null;
       const errors = join(cwd, "errors");
@@ -138,11 +140,4 @@ async function settled(beside: Watch): Promise<void> {
 function openPipe(file: string): number {
   Bun.spawnSync(["mkfifo", file]);
   return openSync(file, "r+");
-}
-
-/** A server that logs to a full disk cannot say which port it took. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
 }

@@ -7,7 +7,6 @@ import { systemClock } from "../../../../src/base/clock.ts";
 import { signed, startApp, testSecret } from "../../../support/app.ts";
 import { authorization, deliverTo } from "../../../support/load.ts";
 import type { RunningServer } from "../../../support/program.ts";
-import { RawClient } from "../../../support/raw-client.ts";
 import { resources } from "../../../support/resources.ts";
 
 // Each wait has its own time limit. This one allows for a busy machine.
@@ -16,12 +15,6 @@ setDefaultTimeout(120_000);
 const taken = resources();
 const start = () =>
   taken.start(taken.newFolder(), { CODE_HOST_WEBHOOK_SECRET: testSecret("code_host") });
-
-async function connectTo({ url }: RunningServer, from?: string): Promise<RawClient> {
-  const client = await RawClient.connect(url, from);
-  taken.ends.push(() => client[Symbol.dispose]());
-  return client;
-}
 
 const mebibyte = 2 ** 20;
 const head = (path: string, ...lines: readonly string[]) =>
@@ -51,7 +44,7 @@ describe("a malformed Content-Length", () => {
     const bearer = `Authorization: ${await authorization("user")}`;
     for (const path of ["/v1/users", "/v1/auth/token", "/graphql", "/webhooks/task_tracker"]) {
       for (const value of values) {
-        using client = await connectTo(server);
+        using client = await taken.connectTo(server);
         client.write(`${head(path, type, bearer, contentLength(value))}hello`);
         const answer = await client.answer();
         expect([path, value, answer.split("\r\n")[0]]).toEqual([
@@ -60,7 +53,7 @@ describe("a malformed Content-Length", () => {
           "HTTP/1.1 400 Bad Request",
         ]);
       }
-      using client = await connectTo(server);
+      using client = await taken.connectTo(server);
       client.write(`${head(path, type, bearer, contentLength("  5 "))}hello`);
       expect(await client.answer()).not.toContain("Content-Length must be");
     }
@@ -70,7 +63,7 @@ describe("a malformed Content-Length", () => {
     const server = await start();
     const twice = contentLength(`70000000\r\n${contentLength(70_000_000)}`);
     for (const path of ["/webhooks/code_host", "/webhooks/task_tracker"]) {
-      const client = await connectTo(server);
+      const client = await taken.connectTo(server);
       client.write(head(path, twice));
       expect(await client.answer()).toMatch(/ 400 [\s\S]*"code":"bad-request"/);
     }
@@ -85,7 +78,7 @@ describe("a malformed Content-Length", () => {
 
 /** Sends `bytes` of a body of 25 MiB and withholds the rest. Returns the response so far, if any. */
 async function holdBody(server: RunningServer, bytes: number, from?: string): Promise<string> {
-  const client = await connectTo(server, from);
+  const client = await taken.connectTo(server, from);
   client.write(head("/webhooks/code_host", contentLength(25 * mebibyte)));
   const piece = "x".repeat(mebibyte);
   for (let sent = 0; sent < bytes && client.received === ""; sent += mebibyte) {
@@ -101,7 +94,7 @@ describe("bodies that are being received", () => {
     for (let count = 0; count < 50; count += 1) {
       const [path, size] =
         count % 2 === 0 ? (["code_host", 25] as const) : (["task_tracker", 5] as const);
-      const client = await connectTo(server);
+      const client = await taken.connectTo(server);
       client.write(`${head(`/webhooks/${path}`, contentLength(size * mebibyte))}x`);
     }
     // More than is left of this client's limit if two of the bodies count in full.
@@ -118,7 +111,7 @@ describe("bodies that are being received", () => {
     expect(answers.filter((answer) => / 503 [\s\S]*"unavailable"/.test(answer))).toHaveLength(2);
     expect(await deliverTo(server, 1, 4 * mebibyte)).toBe(200);
     // Small bodies are always read.
-    const small = await connectTo(server, "127.0.0.2");
+    const small = await taken.connectTo(server, "127.0.0.2");
     small.write(`${head("/webhooks/code_host", contentLength(2))}{}`);
     expect(await small.answer()).toMatch(/ 401 /);
   });
@@ -126,7 +119,7 @@ describe("bodies that are being received", () => {
   test("release their memory even if the client disconnects", async () => {
     const server = await start();
     for (let round = 0; round < 2; round += 1) {
-      const clients = await Promise.all([1, 2].map(() => connectTo(server, "127.0.0.2")));
+      const clients = await Promise.all([1, 2].map(() => taken.connectTo(server, "127.0.0.2")));
       for (const client of clients) {
         client.write(head("/webhooks/code_host", contentLength(25 * mebibyte)));
         await client.send("x".repeat(24 * mebibyte));
@@ -134,7 +127,7 @@ describe("bodies that are being received", () => {
       }
       await Bun.sleep(500);
     }
-    const last = await connectTo(server, "127.0.0.2");
+    const last = await taken.connectTo(server, "127.0.0.2");
     last.write(head("/webhooks/code_host", contentLength(20 * mebibyte)));
     await last.send("x".repeat(20 * mebibyte));
     expect(await last.answer()).toMatch(/ 401 /);
@@ -142,9 +135,9 @@ describe("bodies that are being received", () => {
 
   test("end after a pause of 10 s [CLIENT-4]", async () => {
     const server = await start();
-    const announced = await connectTo(server);
+    const announced = await taken.connectTo(server);
     announced.write(`${head("/webhooks/code_host", contentLength(mebibyte))}x`);
-    const chunked = await connectTo(server);
+    const chunked = await taken.connectTo(server);
     chunked.write(`${head("/webhooks/code_host", "Transfer-Encoding: chunked")}1\r\nx\r\n`);
     for (const client of [announced, chunked]) {
       expect(await client.answer(20_000)).toMatch(/ 400 [\s\S]*paused for more than 10 s/);
@@ -154,7 +147,7 @@ describe("bodies that are being received", () => {
   test("are rejected if the client closes the connection early", async () => {
     const server = await start();
     for (const lines of [contentLength(mebibyte), "Transfer-Encoding: chunked"]) {
-      const client = await connectTo(server);
+      const client = await taken.connectTo(server);
       client.write(`${head("/webhooks/code_host", lines)}5\r\nhello\r\n`);
       client.halfClose();
       await Bun.sleep(300);
@@ -174,7 +167,7 @@ describe("a chunked body", () => {
       const id = { "x-tasktracker-delivery-id": `of-${size}` };
       const request = signed("task_tracker", content, systemClock, { headers: id });
       const lines = [...new Headers(request.headers)].map(([name, value]) => `${name}: ${value}`);
-      const client = await connectTo(server);
+      const client = await taken.connectTo(server);
       client.write(head("/webhooks/task_tracker", "Transfer-Encoding: chunked", ...lines));
       await client.send(chunked(bytes, size));
       expect([size, await client.answer()]).toEqual([size, expect.stringMatching(/ 200 /)]);
@@ -183,7 +176,7 @@ describe("a chunked body", () => {
 
   test("larger than the limit is 413", async () => {
     const server = await start();
-    const client = await connectTo(server);
+    const client = await taken.connectTo(server);
     client.write(head("/webhooks/task_tracker", "Transfer-Encoding: chunked"));
     await client.send(chunked("x".repeat(5 * mebibyte + 1), 65_536));
     expect(await client.answer()).toMatch(/ 413 [\s\S]*"body-too-large"/);
@@ -191,7 +184,7 @@ describe("a chunked body", () => {
 
   test("of single-byte chunks uses little memory and does not block other requests [API4-5]", async () => {
     const server = await start();
-    const client = await connectTo(server);
+    const client = await taken.connectTo(server);
     client.write(head("/webhooks/code_host", "Transfer-Encoding: chunked"));
     const before = peakMebibytes(server);
     const block = "1\r\nx\r\n".repeat(10_000);
@@ -220,7 +213,7 @@ describe("a chunked body", () => {
       ["/webhooks/nobody", 404] as const,
     ]) {
       for (const framing of framings) {
-        const client = await connectTo(server);
+        const client = await taken.connectTo(server);
         client.write(head(path, framing, "Content-Type: application/json"));
         const piece = "x".repeat(mebibyte);
         const text = framing === framings[0] ? piece : chunked(piece, mebibyte).slice(0, -5);

@@ -1,0 +1,6 @@
+/** A port that is free now, for programs that cannot say which one they took. */
+export function freePort(): number {
+  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  listener.stop(true);
+  return listener.port;
+}
