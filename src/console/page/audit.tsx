@@ -1,10 +1,7 @@
-import { useRef } from "preact/hooks";
-
 import { idIn } from "./palette/command.ts";
 import { apiQuery, SelectFilter, TextFilter } from "./filters.tsx";
 import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
-import { useInterval } from "./live.ts";
 import { type Route, writeRoute } from "./route.ts";
 import { Text, words } from "./text.tsx";
 import { TimeFilter, useTimeRange } from "./time-filter.tsx";
@@ -27,11 +24,9 @@ const groups: Readonly<Record<string, string>> = {
 /** The Audit view, for admins: who did what, and when. */
 export function AuditView({ route }: { readonly route: Route }) {
   const { query } = route;
-  const scroller = useRef<HTMLDivElement>(null);
   const path = `v1/audit?${apiQuery(query, ["action", "actor", "subject"], useTimeRange(query))}`;
-  const list = useList<AuditItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
+  const list = useList<AuditItem>(path, pollIntervalMs);
   const actors = [...new Set(list.items?.map(({ actor }) => actor))].toSorted();
-  useInterval(list.refresh, pollIntervalMs);
   return (
     <Split
       title="Audit"
@@ -61,7 +56,6 @@ export function AuditView({ route }: { readonly route: Route }) {
         <ListPane
           what={["audit entry", "audit entries"]}
           list={list}
-          scroller={scroller}
           open={null}
           query={query}
           head={["Action", "Subject", "Detail", "By", "When"]}

@@ -9,7 +9,6 @@ interface Parts<Item extends Listed> {
   /** The items' name: singular and plural. */
   readonly what: readonly [string, string];
   readonly list: List<Item>;
-  readonly scroller: { current: HTMLDivElement | null };
   /** Renders an item. May depend only on the item, on whether it is `open` and on `query`. */
   readonly row: (item: Item) => ComponentChildren;
   /** The id of the open item. */
@@ -24,13 +23,13 @@ interface Parts<Item extends Listed> {
 export function ListPane<Item extends Listed>({
   what,
   list,
-  scroller,
   row,
   open,
   query,
   empty,
   head,
 }: Parts<Item>) {
+  const { scroller } = list;
   const end = useRef<HTMLDivElement>(null);
   const count = list.items?.length ?? 0;
   useEffect(() => {

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
 import { type ApiError, callApi } from "./api.ts";
+import { useInterval } from "./live.ts";
 import { toApiError } from "./load.ts";
 import type { Page } from "./wire.ts";
 
@@ -11,6 +12,8 @@ export interface Listed {
 }
 
 export interface List<Item extends Listed> {
+  /** The element that scrolls the list. */
+  readonly scroller: { current: HTMLDivElement | null };
   /** Newest first; null until the first page is loaded. */
   readonly items: readonly Item[] | null;
   /** Number of new items that are held back while the list is scrolled down, so that nothing moves. */
@@ -24,7 +27,7 @@ export interface List<Item extends Listed> {
   readonly error: ApiError | null;
   /** Loads the next older page. */
   readonly loadOlder: () => void;
-  /** Loads new items, and shows them at once if `isAtTop()`. */
+  /** Loads new items, and shows them at once unless the list is scrolled down. */
   readonly refresh: () => void;
   /** Shows the items that are held back. */
   readonly show: () => void;
@@ -36,25 +39,26 @@ const maxNewPages = 4;
 /** A longer list is reset the next time it is refreshed at the top. */
 const maxItems = 2_000;
 
-/** Follows a paginated list of the API and adds new items at the top. `path` includes the filters. */
-export function useList<Item extends Listed>(path: string, isAtTop: () => boolean): List<Item> {
+/** A list that is scrolled down by less than this, in pixels, is at its top. */
+const topPixels = 8;
+
+/**
+ * Follows a paginated list of the API, looking for new items every `pollIntervalMs`, and adds them at the top.
+ * `path` includes the filters.
+ */
+export function useList<Item extends Listed>(path: string, pollIntervalMs: number): List<Item> {
   const [, render] = useReducer((count: number, by: number) => count + by, 0);
-  const top = useRef(isAtTop);
-  top.current = isAtTop;
-  const store = useMemo(
-    () =>
-      listStore<Item>(
-        path,
-        () => top.current(),
-        () => render(1),
-      ),
-    [path],
-  );
+  const scroller = useRef<HTMLDivElement>(null);
+  const store = useMemo(() => {
+    const isAtTop = () => (scroller.current?.scrollTop ?? 0) < topPixels;
+    return listStore<Item>(path, isAtTop, () => render(1));
+  }, [path]);
   useEffect(() => {
     store.refresh();
     return () => store.close();
   }, [store]);
-  return store.read();
+  useInterval(store.refresh, pollIntervalMs);
+  return { ...store.read(), scroller };
 }
 
 function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, changed: () => void) {
@@ -154,7 +158,7 @@ function listStore<Item extends Listed>(path: string, isAtTop: () => boolean, ch
   return {
     refresh,
     close: () => closed.abort(),
-    read: (): List<Item> => ({
+    read: (): Omit<List<Item>, "scroller"> => ({
       items: isLoaded ? items.filter(({ id }) => !held.has(id)) : null,
       held: held.size + missed,
       isHeldMore: missed > 0,

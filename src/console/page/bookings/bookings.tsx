@@ -1,11 +1,8 @@
-import { useRef } from "preact/hooks";
-
 import { BookingMark } from "./booking-mark.tsx";
 import { BookingPane } from "./booking-pane.tsx";
 import { TextFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { useInterval } from "../live.ts";
 import { type Route, writeRoute } from "../route.ts";
 import { money, Text } from "../text.tsx";
 import { Time, TimeLeft } from "../time.tsx";
@@ -17,11 +14,9 @@ const pollIntervalMs = 10_000;
 /** The Bookings view: search for a booking and see its history. */
 export function Bookings({ route }: { readonly route: Route }) {
   const { id, query } = route;
-  const scroller = useRef<HTMLDivElement>(null);
   const q = (query.get("q") ?? "").trim();
   const path = `v1/api/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
-  const list = useList<BookingItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
-  useInterval(list.refresh, pollIntervalMs);
+  const list = useList<BookingItem>(path, pollIntervalMs);
 
   return (
     <Split
@@ -42,7 +37,6 @@ export function Bookings({ route }: { readonly route: Route }) {
         <ListPane
           what={["booking", "bookings"]}
           list={list}
-          scroller={scroller}
           open={id}
           query={query}
           head={["Status", "Booking", "Flight", "Departs", "Seats", "Price", "Booked"]}

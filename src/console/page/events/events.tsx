@@ -6,7 +6,7 @@ import { EventPane } from "./event-pane.tsx";
 import { apiQuery, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { useInterval, useLive } from "../live.ts";
+import { useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { type Route, writeRoute } from "../route.ts";
 import { Text, words } from "../text.tsx";
@@ -21,7 +21,6 @@ const pollIntervalMs = 5_000;
 /** The Events view: all events, updated live. */
 export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
-  const scroller = useRef<HTMLDivElement>(null);
   const filters = apiQuery(
     query,
     ["provider", "type", "status", "delivery"],
@@ -32,10 +31,9 @@ export function Events({ route }: { readonly route: Route }) {
     ],
   );
   const path = `v1/events?${filters}`;
-  const list = useList<EventItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
+  const list = useList<EventItem>(path, pollIntervalMs);
   const { news } = useLive();
   useEffect(() => void (news > 0 && list.refresh()), [news]);
-  useInterval(list.refresh, pollIntervalMs);
   const types = useKnownTypes(list.items, query.size > 0);
 
   return (
@@ -87,7 +85,6 @@ export function Events({ route }: { readonly route: Route }) {
         <ListPane
           what={["event", "events"]}
           list={list}
-          scroller={scroller}
           open={id}
           query={query}
           head={["Delivery", "Event", "Provider", "Type", "Received"]}

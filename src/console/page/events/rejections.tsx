@@ -1,9 +1,6 @@
-import { useRef } from "preact/hooks";
-
 import { apiQuery, ProviderFilter, SelectFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { useInterval } from "../live.ts";
 import { RejectionPane } from "./rejection-pane.tsx";
 import { type Route, writeRoute } from "../route.ts";
 import { counted, Text, words } from "../text.tsx";
@@ -32,10 +29,8 @@ const reasons: Readonly<Record<RejectionItem["reason"], true>> = {
 /** The Rejected view: deliveries that failed verification, and why. */
 export function Rejections({ route }: { readonly route: Route }) {
   const { id, query } = route;
-  const scroller = useRef<HTMLDivElement>(null);
   const path = `v1/rejections?${apiQuery(query, ["provider", "reason"], useTimeRange(query))}`;
-  const list = useList<RejectionItem>(path, () => (scroller.current?.scrollTop ?? 0) < 8);
-  useInterval(list.refresh, pollIntervalMs);
+  const list = useList<RejectionItem>(path, pollIntervalMs);
 
   return (
     <Split
@@ -59,7 +54,6 @@ export function Rejections({ route }: { readonly route: Route }) {
         <ListPane
           what={["rejected delivery", "rejected deliveries"]}
           list={list}
-          scroller={scroller}
           open={id}
           query={query}
           head={["Reason", "Provider", "Address", "Size", "Received"]}

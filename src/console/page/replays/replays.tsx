@@ -1,8 +1,5 @@
-import { useRef } from "preact/hooks";
-
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { useInterval } from "../live.ts";
 import { ReplayForm } from "./replay-form.tsx";
 import { ReplayPane } from "./replay-pane.tsx";
 import { doneOf, filtersText, ReplayStatus } from "./replay-parts.tsx";
@@ -19,9 +16,7 @@ const close = writeRoute("replays");
 /** The Replays view: what was replayed in bulk and, beside it, a new or an open replay. */
 export function Replays({ route }: { readonly route: Route }) {
   const { id } = route;
-  const scroller = useRef<HTMLDivElement>(null);
-  const list = useList<Replay>("v1/replays", () => (scroller.current?.scrollTop ?? 0) < 8);
-  useInterval(list.refresh, pollIntervalMs);
+  const list = useList<Replay>("v1/replays", pollIntervalMs);
   return (
     <Split
       title="Replays"
@@ -35,7 +30,6 @@ export function Replays({ route }: { readonly route: Route }) {
         <ListPane
           what={["replay", "replays"]}
           list={list}
-          scroller={scroller}
           open={id}
           query={noQuery}
           head={["Status", "Events", "Progress", "By", "Started"]}
