@@ -70,13 +70,8 @@ async function events(options: EventsOptions, env: NodeJS.ProcessEnv): Promise<v
   if (printed === 0) console.error("No events found.");
 }
 
-function parametersOf({
-  limit,
-  json: _,
-  url: __,
-  key,
-  ...filters
-}: EventsOptions): Readonly<Record<string, string>> {
+function parametersOf(options: EventsOptions): Readonly<Record<string, string>> {
+  const { limit, json: _, url: __, key, ...filters } = options;
   return {
     include: "delivery",
     limit: String(Math.min(limit, pageSize)),

@@ -19,11 +19,11 @@ import type { Storage } from "./storage.ts";
 import type { Definitions, TablesOf } from "./table.ts";
 
 /** A list that is searched by words. The table of `select` is the full-text index. */
-interface SearchedList<
-  Defined extends Definitions,
+interface SearchedList<Defined extends Definitions, Item, Filter extends string> extends List<
+  Defined,
   Item,
-  Filter extends string,
-> extends List<Defined, Item, Filter> {
+  Filter
+> {
   readonly index: (tables: TablesOf<Defined>) => Table & Record<"rowid", Column>;
   /** The positions of all items of the index, in a table where they are the primary key. */
   readonly positions: (tables: TablesOf<Defined>) => Column;

@@ -21,7 +21,7 @@ function startTask(firstDelayMs?: number | null) {
     signals,
     rounds: () => signals.length,
     /** Ends the running round, and waits until the task has noticed. */
-    async end(delayMs: number | null) {
+    end: async (delayMs: number | null) => {
       end(delayMs);
       await Bun.sleep(0);
     },

@@ -100,7 +100,7 @@ export function keepDelivering(server: Pick<RunningServer, "url">, workers: numb
     refused,
     statuses,
     /** Returns the keys of all deliveries, sorted. */
-    async end(): Promise<readonly string[]> {
+    end: async (): Promise<readonly string[]> => {
       isOver = true;
       await loading;
       return Array.from({ length: last }, (_, n) => keyOf(n + 1)).toSorted();

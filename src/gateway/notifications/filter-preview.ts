@@ -1,4 +1,4 @@
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 
 import { type Context, requireOperator } from "../../base/context.ts";
 import { bodyReader } from "../../base/validation.ts";
@@ -14,7 +14,6 @@ export const filterPreviewInputSchema = Type.Object(
   { filter: filterSchema },
   { $id: "FilterPreviewInput", description: "The filter to try." },
 );
-type FilterPreviewInput = Static<typeof filterPreviewInputSchema>;
 
 const readInput = bodyReader(filterPreviewInputSchema, "validation-failed");
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { codeOf } from "../../../src/cli/errors.ts";
+import { errorCode } from "../../../src/base/errors.ts";
 import { testSecret, until } from "../../support/app.ts";
 import { mountedDisk, run, whyNoMount } from "../../support/disk.ts";
 import { deliverTo } from "../../support/load.ts";
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === "win32")("a log that no process reads", () 
             text += buffer.toString("utf8", 0, size);
           }
         } catch (error) {
-          if (codeOf(error) !== "EAGAIN") throw error;
+          if (errorCode(error) !== "EAGAIN") throw error;
         }
         return text;
       },

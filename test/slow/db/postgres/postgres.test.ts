@@ -5,7 +5,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import { eventById } from "../../../../src/gateway/event.sql.ts";
 import { eventsByKeys, insertEvent } from "../../../../src/gateway/events/events.sql.ts";
 import { tableOf } from "../../../../src/db/postgres/tables.ts";
-import { schema, tables } from "../../../../src/schema/schema.ts";
+import { tables } from "../../../../src/schema/schema.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { storageSuite } from "../../../db/storage-suite.ts";
 import { eventRow } from "../../../support/rows.ts";
@@ -14,7 +14,7 @@ import { sharedDatabase } from "./shared-database.ts";
 
 const shared = sharedDatabase();
 
-storageSuite("postgres", shared.openEmpty, 5);
+storageSuite("postgres", () => shared.openEmpty(), 5);
 
 describe("postgres: schema", () => {
   test("has the columns of the definitions, and compares text byte by byte", async () => {
