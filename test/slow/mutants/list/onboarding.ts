@@ -88,8 +88,8 @@ export const onboarding: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/signatures/key-store.ts",
-        "keep(group.confirmed, name, cached, maxKeys);",
-        "keep(group.fetched, name, cached, maxKeys);",
+        "setNewest(group.confirmed, name, cached, maxKeys);",
+        "setNewest(group.fetched, name, cached, maxKeys);",
       ],
     ],
     noticedBy: [

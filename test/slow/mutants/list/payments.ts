@@ -140,7 +140,13 @@ export const payments: readonly Mutant[] = [
   {
     name: "refund-of-any-provider",
     breaks: "a refund counts only for a payment of its own provider",
-    changes: [["src/booking/booking-state.ts", "paid?.provider === notice.provider &&", ""]],
+    changes: [
+      [
+        "src/booking/booking-state.ts",
+        "paid?.provider === notice.provider &&",
+        "paid !== undefined &&",
+      ],
+    ],
     noticedBy: [
       "test/booking/bookings/payment-providers.test.ts",
       "without ids of payments neither pays nor refunds for another provider",
