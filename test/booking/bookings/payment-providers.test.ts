@@ -127,6 +127,22 @@ describe("a provider of a file", () => {
     });
   });
 
+  test("does not take a payment of another provider with the same id for its own", async () => {
+    const { app, deliver } = await startBank(bank);
+    const booking = await hold(app);
+    const { body } = sample("payment_processor", "payment_intent.succeeded", app.clock);
+    const object = { id: "p_1", amount_received: 49_950, currency: "usd", metadata: { booking } };
+    await app.deliver("payment_processor", JSON.stringify({ ...body, data: { object } }));
+    const order = { id: "p_1", note: booking };
+    const value = { amount: "499.50", currency: "USD" };
+    expect(await deliver({ kind: "transfer.received", order, value })).toBe(
+      `no effect: ${booking} was paid before`,
+    );
+    expect(await read(app, booking)).toMatchObject({
+      payments: [{ status: "confirmed" }, { status: "surplus" }],
+    });
+  });
+
   test("without ids of payments pays for bookings and refunds them", async () => {
     const { app, deliver } = await startBank(bank.replace("  id: /order/id\n", ""));
     const booking = await hold(app);

@@ -139,7 +139,7 @@ export const payments: readonly Mutant[] = [
   },
   {
     name: "refund-of-any-provider",
-    breaks: "a refund counts only for a payment of its own provider",
+    breaks: "a payment or refund counts only for a payment of its own provider",
     changes: [
       [
         "src/booking/booking-state.ts",
@@ -149,7 +149,7 @@ export const payments: readonly Mutant[] = [
     ],
     noticedBy: [
       "test/booking/bookings/payment-providers.test.ts",
-      "without ids of payments neither pays nor refunds for another provider",
+      "does not take a payment of another provider with the same id for its own",
     ],
   },
   {
