@@ -13,10 +13,15 @@ export function encodeCursor(item: { readonly createdAt: Date; readonly id: Item
 /**
  * Decodes a cursor. The alphabet, length, keys, types and time format are checked strictly. Clients may build
  * their own cursors: white space and key order in the JSON do not matter, and `id` is optional.
- * `idPrefix` is the prefix of the list's ids. Throws `invalid-cursor`, also for a cursor from another list.
+ * `idPrefix` is the prefix of the list's ids; empty if they have none. Throws `invalid-cursor`, also for a cursor from another list.
  */
 export function decodeCursor(text: string, idPrefix: string): Position {
-  return decode(text, (id): id is string => typeof id === "string" && id.startsWith(idPrefix));
+  return decode(text, (id): id is string => typeof id === "string" && prefixOf(id) === idPrefix);
+}
+
+/** `evt_` of `evt_1`; empty for an id without a prefix, such as a user's. */
+function prefixOf(id: string): string {
+  return id.slice(0, id.indexOf("_") + 1);
 }
 
 /** Like `decodeCursor`, for a list whose ids are positive integers. */

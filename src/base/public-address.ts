@@ -2,6 +2,8 @@ import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
 import { errorCode } from "./errors.ts";
 
+import { plainFetch } from "./plain-fetch.ts";
+
 /** An address that Skyhook must not send to. The message says why, and what to do. */
 export class AddressError extends Error {
   override readonly name = "AddressError";
@@ -108,8 +110,8 @@ function hostOf({ hostname }: URL): string {
 }
 
 /**
- * Fetches a URL from the first of these addresses that accepts a connection. Host and certificate are those of
- * the URL.
+ * Fetches a URL from the first of these addresses that accepts a connection, as `plainFetch` does. Host and certificate
+ * are those of the URL.
  */
 export async function fetchFrom(
   [address, ...others]: Addresses,
@@ -121,7 +123,7 @@ export async function fetchFrom(
   const headers = new Headers(init.headers);
   headers.set("host", url.host);
   try {
-    return await fetch(pinned, {
+    return await plainFetch(pinned, {
       ...init,
       headers,
       ...(address !== url.hostname && { tls: { serverName: url.hostname } }),

@@ -16,8 +16,8 @@ const maxErrors = 20;
 
 /**
  * Makes a reader that checks bodies against `schema`, which the API documents show too. `rules` checks what a
- * schema cannot express, and must accept any value as the body. The reader throws one `AppError` that lists
- * all errors: `invalid-body` if any JSON type is wrong, otherwise `ruleCode`.
+ * schema cannot express, and must accept any value as the body. The reader returns the members that the schema names. It throws
+ * one `AppError` that lists all errors: `invalid-body` if any JSON type is wrong, otherwise `ruleCode`.
  */
 export function bodyReader<Schema extends TSchema, Args extends readonly unknown[] = []>(
   schema: Schema,
@@ -34,8 +34,21 @@ export function bodyReader<Schema extends TSchema, Args extends readonly unknown
     const error = appErrorOf([...errors, ...broken], ruleCode);
     if (error !== null) throw error;
     if (!matches) throw new Error("The schema rejects the body without an error");
-    return body;
+    return withoutUnknown(schema, body);
   };
+}
+
+/** The members of the body that the schema names: others may have the names of fields that callers cannot set. */
+function withoutUnknown<Schema extends TSchema>(
+  schema: Schema,
+  body: Static<Schema>,
+): Static<Schema> {
+  const properties: unknown = schema["properties"];
+  const isObject = typeof properties === "object" && properties !== null;
+  if (!isObject || typeof body !== "object" || body === null) return body;
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(properties, name));
+  // Guarantee: an object that matches the schema also matches it without members that the schema does not name.
+  return Object.fromEntries(known) as Static<Schema>;
 }
 
 function appErrorOf(

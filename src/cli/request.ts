@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { errorCode } from "../base/errors.ts";
+import { plainFetch } from "../base/plain-fetch.ts";
 import { responseText } from "../base/response-text.ts";
 import { isObject, printable } from "../gateway/providers/payload.ts";
 
@@ -33,7 +34,12 @@ export async function request(
 ): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const response = await fetch(url, { ...init, signal, redirect: "manual", keepalive: false });
+    const response = await plainFetch(url, {
+      ...init,
+      signal,
+      redirect: "manual",
+      keepalive: false,
+    });
     const { status, ok, headers } = response;
     const text = await responseText(response, maxBytes);
     return { status, ok, location: headers.get("location"), text, json: jsonObject(text) };

@@ -8,7 +8,6 @@ import {
   baseUrl,
   databaseUrl,
   githubHook,
-  flag,
   integer,
   oneOf,
   origins,
@@ -166,8 +165,8 @@ export const settings = {
   destinationsAllowPrivate: setting(
     "DESTINATIONS_ALLOW_PRIVATE",
     "false",
-    "Whether destinations may be private addresses and use http, as in an own network",
-    flag,
+    "Whether destinations of operators may be private addresses and use http, as in an own network; `everyone`: those of users too",
+    oneOf("false", "true", "everyone"),
   ),
   holdMinutes: setting(
     "HOLD_MINUTES",

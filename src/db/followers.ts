@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { ownTurns } from "../base/own-turn.ts";
 
 /** A table that is read in the order of its commits. */
 export interface Followed<Entry> {
@@ -36,6 +37,7 @@ export function followers<Entry extends { readonly seq: number }>(
 ): Followers<Entry> {
   /** The functions that wake the followers. */
   const sleeping = new Set<() => void>();
+  const ownTurn = ownTurns();
   let wakeDue = false;
   let closed = false;
 
@@ -72,7 +74,8 @@ export function followers<Entry extends { readonly seq: number }>(
             seq = entry.seq;
             yield entry;
           }
-          if (entries.length < pageSize) await changed.promise;
+          // Entries that a follower skips would otherwise be read without a pause, however many there are.
+          await (entries.length < pageSize ? changed.promise : ownTurn());
         }
       } catch (error) {
         // A read that fails because of the stop is not an error.

@@ -1,3 +1,5 @@
+import { ownTurns } from "../base/own-turn.ts";
+
 import type { Source, Window } from "./paginate.ts";
 import { inOrder } from "./search.ts";
 
@@ -8,6 +10,8 @@ interface Dated {
 
 /** Items read at once from a list: a page far down the merged list does not read that far in each. */
 const batchSize = 200;
+/** Other requests run between two reads, and after so many merged items: a page far down many lists takes long. */
+const ownTurn = ownTurns();
 
 /** Several lists without a common item as one list. */
 export function merged<Item extends Dated>(sources: readonly Source<Item>[]): Source<Item> {
@@ -26,6 +30,7 @@ export function merged<Item extends Dated>(sources: readonly Source<Item>[]): So
         const item = first?.item();
         if (first === null || item === undefined) break;
         items.push(item);
+        if (items.length % batchSize === 0) await ownTurn();
         await first.advance();
       }
       return items.slice(offset);
@@ -56,6 +61,7 @@ function headOf<Item extends Dated>(
   const head: Head<Item> = {
     item: () => items[index],
     async fill() {
+      await ownTurn();
       items = await source.read({ order, from: items.at(-1) ?? from, offset: 0, limit });
       index = 0;
     },

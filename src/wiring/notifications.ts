@@ -65,12 +65,12 @@ export async function notificationServices(
 ) {
   const { config, storage, clock, log, metrics, makeId, keys } = platform;
   const now = () => clock.now();
-  const rules = { allowsPrivate: config.destinationsAllowPrivate };
+  const { destinationsAllowPrivate: privateAllowed } = config;
   const known = targets({
     storage,
     log,
     clock,
-    rules,
+    privateAllowed,
     resolve: systemResolve,
     keys: () => keys,
   });
@@ -94,7 +94,7 @@ export async function notificationServices(
     storage,
     clock,
     makeId,
-    rules,
+    privateAllowed,
     keys: () => keys,
     hashKeys,
     audit,

@@ -31,6 +31,13 @@ describe("a cursor", () => {
     expect(position).toEqual({ createdAt: new Date(time), id: null });
   });
 
+  test("of a list whose ids have a prefix is not one of a list whose ids have none", () => {
+    const cursor = encode({ createdAt: time, id: "evt_1" });
+    expect(() => decodeCursor(cursor, "")).toThrow("invalid-cursor");
+    const own = encode({ createdAt: time, id: "019a9c5e-7a3b-7c1d-9e2f-1a2b3c4d5e6f" });
+    expect(decodeCursor(own, "").id).toBe("019a9c5e-7a3b-7c1d-9e2f-1a2b3c4d5e6f");
+  });
+
   test.each([
     ["nothing", ""],
     ["not base64url", "a b"],

@@ -76,3 +76,23 @@ test("a page far down merged lists reads little more than the items before it", 
   );
   expect(reads.items).toBeLessThanOrEqual(10_000 + 50 * 200);
 });
+
+test("other work runs between the reads of merged lists", async () => {
+  const one = Array.from({ length: 2_000 }, (_, n) => ({ createdAt: new Date(n), id: `a${n}` }));
+  const lists = ["b", "c", "d"].map((letter) =>
+    listOf(one.map((item) => ({ ...item, id: `${letter}${item.id}` }))),
+  );
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const window = { order: "newest-first", from: null, offset: 4_000, limit: 100 } as const;
+  const page = await merged(lists).read(window);
+  isOver = true;
+  expect(page).toHaveLength(100);
+  // 200 items for each read.
+  expect(turns).toBeGreaterThanOrEqual(4_000 / 200);
+});

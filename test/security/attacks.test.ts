@@ -62,6 +62,38 @@ describe("fields that clients must not set", () => {
     expect(await seatsLeft(app, id)).toBe(9);
   });
 
+  test("of a destination are ignored: owner, state, id, times and secrets [API3-7]", async () => {
+    const path = "/v1/destinations";
+    const forged = {
+      id: "dst_00000000000000000000000000000000",
+      ownerId: null,
+      address: "https://example.org/…",
+      state: "broken",
+      createdAt: "2000-01-01T00:00:00.000Z",
+      updatedAt: 1,
+      failures: "many",
+      openUntil: 1,
+      sealed: "x",
+      before: 1,
+    };
+    const input = { name: "mine", format: "json", url: "https://example.com/hook" };
+    const { secret: _, ...made } = await json(
+      await app.as("user", path, post({ ...input, ...forged })),
+    );
+    expect(made).toMatchObject({ ownerId: "test-user", state: "active", failures: 0 });
+    const one = `${path}/${String(made["id"])}`;
+    for (const [field, value] of Object.entries(forged)) {
+      const request = { ...post({ [field]: value }), method: "PATCH" };
+      const changed = await json(await app.as("user", one, request));
+      expect(changed).toEqual({ ...made, updatedAt: changed["updatedAt"] });
+    }
+    const { updatedAt: __, ...rest } = made;
+    expect(await json(await app.as("admin", path))).toMatchObject({ data: [rest] });
+    expect(await json(await app.as("operator", `${path}?owner=operators`))).toMatchObject({
+      data: [],
+    });
+  });
+
   test("filters do not reveal bookings of other users [API1-4]", async () => {
     const { id } = await addFlight(app);
     await app.as("user", bookings, post(bookingBody(id)), "victim");

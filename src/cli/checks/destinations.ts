@@ -6,7 +6,7 @@ import type { KeyRing } from "../../base/sealing.ts";
 import type { Config, Environment } from "../../config/config.ts";
 import type { Storage } from "../../db/storage.ts";
 import { operatorGateway, type StoredDestination } from "../../gateway/destination.ts";
-import { publicAddressesOf } from "../../gateway/destinations/address.ts";
+import { publicAddressesOf, rulesFor } from "../../gateway/destinations/address.ts";
 import { openSecrets } from "../../gateway/destinations/destination-secrets.ts";
 import { allDestinations } from "../../gateway/destinations/destinations.sql.ts";
 import { mailboxOf } from "../../gateway/destinations/mail.ts";
@@ -76,7 +76,10 @@ async function unreachable(
   keys: KeyRing,
 ): Promise<string | null> {
   const { address } = openSecrets(keys, destination);
-  const allowsPrivate = config.destinationsAllowPrivate || destination.id === operatorGateway.id;
+  const { allowsPrivate } =
+    destination.id === operatorGateway.id
+      ? { allowsPrivate: true }
+      : rulesFor(config.destinationsAllowPrivate, destination.ownerId);
   try {
     const { url, port } = serverOf(destination, address, allowsPrivate);
     const addresses = allowsPrivate

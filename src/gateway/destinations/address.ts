@@ -10,9 +10,17 @@ import {
 const lowestPort = 1_024;
 const maxUrlCharacters = 2_000;
 
-/** What destinations may be. `allowsPrivate`: http, and private addresses, such as in an own network. */
+/** What a destination may be. `allowsPrivate`: http, and private addresses, such as in an own network. */
 export interface AddressRules {
   readonly allowsPrivate: boolean;
+}
+
+/** Whose destinations may have private addresses: nobody's, the operators', or also those of users. */
+export type PrivateAllowed = "false" | "true" | "everyone";
+
+/** Users must not reach the network of the server only because operators do. `ownerId`: null for the operators. */
+export function rulesFor(allowed: PrivateAllowed, ownerId: string | null): AddressRules {
+  return { allowsPrivate: allowed === "everyone" || (allowed === "true" && ownerId === null) };
 }
 
 /**

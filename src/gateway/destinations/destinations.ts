@@ -23,7 +23,7 @@ import {
   type StoredDestination,
 } from "../destination.ts";
 
-import type { AddressRules } from "./address.ts";
+import { type PrivateAllowed, rulesFor } from "./address.ts";
 import {
   type DestinationSecrets,
   keptSecrets,
@@ -89,7 +89,7 @@ interface Parts {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly makeId: MakeId;
-  readonly rules: AddressRules;
+  readonly privateAllowed: PrivateAllowed;
   readonly keys: () => KeyRing;
   /** Keys for the hashes of requests, because requests hold secrets. */
   readonly hashKeys: () => KeyRing;
@@ -159,7 +159,7 @@ export function destinations(parts: Parts): Destinations {
     async create(ctx, body, idempotencyKey = null) {
       const input = readDestination(body);
       const ownerId = isAdmin(ctx) ? null : ctx.actor.id;
-      validate(input, parts.rules, ownerId);
+      validate(input, rulesFor(parts.privateAllowed, ownerId), ownerId);
       const now = new Date(clock.now());
       const { actor } = ctx;
       const keyed = idempotencyKey && {
@@ -218,7 +218,7 @@ export function destinations(parts: Parts): Destinations {
       const given = next.format === "pagerduty" ? (secret ?? kept.secret) : (secret ?? null);
       validate(
         { ...next, url, ...(given !== null && { secret: given }) },
-        stored.id === operatorGateway.id ? null : parts.rules,
+        stored.id === operatorGateway.id ? null : rulesFor(parts.privateAllowed, stored.ownerId),
         stored.ownerId,
       );
       const isOurs = signedFormats.includes(next.format);

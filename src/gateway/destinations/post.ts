@@ -1,7 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { errorCode } from "../../base/errors.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import { type Addresses, AddressError, fetchFrom } from "../../base/public-address.ts";
 import { retryAfterMs } from "../../base/retry-after.ts";
+import { printable } from "../providers/payload.ts";
 
 /** The content of one POST. */
 export interface PostRequest {
@@ -88,17 +90,19 @@ function send(
     headers: { "user-agent": "Skyhook", ...headers },
     body,
   };
-  return addresses === null ? fetch(url, init) : fetchFrom(addresses, url, init);
+  return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
 }
 
-/** The first bytes of a response on one line. Does not read the rest. */
+/** The first bytes of a response on one line; empty if they are compressed. Does not read the rest. */
 async function excerptOf(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
+  const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
+  if (!isPlain) await response.body?.cancel();
+  const reader = isPlain ? response.body?.getReader() : undefined;
   if (reader === undefined) return "";
   const { value } = await reader.read();
   await reader.cancel();
   const text = new TextDecoder().decode(value?.subarray(0, maxExcerptBytes));
-  return text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  return printable(text.replaceAll(/\s+/gu, " ")) ?? "";
 }
 
 /** Why a request failed. The URL may hold a secret, which the runtime repeats in some messages. */

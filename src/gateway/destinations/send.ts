@@ -4,8 +4,15 @@ import type { Resolve } from "../../base/public-address.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
 import type { Event } from "../event.ts";
+import { printable } from "../providers/payload.ts";
 
-import { type AddressRules, destinationUrl, publicAddressesOf } from "./address.ts";
+import {
+  type AddressRules,
+  destinationUrl,
+  type PrivateAllowed,
+  publicAddressesOf,
+  rulesFor,
+} from "./address.ts";
 import type { DestinationSecrets } from "./destination-secrets.ts";
 import { email } from "./formats/email.ts";
 import type { Sendable } from "./formats/format.ts";
@@ -32,6 +39,9 @@ export interface DeliveryTrace {
   readonly attempt: TraceContext;
 }
 
+/** An error may repeat what the destination said. It is stored with each attempt. */
+const maxErrorCharacters = 500;
+
 /** Sends one notification. Never throws. Ends within ten seconds, or when `signal` aborts. */
 export type Send = (
   notification: Sendable,
@@ -42,18 +52,23 @@ export type Send = (
 
 export interface SendParts {
   readonly clock: Clock;
-  readonly rules: AddressRules;
+  readonly privateAllowed: PrivateAllowed;
   readonly resolve: Resolve;
+}
+
+interface RuledParts extends Pick<SendParts, "clock" | "resolve"> {
+  readonly rules: AddressRules;
 }
 
 /** Returns how to send to a destination. */
 export function sender(
   parts: SendParts,
-  { id, format }: Pick<Destination, "id" | "format">,
+  { id, format, ownerId }: Pick<Destination, "id" | "format" | "ownerId">,
   secrets: DestinationSecrets,
 ): Send {
   // The operators' own setting may name a private address.
-  const rules = id === operatorGateway.id ? { allowsPrivate: true } : parts.rules;
+  const rules =
+    id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(parts.privateAllowed, ownerId);
   const deliver =
     format === "email"
       ? sendByMail({ ...parts, rules }, secrets)
@@ -62,14 +77,14 @@ export function sender(
     try {
       return await deliver(notification, event, trace, signal);
     } catch (error) {
-      const reason = errorMessage(error);
+      const reason = printable(errorMessage(error), maxErrorCharacters) ?? "unknown error";
       return { delivered: false, responseStatus: null, error: reason, retryAfterMs: null };
     }
   };
 }
 
 function sendByHttp(
-  { clock, rules, resolve }: SendParts,
+  { clock, rules, resolve }: RuledParts,
   format: (typeof httpFormats)[keyof typeof httpFormats],
   secrets: DestinationSecrets,
 ): Send {
@@ -103,7 +118,7 @@ function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
   return { delivered: false, responseStatus: status, error, retryAfterMs };
 }
 
-function sendByMail({ rules, resolve }: SendParts, { address }: DestinationSecrets): Send {
+function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecrets): Send {
   return async (notification, event, _, signal) => {
     await sendMail(mailboxOf(address, rules), email(notification, event), rules, resolve, signal);
     return { delivered: true, responseStatus: null, error: null, retryAfterMs: null };

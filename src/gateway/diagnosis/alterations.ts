@@ -4,8 +4,8 @@ import { printableJson } from "./printable-json.ts";
 
 /** A common mistake in transit or in configuration, with a function that undoes it. */
 export interface Alteration<Value> extends Explanation {
-  /** The possible original values. Empty if the value cannot be the result of this mistake. */
-  readonly undo: (value: Value) => readonly Value[];
+  /** The possible original values, each made when it is asked for. None if the value cannot be the result of this mistake. */
+  readonly undo: (value: Value) => Iterable<Value>;
 }
 
 /** What editors, shells and proxies do to a body. */
@@ -32,7 +32,10 @@ export const bodyAlterations: readonly Alteration<Uint8Array>[] = [
     cause: "body-reformatted",
     detail:
       "The delivery verifies with the body as compact JSON or formatted differently. A proxy, gateway or parser reformatted it. Forward the raw body.",
-    undo: (bytes) => [compactJson(bytes), ...reprinted(bytes)],
+    *undo(bytes) {
+      yield compactJson(bytes);
+      yield* reprinted(bytes);
+    },
   },
 ];
 
@@ -65,21 +68,22 @@ function edited(edit: (text: string) => readonly string[]): Alteration<Uint8Arra
 }
 
 /** The same JSON as JavaScript, Python and PHP format it. */
-function reprinted(bytes: Uint8Array): readonly Uint8Array[] {
+function* reprinted(bytes: Uint8Array): Generator<Uint8Array, void> {
   const value = printableJson(bytes);
-  if (value === undefined) return [];
+  if (value === undefined) return;
   const compact = JSON.stringify(value);
+  yield Buffer.from(compact);
   // Line breaks in strings are escaped, so these are all between tokens.
   const spaced = JSON.stringify(value, null, 1)
     .replaceAll(/,\n\s*/g, ", ")
     .replaceAll(/\n\s*/g, "");
-  const texts = [compact, spaced, JSON.stringify(value, null, 2), JSON.stringify(value, null, 4)];
-  const all = [
-    ...texts,
-    ...[compact, spaced].map(escaped),
-    escaped(compact).replaceAll("/", "\\/"),
-  ];
-  return all.map((text) => Buffer.from(text));
+  yield Buffer.from(spaced);
+  yield Buffer.from(JSON.stringify(value, null, 2));
+  yield Buffer.from(JSON.stringify(value, null, 4));
+  const ascii = escaped(compact);
+  yield Buffer.from(ascii);
+  yield Buffer.from(escaped(spaced));
+  yield Buffer.from(ascii.replaceAll("/", "\\/"));
 }
 
 /** Replaces non-ASCII characters by `\u` escapes (RFC 8259 section 7). */

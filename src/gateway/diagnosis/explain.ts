@@ -61,9 +61,11 @@ function search(
   { provider: { signature: scheme }, others, keys = noKeys }: Known,
   own: Secrets,
   request: SignedRequest,
-): Explanation | null | Promise<Explanation | null> {
+): Promise<Explanation | null> {
   if (scheme.kind === "hmac") return searchMac(scheme, { own, others }, request);
-  return isTextScheme(scheme) ? searchKey(scheme, verifier(scheme, own, keys), request) : null;
+  return isTextScheme(scheme)
+    ? searchKey(scheme, verifier(scheme, own, keys), request)
+    : Promise.resolve(null);
 }
 
 /** Lists what was tried when nothing makes the delivery verify. */

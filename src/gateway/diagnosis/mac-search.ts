@@ -1,3 +1,4 @@
+import { ownTurns } from "../../base/own-turn.ts";
 import { secretKey } from "../signatures/keys.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
 import { exactText, lookup } from "../signatures/place.ts";
@@ -20,50 +21,74 @@ export interface TriedSecrets {
 
 type Key = string | Uint8Array;
 
+/** A try takes some milliseconds with a large body, which anyone can send: other requests run between two of them. */
+const ownTurn = ownTurns();
+
 /** The first change that makes an HMAC right, or null if none does. */
-export function searchMac(
+export async function searchMac(
   scheme: HmacScheme,
-  { own, others }: TriedSecrets,
-  request: SignedRequest,
-): Explanation | null {
-  const { bytes } = request;
-  const keys = rolesOf(own).flatMap((secret) => keyOf(scheme, secret));
-  const asItIs = right(scheme, request, keys);
+  secrets: TriedSecrets,
+  sent: SignedRequest,
+): Promise<Explanation | null> {
+  const request = withBytes(sent, sent.bytes);
+  const asItIs = right(scheme, request, keysOf(scheme, secrets.own));
   if (asItIs !== null && asItIs.algorithm !== scheme.algorithm) {
     return otherAlgorithm(scheme, asItIs);
   }
   const oddity = asItIs?.oddity ?? null;
   if (oddity !== null) return odd(oddity, scheme, "");
-  const body = bodyAlterations.find(({ undo }) =>
-    undo(bytes).some((altered) => right(scheme, { ...request, bytes: altered }, keys)),
-  );
-  if (body !== undefined) return { cause: body.cause, detail: body.detail };
-  const url = alteredUrls(scheme, request).find((altered) =>
-    right(scheme, { ...request, url: altered }, keys),
-  );
-  if (url !== undefined) return urlChanged(url, request.url);
-  const secret = secretAlterations.find(({ undo }) =>
-    right(
-      scheme,
-      request,
-      rolesOf(own).flatMap((each) => undo(each, (text) => keyOf(scheme, text))),
-    ),
-  );
-  if (secret !== undefined) return { cause: secret.cause, detail: secret.detail };
-  const other = others.find(({ secrets }) =>
-    right(
-      scheme,
-      request,
-      rolesOf(secrets).flatMap((each) => [each, ...keyOf(scheme, each)]),
-    ),
-  );
-  if (other !== undefined) {
-    return {
-      cause: "secret-of-another-provider",
-      detail: `The delivery verifies with the secret of ${other.displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
-    };
+  for (const { altered, keys, explanation } of changes(scheme, secrets, request)) {
+    await ownTurn();
+    if (right(scheme, altered, keys) !== null) return explanation;
   }
   return written(scheme, request);
+}
+
+/** The request with this body, which is parsed once at most, however often it is tried. */
+function withBytes(request: SignedRequest, bytes: Uint8Array): SignedRequest {
+  return { ...request, bytes, payload: payloadReader(bytes) };
+}
+
+/** A change to try. */
+interface Change {
+  readonly altered: SignedRequest;
+  readonly keys: readonly Key[];
+  readonly explanation: Explanation;
+}
+
+function* changes(
+  scheme: HmacScheme,
+  { own, others }: TriedSecrets,
+  request: SignedRequest,
+): Generator<Change, void> {
+  const keys = keysOf(scheme, own);
+  for (const { cause, detail, undo } of bodyAlterations) {
+    for (const bytes of undo(request.bytes)) {
+      yield { altered: withBytes(request, bytes), keys, explanation: { cause, detail } };
+    }
+  }
+  for (const url of alteredUrls(scheme, request)) {
+    yield { altered: { ...request, url }, keys, explanation: urlChanged(url, request.url) };
+  }
+  for (const { cause, detail, undo } of secretAlterations) {
+    const undone = rolesOf(own).flatMap((each) => undo(each, (text) => keyOf(scheme, text)));
+    yield { altered: request, keys: undone, explanation: { cause, detail } };
+  }
+  for (const { displayName, secrets } of others) {
+    const theirs = rolesOf(secrets).flatMap((each) => [each, ...keyOf(scheme, each)]);
+    yield { altered: request, keys: theirs, explanation: ofAnother(displayName) };
+  }
+}
+
+function ofAnother(displayName: string): Explanation {
+  return {
+    cause: "secret-of-another-provider",
+    detail: `The delivery verifies with the secret of ${displayName}: that service posts to the wrong URL, or the two secrets were swapped. Correct the URL or the secrets.`,
+  };
+}
+
+function keysOf(scheme: HmacScheme, secrets: Secrets): readonly Key[] {
+  return rolesOf(secrets).flatMap((secret) => keyOf(scheme, secret));
 }
 
 function rolesOf({ current, previous }: Secrets): readonly string[] {
@@ -88,8 +113,8 @@ function written(scheme: HmacScheme, request: SignedRequest): Explanation | null
     : odd(oddity, scheme, " Decoded, it matches none of the configured secrets either.");
 }
 
-function sourceOf({ headers, url, bytes }: SignedRequest) {
-  return { headers, url, payload: payloadReader(bytes) };
+function sourceOf({ headers, url, bytes, payload = payloadReader(bytes) }: SignedRequest) {
+  return { headers, url, payload };
 }
 
 /**

@@ -22,7 +22,7 @@ export function printableJson(bytes: Uint8Array): unknown {
 /** The nesting depth of objects and arrays in JSON. Ignores brackets in strings. */
 function depthOf(json: string): number {
   let [depth, deepest] = [0, 0];
-  for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
+  for (const [part] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[[{]|[\]}]/gs)) {
     if (part.length > 1) continue;
     depth += part === "[" || part === "{" ? 1 : -1;
     deepest = Math.max(deepest, depth);

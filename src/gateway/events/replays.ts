@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
@@ -85,6 +86,7 @@ const retryAfterSeconds = 10;
 
 export function replays(parts: Parts): Replays {
   const { storage, index, replaying, audit, clock, makeId, wake } = parts;
+  const ownTurn = ownTurns();
 
   async function sourceOf(filters: ReplayFilters) {
     const wanted = filtersOf(filters);
@@ -108,6 +110,8 @@ export function replays(parts: Parts): Replays {
       const [total, events] = [await source.count(), await source.read(window)];
       const differing: ReplayDifference[] = [];
       for (const event of events) {
+        // Its body may be large.
+        await ownTurn();
         const changes = changesBetween(event, await replaying.renormalised(event));
         const { id, provider, type } = event;
         if (changes.length > 0) differing.push({ id, provider, type, changes });

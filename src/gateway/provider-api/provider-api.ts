@@ -1,6 +1,7 @@
 import { type Clock, pause } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 import { version } from "../../base/version.ts";
 import { isObject, printable, textAt } from "../providers/payload.ts";
@@ -110,7 +111,7 @@ export function providerApi({ apiUrl, token }: ApiAccess, options: Options): Pro
     url.search = new URLSearchParams(query).toString();
     const tooLate = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await fetch(url, {
+      const response = await plainFetch(url, {
         method,
         redirect: "manual",
         keepalive: false,

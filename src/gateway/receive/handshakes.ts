@@ -1,4 +1,5 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Delivery } from "../delivery.ts";
 import type { Handshake, HandshakeAnswer } from "../providers/handshake.ts";
@@ -7,7 +8,6 @@ import type { Registered } from "../providers/registry.ts";
 import { sameText } from "../signatures/constant-time.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 import { verifier } from "../signatures/signature.ts";
-import { payloadReader } from "../signatures/payload-reader.ts";
 import type { PlaceSource } from "../signatures/place.ts";
 
 /**
@@ -26,24 +26,27 @@ type RequestHead = Pick<Delivery, "method" | "url" | "headers">;
 
 /** Whether a request without a body is a handshake. */
 export function isHandshake(provider: Provider, request: RequestHead): boolean {
-  const nothing = new Uint8Array();
+  const nothing = () => undefined;
   return (["signed", "unsigned"] as const).some(
     (kind) => handshakeOf(provider, request, nothing, kind) !== null,
   );
 }
 
-/** The handshake that a request is, of those that the service signs or of those that it does not. */
+/**
+ * The handshake that a request is, of those that the service signs or of those that it does not. `payload`: parses the body when it is
+ * first called.
+ */
 export function handshakeOf(
   { handshakes = [] }: Provider,
   { method, url, headers }: RequestHead,
-  bytes: Uint8Array,
+  payload: PlaceSource["payload"],
   kind: "signed" | "unsigned",
 ): Greeting | null {
   const candidates = handshakes.filter(
     (each) => each.method === method && each.isSigned === (kind === "signed"),
   );
   if (candidates.length === 0) return null;
-  const source = { headers, url, payload: payloadReader(bytes) };
+  const source = { headers, url, payload };
   const handshake = candidates.find(({ matches }) => matches(source));
   return handshake === undefined ? null : { handshake, source };
 }
@@ -132,7 +135,7 @@ async function confirm({
   if (!isPinned) throw new AppError("bad-request", "The URL to confirm is not the service's");
   try {
     const signal = AbortSignal.timeout(confirmTimeoutMs);
-    const response = await fetch(parsed, { redirect: "error", signal });
+    const response = await plainFetch(parsed, { redirect: "error", signal });
     await response.body?.cancel();
     if (!response.ok) throw new Error(`The response has the status ${response.status}`);
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError, isServerError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import type { Verdict } from "../delivery-count.ts";
@@ -23,11 +24,13 @@ import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret } from "../providers/interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
 import type { Provider } from "../providers/provider.ts";
+import { readsPayload } from "../signatures/scheme.ts";
 import { reasonFor } from "../diagnosis/rejection-advice.ts";
 import type { Rejections } from "../diagnosis/rejections.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
+import { payloadReader } from "../signatures/payload-reader.ts";
 import { storeDelivery } from "./store-delivery.ts";
-import type { Verification, Verified } from "../signatures/verification.ts";
+import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
 export interface ReceiveParts {
@@ -60,6 +63,7 @@ export type Receive = (delivery: Delivery) => Promise<Acknowledgement | Handshak
  */
 export function receiver(parts: ReceiveParts): Receive {
   const { registry, clock, metrics, tally, latency, tracer } = parts;
+  const ownTurn = ownTurns();
 
   async function receive(delivery: Delivery): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
@@ -67,12 +71,16 @@ export function receiver(parts: ReceiveParts): Receive {
     requireMethod(registered.provider, delivery);
     requireFewFailures(parts, delivery);
     const bytes = await readDelivery(parts, registered.provider, delivery);
-    const unsigned = handshakeOf(registered.provider, delivery, bytes, "unsigned");
+    if (isSlowToParse(registered.provider, bytes)) await ownTurn();
+    // Again: others in a burst may have failed meanwhile.
+    requireFewFailures(parts, delivery);
+    const payload = payloadReader(bytes);
+    const unsigned = handshakeOf(registered.provider, delivery, payload, "unsigned");
     if (unsigned !== null) return greet(parts, registered, delivery, unsigned);
     const verified = await inSpan(tracer, "webhook verify", {}, () =>
-      verifyDelivery(parts, registered, delivery, { bytes, receivedAtMs }),
+      verifyDelivery(parts, registered, delivery, { bytes, payload, receivedAtMs }),
     );
-    const signed = handshakeOf(registered.provider, delivery, bytes, "signed");
+    const signed = handshakeOf(registered.provider, delivery, payload, "signed");
     if (signed !== null) return greet(parts, registered, delivery, signed);
     const normalised = interpret(registered.provider, verified, (name) =>
       delivery.headers.get(name),
@@ -154,6 +162,14 @@ function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): v
   if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
 }
 
+/** Parsing a megabyte of JSON can take 100 ms, so that others wait for it. */
+const quickBytes = 64 * 1024;
+
+/** Whether the body is parsed before it is verified, and is large: anyone can send many of them at once. */
+function isSlowToParse({ signature, handshakes = [] }: Provider, bytes: Uint8Array): boolean {
+  return bytes.length > quickBytes && (handshakes.length > 0 || readsPayload(signature));
+}
+
 async function readDelivery(
   { rejections }: ReceiveParts,
   { id, maxBodyBytes }: Provider,
@@ -183,7 +199,11 @@ async function verifyDelivery(
   { limiter, rejections, tally, log }: ReceiveParts,
   { provider, verify, fingerprints }: Registered,
   delivery: Delivery,
-  { bytes, receivedAtMs }: { readonly bytes: Uint8Array; readonly receivedAtMs: number },
+  {
+    bytes,
+    payload,
+    receivedAtMs,
+  }: Pick<Required<SignedRequest>, "bytes" | "payload" | "receivedAtMs">,
 ): Promise<Verified> {
   const { method, url, headers, address, requestId } = delivery;
   if (verify === null) {
@@ -192,7 +212,7 @@ async function verifyDelivery(
   }
   let result: Verification;
   try {
-    const verdict = verify({ method, url, headers, bytes, receivedAtMs });
+    const verdict = verify({ method, url, headers, bytes, payload, receivedAtMs });
     // Awaited only if a key is fetched: an await would delay every other delivery by a turn.
     result = verdict instanceof Promise ? await verdict : verdict;
   } catch (error) {

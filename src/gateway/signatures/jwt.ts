@@ -36,7 +36,7 @@ export function jwtVerifier(
   const readToken = tokenReader(scheme);
   const findSecret = scheme.secretAt === undefined ? null : lookup(scheme.secretAt);
   return async (request) => {
-    const source = { ...request, payload: payloadReader(request.bytes) };
+    const source = { ...request, payload: request.payload ?? payloadReader(request.bytes) };
     const token = await readToken(source, request.bytes);
     if ("rejection" in token) return token;
     let rejection: SignatureRejection = "wrong-signature";

@@ -4,6 +4,7 @@ import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
 import { fetchedKey } from "./fetched-key.ts";
@@ -185,7 +186,7 @@ async function responseOf({ post }: KeySource, { url, kid, secret }: WantedKey):
       : JSON.stringify(
           Object.fromEntries(Object.entries(post).map(([name, text]) => [name, filled(text)])),
         );
-  const response = await fetch(url, {
+  const response = await plainFetch(url, {
     redirect: "error",
     signal: AbortSignal.timeout(timeoutMs),
     ...(body !== null && {

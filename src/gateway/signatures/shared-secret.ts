@@ -35,8 +35,8 @@ export function tokenVerifier(
 
 function secretReader({ from, prefix = "" }: SharedSecretScheme): ReadSecret {
   const find = lookup(from);
-  return ({ headers, url, bytes }) => {
-    const value = find({ headers, url, payload: payloadReader(bytes) });
+  return ({ headers, url, bytes, payload = payloadReader(bytes) }) => {
+    const value = find({ headers, url, payload });
     if (value === undefined) return { rejection: "missing-signature" };
     const text = exactText(value) ?? "";
     if (!text.startsWith(prefix) || text === prefix) return { rejection: "malformed-signature" };

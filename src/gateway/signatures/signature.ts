@@ -96,8 +96,8 @@ function textVerifier(
   return (request) => check(request, sourceOf(request), keys);
 }
 
-function sourceOf({ headers, url, bytes }: SignedRequest): PlaceSource {
-  return { headers, url, payload: payloadReader(bytes) };
+function sourceOf({ headers, url, bytes, payload }: SignedRequest): PlaceSource {
+  return { headers, url, payload: payload ?? payloadReader(bytes) };
 }
 
 /** Verifies with a key that the service publishes. Synchronous while the key is cached. */

@@ -39,6 +39,8 @@ export interface SignedRequest {
   readonly url: string;
   readonly headers: Headers;
   readonly bytes: Uint8Array;
+  /** Parses `bytes`, if the caller needs the payload too, so that they are parsed once. Default: `payloadReader`. */
+  readonly payload?: () => unknown;
   /** Time of receipt, in milliseconds since the epoch. */
   readonly receivedAtMs: number;
 }

@@ -3,6 +3,7 @@ import { createRemoteJWKSet, customFetch, errors, jwtVerify } from "jose";
 import type { Clock } from "../../base/clock.ts";
 import type { Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
 import {
@@ -63,7 +64,7 @@ export function jwksVerifier(
  * aborts the download of the body.
  */
 async function fetchKeys(url: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(url, init);
+  const response = await plainFetch(url, init);
   const text = await responseText(response, maxResponseBytes);
   // jose rejects anything that is not JSON or not a key set.
   if (countKeys(text) > maxKeys) throw new Error(`The response has more than ${maxKeys} keys`);

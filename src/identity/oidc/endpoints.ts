@@ -2,6 +2,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 
 import type { Clock } from "../../base/clock.ts";
 import { isLoopback } from "../../base/loopback.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
 import {
   AddressError,
   type Addresses,
@@ -63,7 +64,7 @@ export function issuerFetch(issuer: URL, clock: Clock, resolve: Resolve) {
       // Looking up a name cannot be aborted.
       const addresses = await Promise.race([addressesOf(url), ended.promise]);
       const response = await (addresses === null
-        ? fetch(url, all)
+        ? plainFetch(url, all)
         : fetchFrom(addresses, url, all));
       return await limited(response);
     } finally {

@@ -78,7 +78,8 @@ export function createBuilder() {
       },
       beforeArgOptions: { description: "Only items before this cursor. Use with `last`." },
       nodeQueryOptions: {
-        description: "The object with a global id; null if it does not exist or you cannot access it.",
+        description:
+          "The object with a global id; null if it does not exist or you cannot access it.",
         args: { id: { description: "A global id from a field `id`." } },
         resolve(_, { id }, _ctx, { schema }, resolveNode) {
           requireNodeType(schema, id.typename);

@@ -12,7 +12,7 @@ import { addFlight, bookingBody, post } from "../../support/flights.ts";
 const ends = endsAfterEach();
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });
+  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone", ...env });
   ends.push(() => app.stop());
   return app;
 }
@@ -224,6 +224,20 @@ describe("a destination", () => {
       code: "validation-failed",
       extras: { errors: [{ pointer }] },
     });
+  });
+
+  test("of a user has a public address, also where those of operators may be private", async () => {
+    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const { destinations } = app.services;
+    const { url } = receiver();
+    await destinations.create(admin, input("a", url));
+    const ada = as("user", "ada");
+    const refused = { code: "validation-failed", extras: { errors: [{ pointer: "/url" }] } };
+    expect(await failure(destinations.create(ada, input("b", url)))).toMatchObject(refused);
+    const { made } = await destinations.create(ada, input("b", "https://example.com/"));
+    for (const ctx of [ada, admin]) {
+      expect(await failure(destinations.update(ctx, made.id, { url }))).toMatchObject(refused);
+    }
   });
 
   test("is refused under a name that is taken", async () => {

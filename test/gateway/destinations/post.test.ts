@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { poster, PostError } from "../../../src/gateway/destinations/post.ts";
@@ -48,6 +49,26 @@ test("does not follow redirects", async () => {
   });
   const { status } = await toLoopback(new URL(`http://a.invalid:${server.port}/`), request, never);
   expect({ status, followed }).toEqual({ status: 307, followed: false });
+});
+
+test("does not decompress the answer", async () => {
+  const bomb = Uint8Array.from(zstdCompressSync(Buffer.alloc(2 ** 20, "A")));
+  let asked: string | null = null;
+  await using server = serving(({ headers }) => {
+    asked = headers.get("accept-encoding");
+    return new Response(bomb, { status: 500, headers: { "content-encoding": "zstd" } });
+  });
+  const url = new URL(`http://a.invalid:${server.port}/`);
+  expect((await toLoopback(url, request, never)).excerpt).toBe("");
+  expect(String(asked)).toBe("identity");
+});
+
+test("shows an answer without characters that change the line", async () => {
+  await using server = serving(
+    () => new Response("a\u202eb\u2028c\u0007d \r\n e", { status: 500 }),
+  );
+  const url = new URL(`http://a.invalid:${server.port}/`);
+  expect((await toLoopback(url, request, never)).excerpt).toBe("a b c d e");
 });
 
 test("gives up after ten seconds, also while resolving or while the answer drips", async () => {

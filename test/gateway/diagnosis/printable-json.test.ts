@@ -19,9 +19,10 @@ describe("prettyJson", () => {
     expect(JSON.parse(pretty(text) ?? "")).toEqual(JSON.parse(text));
   });
 
-  test("rejects an unterminated string with many quotes in bounded time", () => {
+  test("rejects an unterminated string with many quotes in bounded time", async () => {
     const body = `"${'\\"'.repeat(131_000)}`;
-    expect(cpuMsOf(() => expect(pretty(body)).toBeNull())).toBeLessThan(400);
+    const spent = await cpuMsOf(() => expect(pretty(body)).toBeNull());
+    expect(spent).toBeLessThan(400);
   });
 
   test.each(["", "{", "text", "\u0000"])("returns null for %p, which is not JSON", (text) => {

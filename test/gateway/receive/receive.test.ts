@@ -374,6 +374,27 @@ describe("the failure limiter", () => {
     expect(responses.filter(({ status }) => status === 429)).toHaveLength(80);
   });
 
+  test("returns 429 for a body that arrives after the address was blocked", async () => {
+    app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
+    const send = Promise.withResolvers<void>();
+    const began = Promise.withResolvers<void>();
+    const body = new ReadableStream({
+      async pull(controller) {
+        began.resolve();
+        await send.promise;
+        controller.enqueue(Buffer.from(task(1)));
+        controller.close();
+      },
+    });
+    const headers = { "x-forwarded-for": "192.0.2.1" };
+    const request = signed("task_tracker", task(1), app.clock, { headers });
+    const late = app.fetch("/webhooks/task_tracker", { ...request, body });
+    await began.promise;
+    for (let count = 1; count <= 20; count += 1) await wrong("192.0.2.1");
+    send.resolve();
+    expect((await late).status).toBe(429);
+  });
+
   test("does not count unknown providers, wrong methods and unreadable bodies", async () => {
     app = await startApp({ TRUSTED_PROXY_HOPS: "1" });
     const headers = { "x-forwarded-for": "192.0.2.1" };

@@ -1,3 +1,4 @@
+import { answerAttacks } from "./attacks/answers.ts";
 import type { Attack } from "./attacks/attack.ts";
 import { bodyAttacks } from "./attacks/bodies.ts";
 import { cacheAttacks } from "./attacks/caches.ts";
@@ -5,6 +6,7 @@ import { framingAttacks } from "./attacks/framings.ts";
 import { graphqlAttacks } from "./attacks/graphql.ts";
 import { logAttacks } from "./attacks/logs.ts";
 import { pageAttacks } from "./attacks/pages.ts";
+import { providerAttacks } from "./attacks/providers.ts";
 import { socketAttacks } from "./attacks/sockets.ts";
 import { textAttacks } from "./attacks/texts.ts";
 
@@ -17,5 +19,7 @@ export const attacks: readonly Attack[] = [
   ...textAttacks,
   ...bodyAttacks,
   ...pageAttacks,
+  ...answerAttacks,
+  ...providerAttacks,
   ...logAttacks,
 ];

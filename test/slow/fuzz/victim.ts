@@ -39,6 +39,8 @@ export type Stdout = "/dev/null" | "/dev/full" | "unread pipe";
 
 const hangMs = 5_000;
 const startTimeoutMs = 30_000;
+/** Lets the destinations of attacks be on this machine. */
+const open = { DESTINATIONS_ALLOW_PRIVATE: "everyone" };
 const main = join(import.meta.dir, "../../../src/main.ts");
 
 /** `source`: another main.ts than ours. */
@@ -60,7 +62,13 @@ export async function victims(source: string = main): Promise<Victims> {
       const log = pipe === null ? stdout : join(cwd, "log");
       const child = Bun.spawn(["sh", "-c", 'exec "$@" >"$0"', log, ...program, "serve"], {
         cwd,
-        env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: `${port}`, ...settings },
+        env: {
+          PATH: process.env["PATH"] ?? "",
+          HOST: "127.0.0.1",
+          PORT: `${port}`,
+          ...settings,
+          ...open,
+        },
         stdin: "ignore",
         stdout: "ignore",
         stderr: Bun.file(errors),

@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 
 import { FileError } from "../../../base/file-error.ts";
 
+import { printable } from "../payload.ts";
 import { type LineError, located } from "./located.ts";
 import { problemsOf, type ValueProblem } from "./schema-errors.ts";
 
@@ -35,11 +36,15 @@ export function checkedFile<Schema extends TSchema>(
   return { value: content.value as Static<Schema>, requireNone };
 }
 
+/** An error can repeat a value of the file. */
+const maxMessageLength = 500;
+
 function errorOf(name: string, errors: readonly LineError[]): FileError {
   const sorted = errors.toSorted((one, other) => one.line - other.line);
   return new FileError(
     ...sorted.map(
-      ({ line, message }) => `${name}:${line}: ${message.replaceAll(/\s*\n\s*/g, " ")}`,
+      ({ line, message }) =>
+        `${name}:${line}: ${printable(message, maxMessageLength) ?? "invalid"}`,
     ),
   );
 }

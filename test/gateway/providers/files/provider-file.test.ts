@@ -75,6 +75,42 @@ describe("a provider file", () => {
   });
 
   test.each([
+    ["keys", "k: 1\n".repeat(20_000)],
+    ["commas", `[${",".repeat(200_000)}]`],
+    ["open brackets", "[".repeat(200_000)],
+    ["entries", "- a\n".repeat(20_000)],
+  ])("with too many %s is not parsed", (_, text) => {
+    expect(messagesOf(text)).toEqual([
+      "slack.yaml:1: The file has too many keys and values: shorten it",
+    ]);
+  });
+
+  test("with values nested too deeply says where", () => {
+    const nested = (levels: number) => `body: ${"[".repeat(levels)}1${"]".repeat(levels)}`;
+    const sample = (levels: number) =>
+      slack.replace(/^samples:\n/m, `samples:\n  deep: { ${nested(levels)} }\n`);
+    expect(messagesOf(sample(29))).toEqual([]);
+    const [first] = messagesOf(sample(30));
+    expect(first).toMatch(/^slack\.yaml:\d+: The value has more than 32 levels$/);
+    expect(messagesOf(`a: ${"{a: ".repeat(3_000)}${"}".repeat(3_000)}`)).not.toBeEmpty();
+  });
+
+  test("repeats no long value in an error", () => {
+    const long = "x".repeat(1_000);
+    const aliases = Array(90).fill("*a").join(", ");
+    const messages = messagesOf(
+      slack.replace("severity: warning", `title: &a ${long}\n    severity: [${aliases}]`),
+    );
+    expect(messages.join()).toContain("channel_archive.severity must be one of");
+    for (const message of messages) expect(message.length).toBeLessThan(600);
+  });
+
+  test("lists at most 20 errors of its syntax", () => {
+    expect(messagesOf(`[${",".repeat(1_000)}]`)).toHaveLength(20);
+    expect(messagesOf("a: 1\n".repeat(1_000))).toHaveLength(20);
+  });
+
+  test.each([
     ["POST", "json: { a: '{/crc | hmacSha256Hex}' }"],
     ["GET", "text: '{query.crc | hmacSha256Base64}'"],
     ["GET", "{ text: ok, headers: { x-crc: '{query.crc | hmacSha256Hex}' } }"],

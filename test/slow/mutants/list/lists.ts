@@ -61,7 +61,7 @@ export const lists: readonly Mutant[] = [
     changes: [
       [
         "src/base/cursor.ts",
-        `typeof id === "string" && id.startsWith(idPrefix)`,
+        `typeof id === "string" && prefixOf(id) === idPrefix`,
         `typeof id === "string" && typeof idPrefix === "string"`,
       ],
     ],

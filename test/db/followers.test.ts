@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+
+import { systemClock } from "../../src/base/clock.ts";
+import { followers } from "../../src/db/followers.ts";
+
+const newest = 2_000;
+
+/** A table whose rows are read at once, as from SQLite. */
+const table = {
+  newestSeq: async () => newest,
+  read: async ({ seq, until, limit }: { seq: number; until: number; limit: number }) =>
+    Array.from({ length: Math.min(limit, until - seq) }, (_, index) => ({ seq: seq + index + 1 })),
+};
+
+test("other work runs between the pages that a follower reads, also if it skips them all [API4-21]", async () => {
+  const following = followers(table, systemClock, () => {});
+  let turns = 0;
+  let isOver = false;
+  const count = () => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  let read = 0;
+  for await (const _ of following.follow(0, new AbortController().signal)) {
+    read += 1;
+    if (read === newest) break;
+  }
+  isOver = true;
+  expect(turns).toBeGreaterThanOrEqual(newest / 100 - 1);
+});
