@@ -38,7 +38,8 @@ export interface AuditEntry {
   readonly createdAt: Date;
   /** The caller: the id of a user or client. */
   readonly actor: string;
-  readonly action: AuditAction;
+  /** One of `auditActions`, or one of a newer version: during an upgrade, instances of both share the database. */
+  readonly action: string;
   /** What it was done to, such as a destination's name or an event's id. */
   readonly subject: string;
   /** What changed, in a few words; null if the action says it. */

@@ -13,7 +13,6 @@ import {
   prefixedId,
   schemaOf,
   text,
-  word,
 } from "../../web/rest/schema.ts";
 import { servePage } from "../../web/rest/serve.ts";
 
@@ -25,7 +24,7 @@ const auditPageSchema = pageOf(
     id: prefixedId<AuditEntry["id"]>("aud_", { description: "The entry's id." }),
     createdAt: instant({ description: "When it was done." }),
     actor: text("The id of the user or client who did it."),
-    action: word(auditActions, { description: "What was done." }),
+    action: text("What was done. Newer versions may add actions.", ...auditActions),
     subject: text("What it was done to.", "deploys"),
     detail: nullable(text("What changed; null if the action says it.")),
   }),

@@ -156,6 +156,28 @@ test("the total of a filtered audit list reads the entries that match, not the w
   }
 });
 
+test("shows an action of a newer version as stored", async () => {
+  const app = await startApp();
+  try {
+    const { storage } = app.services;
+    const entry: AuditEntry = {
+      id: `aud_${"0".repeat(32)}`,
+      createdAt: new Date(app.clock.now()),
+      actor: "root",
+      action: "flight.renamed",
+      subject: "1",
+      detail: null,
+    };
+    await storage.atomically(write(insertAudit, entry));
+    for (const query of ["", "?actor=root", "?subject=1&action=*"]) {
+      const [found] = await listed(app, `/v1/audit${query}`, "admin");
+      expect(found).toEqual({ ...entry, createdAt: entry.createdAt.toISOString() });
+    }
+  } finally {
+    await app.stop();
+  }
+});
+
 test("the audit list says who read the body of an event or of a rejected delivery", async () => {
   const app = await startApp({ EVENT_RETENTION_DAYS: "10", BODY_RETENTION_DAYS: "10" });
   try {

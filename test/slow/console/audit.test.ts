@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
+import { write } from "../../../src/db/statement.ts";
+import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
+import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { json } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
@@ -58,6 +61,23 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows(".empty", "No entries match these filters");
     await browser.click("form.filters a");
     await browser.until("document.querySelectorAll('li .audit-entry').length >= 5");
+  });
+
+  test("shows an action of a newer version", async () => {
+    const { storage } = server.app.services;
+    const entry: AuditEntry = {
+      id: `aud_${"f".repeat(32)}`,
+      createdAt: new Date(),
+      actor: "newer",
+      action: "flight.gate_changed",
+      subject: "7",
+      detail: null,
+    };
+    await storage.atomically(write(insertAudit, entry));
+    await go("#/audit?actor=newer");
+    await browser.shows("li .audit-entry .title", "Flight gate changed");
+    await go("#/audit");
+    await browser.until("document.querySelectorAll('li .audit-entry').length >= 6");
   });
 
   test("leads to the list from Health where the navigation has no room for it", async () => {
