@@ -4,9 +4,15 @@ import { AppError } from "./errors.ts";
 export const roles = ["user", "operator", "admin"] as const;
 export type Role = (typeof roles)[number];
 
+/** The longest `sub` of a token, by OpenID Connect Core 1.0, section 2. */
+export const maxSubjectLength = 255;
+/** Precedes the `sub` of a user who signed in by OpenID Connect, to keep it apart from the ids of users and clients. */
+export const openIdPrefix = "oidc:";
+export const maxActorIdLength = openIdPrefix.length + maxSubjectLength;
+
 /** The authenticated caller. */
 export interface Actor {
-  /** The token's `sub`: the id of a user or a client. */
+  /** The token's `sub`: the id of a user or a client. At most `maxActorIdLength` characters. */
   readonly id: string;
   readonly roles: readonly Role[];
 }

@@ -1,3 +1,4 @@
+import { maxActorIdLength } from "../../base/context.ts";
 import { decodeCursor } from "../../base/cursor.ts";
 import type { NotificationTypes } from "../../gateway/notifications/notifications.graphql.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
@@ -196,7 +197,10 @@ export function bookingsGraphql(
         },
         resolve: (_, { userId, q, ...args }, { signedIn }) => {
           const ctx = signedIn();
-          const filters = { userId: checkedFilter("userId", userId), q: searchText(q) };
+          const filters = {
+            userId: checkedFilter("userId", userId, maxActorIdLength),
+            q: searchText(q),
+          };
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "bk_"),

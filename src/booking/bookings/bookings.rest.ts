@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 
+import { maxActorIdLength } from "../../base/context.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
@@ -69,7 +70,7 @@ export const bookingsRest = (
         const ctx = await authenticated(exchange);
         return servePage(exchange, "bk_", (page, query) =>
           bookings.list(ctx, page, {
-            userId: textFilter(query, "userId"),
+            userId: textFilter(query, "userId", maxActorIdLength),
             q: searchText(single(query, "q")),
           }),
         );

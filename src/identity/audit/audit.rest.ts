@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
+import { maxActorIdLength } from "../../base/context.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
@@ -47,7 +48,7 @@ function filtersOf(query: URLSearchParams): AuditFilters {
   return {
     ...timeRange(query),
     actions: actionsIn(query),
-    actor: textFilter(query, "actor"),
+    actor: textFilter(query, "actor", maxActorIdLength),
     subject: textFilter(query, "subject"),
   };
 }

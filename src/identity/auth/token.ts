@@ -1,7 +1,7 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, roles, type Session, type Verify } from "../../base/context.ts";
+import { type Actor, maxSubjectLength, roles, type Session, type Verify } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 
 /** Issues and verifies access tokens: JWTs in the OAuth 2.0 profile (RFC 9068). */
@@ -61,6 +61,8 @@ export function sessionOf(claims: unknown): Session | null {
   if (typeof claims !== "object" || claims === null) return null;
   const { sub, exp, roles: granted = [] }: Claims = claims;
   if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
+  // PostgreSQL stores no NUL, and indexes no text of several kilobytes.
+  if (sub.length > maxSubjectLength || /\p{Cc}/u.test(sub)) return null;
   if (!Array.isArray(granted)) return null;
   // Includes the skew, as `verify` does. A feed that ended at `exp` would reconnect with the same token, which is
   // still accepted, and end again at once, for 30 s.

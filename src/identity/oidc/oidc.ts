@@ -1,5 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Actor } from "../../base/context.ts";
+import { type Actor, maxSubjectLength, openIdPrefix } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Resolve } from "../../base/public-address.ts";
 import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
@@ -17,8 +17,6 @@ export const attemptSeconds = 600;
 /** How long a used sign-in is remembered after it expires: an instance whose clock is behind still accepts it. */
 const usedKeptMs = 600_000;
 const maxCookieLength = 4_096;
-/** By OpenID Connect Core 1.0, section 2. */
-const maxSubjectLength = 255;
 const maxNameLength = 200;
 
 /** A sign-in that has begun. The browser keeps it, sealed, in a cookie. */
@@ -90,8 +88,7 @@ export function oidc({ settings, rolesClaim, storage, clock, log, ...parts }: Pa
     }
     const roles = rolesIn(claims, rolesClaim);
     if (roles.includes("operator") || roles.includes("admin")) {
-      // The prefix keeps it apart from the ids of users and clients.
-      return { id: `oidc:${sub}`, roles };
+      return { id: `${openIdPrefix}${sub}`, roles };
     }
     const detail = `You are signed in at ${issuer.host} as ${nameIn(claims)}, but have no role for the console. Ask an administrator of ${issuer.host} for operator or admin in the claim ${rolesClaim}.`;
     throw new AppError("insufficient-scope", detail);

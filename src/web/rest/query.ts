@@ -20,16 +20,27 @@ export function single(query: URLSearchParams, name: string): string | undefined
   return values[0];
 }
 
+const maxFilterLength = 200;
+
 /** The value of a text filter; undefined if it is missing. */
-export function textFilter(query: URLSearchParams, name: string): string | undefined {
-  return checkedFilter(name, single(query, name));
+export function textFilter(
+  query: URLSearchParams,
+  name: string,
+  maxLength = maxFilterLength,
+): string | undefined {
+  return checkedFilter(name, single(query, name), maxLength);
 }
 
 /** Like `textFilter`, for a value from elsewhere than a query string. */
-export function checkedFilter(name: string, value: string | null | undefined): string | undefined {
+export function checkedFilter(
+  name: string,
+  value: string | null | undefined,
+  maxLength = maxFilterLength,
+): string | undefined {
   if (value === undefined || value === null) return undefined;
-  if (value === "" || value.length > 200)
-    throw invalidParameter(name, "Must be 1 to 200 characters");
+  if (value === "" || value.length > maxLength) {
+    throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
+  }
   return value;
 }
 

@@ -128,6 +128,17 @@ describe("a token from an identity provider", () => {
     expect(provider.fetches).toBe(2);
   });
 
+  test("with a subject of 255 characters is accepted, and its audit entries are found", async () => {
+    const actor = "s".repeat(255);
+    const admin = await token("k1", "ES256", { sub: actor, roles: ["admin"] });
+    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+    await ask(admin, `/v1/events/${String(id)}`);
+    const entries = await json(await ask(admin, `/v1/audit?actor=${actor}`));
+    expect(entries["data"]).toMatchObject([{ action: "event.revealed", actor }]);
+    const ownBookings = await ask(admin, `/v1/api/bookings?userId=${actor}`);
+    expect(ownBookings.status).toBe(200);
+  });
+
   test("without roles is accepted where no role is required", async () => {
     const plain = await token("k1", "ES256", { roles: undefined });
     expect((await ask(plain, "/v1/users")).status).toBe(200);
@@ -154,6 +165,8 @@ describe("a token from an identity provider", () => {
       () => token("k1", "ES256", { nbf: Math.floor(app.clock.now() / 1_000) + 60 }),
     ],
     ["without a subject", () => token("k1", "ES256", { sub: undefined })],
+    ["with a subject of 256 characters", () => token("k1", "ES256", { sub: "s".repeat(256) })],
+    ["with a subject that PostgreSQL cannot store", () => token("k1", "ES256", { sub: "a\0b" })],
     [
       "signed with an unknown key",
       async () => token("k9", "ES256", {}, {}, (await generateKeyPair("ES256")).privateKey),

@@ -182,6 +182,16 @@ describe("sign-in by OpenID Connect", () => {
   });
 
   const past = () => Math.floor(app.clock.now() / 1_000) - 60;
+  test("records a subject of 255 characters, which the audit list finds", async () => {
+    const sub = "s".repeat(255);
+    issuer.claims = { roles: ["admin"], sub };
+    expect((await finish(await begun())).status).toBe(302);
+    const entries = await listed(app, `/v1/audit?actor=oidc:${sub}`, "admin");
+    expect(entries).toMatchObject([{ action: "session.opened", actor: `oidc:${sub}` }]);
+    const longer = await app.as("admin", `/v1/audit?actor=oidc:${sub}s`);
+    expect(await json(longer)).toMatchObject({ status: 400, code: "invalid-parameter" });
+  });
+
   test.each<readonly [string, () => FakeIssuer["claims"]]>([
     ["another nonce", () => ({ nonce: "other" })],
     ["no nonce", () => ({ nonce: undefined })],
