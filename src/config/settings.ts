@@ -210,5 +210,11 @@ export const settings = {
     "Days until raw bodies are deleted, of rejected deliveries too; replays need them",
     integer(1, 36_500),
   ),
+  auditRetentionDays: setting(
+    "AUDIT_RETENTION_DAYS",
+    "400",
+    "Days until entries of the audit list are deleted: sign-ins, bodies that were read, changes",
+    integer(1, 36_500),
+  ),
   ...telemetrySettings,
 } as const;

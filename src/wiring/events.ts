@@ -40,7 +40,11 @@ export function eventServices(platform: Platform, parts: Parts) {
   const { registry, audit, outbox, eventFeed, targets } = parts;
   const pruning = pruner(
     storage,
-    { eventDays: config.eventRetentionDays, bodyDays: config.bodyRetentionDays },
+    {
+      eventDays: config.eventRetentionDays,
+      bodyDays: config.bodyRetentionDays,
+      auditDays: config.auditRetentionDays,
+    },
     clock,
     log,
   );

@@ -15,8 +15,7 @@ import {
 import { deleteDeliveriesOf } from "../notifications/deliveries.sql.ts";
 import { deleteReplayFailures } from "../events/replays.sql.ts";
 import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
-import { deleteReveals } from "../../identity/audit/audit.sql.ts";
-import { revealActions } from "../../identity/audit/audit-entry.ts";
+import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
 import { deleteOldCounts } from "../statistics/statistics.sql.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
@@ -25,6 +24,7 @@ import type { Storage } from "../../db/storage.ts";
 export interface Retention {
   readonly eventDays: number;
   readonly bodyDays: number;
+  readonly auditDays: number;
 }
 
 /** Stops after the current batch. */
@@ -42,14 +42,14 @@ const jumpMs = 3_600_000;
 const afterJumpMs = 3_600_000;
 
 /**
- * Deletes expired data: bodies, events with their notifications and attempts, who read bodies, why events could
- * not be replayed, idempotency keys and delivery counts. Keeps events with undelivered or dead notifications. After the clock jumps forward,
- * everything looks expired, so nothing is deleted for an hour. Of rejected deliveries it deletes only the
- * bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
+ * Deletes expired data: bodies, events with their notifications and attempts, audit entries, why events could
+ * not be replayed, idempotency keys and delivery counts. Keeps events with undelivered or dead notifications. After
+ * the clock jumps forward, everything looks expired, so nothing is deleted for an hour. Of rejected deliveries it
+ * deletes only the bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
  */
 export function pruner(
   storage: Storage,
-  { eventDays, bodyDays }: Retention,
+  { eventDays, bodyDays, auditDays }: Retention,
   clock: Clock,
   log: Log,
 ): Pruner {
@@ -69,9 +69,7 @@ export function pruner(
       inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
       deleteEvents(now),
       inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
-      ...revealActions.map((action) =>
-        inBatches((limit) => write(deleteReveals, { action, until: expiredUntil(now), limit })),
-      ),
+      inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
       inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
       deleteCounts(now),
     ]);
@@ -81,8 +79,9 @@ export function pruner(
     }
   }
 
-  const bodiesUntil = (now: number) => new Date(now - bodyDays * dayMs);
-  const expiredUntil = (now: number) => new Date(now - eventDays * dayMs);
+  const daysBefore = (now: number, days: number) => new Date(now - days * dayMs);
+  const bodiesUntil = (now: number) => daysBefore(now, bodyDays);
+  const expiredUntil = (now: number) => daysBefore(now, eventDays);
 
   async function deleteBodies(now: number): Promise<void> {
     const until = bodiesUntil(now);

@@ -1,12 +1,9 @@
 import { defineTable } from "../../db/table.ts";
 
-/** Who read the exact bytes of a delivery. Kept for as long as events are. */
-export const revealActions = ["event.revealed", "rejection.revealed"] as const;
-export type RevealAction = (typeof revealActions)[number];
-
 /** What operators do that others need to know of. */
 export const auditActions = [
-  ...revealActions,
+  "event.revealed",
+  "rejection.revealed",
   "destination.created",
   "destination.updated",
   "destination.paused",
@@ -32,7 +29,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who did what, and when. Holds no secrets and no personal data. */
+/** Who did what, and when. Kept for AUDIT_RETENTION_DAYS. Holds no secrets and no personal data. */
 export interface AuditEntry {
   readonly id: `aud_${string}`;
   readonly createdAt: Date;

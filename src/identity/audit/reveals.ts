@@ -4,7 +4,10 @@ import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 import type { Audit } from "./audit.ts";
-import type { RevealAction } from "./audit-entry.ts";
+import type { AuditAction } from "./audit-entry.ts";
+
+/** Who read the exact bytes of a delivery. */
+type RevealAction = Extract<AuditAction, `${string}.revealed`>;
 
 /** Records who reads the exact bytes of deliveries. */
 export interface Reveals {

@@ -1,7 +1,13 @@
 import { jwt } from "@elysiajs/jwt";
 
 import type { Clock } from "../../base/clock.ts";
-import { type Actor, maxSubjectLength, roles, type Session, type Verify } from "../../base/context.ts";
+import {
+  type Actor,
+  maxSubjectLength,
+  roles,
+  type Session,
+  type Verify,
+} from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 
 /** Issues and verifies access tokens: JWTs in the OAuth 2.0 profile (RFC 9068). */

@@ -9,6 +9,8 @@ import {
 } from "../../../src/gateway/notifications/notifications.sql.ts";
 import { operatorGateway } from "../../../src/gateway/destination.ts";
 import { write } from "../../../src/db/statement.ts";
+import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
+import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
@@ -106,6 +108,42 @@ describe("retention", () => {
       app.clock.advance(minuteMs);
       return (await ids()).length === 0;
     });
+  });
+
+  /** Stores an entry of some days ago, by an actor that none of the other requests has. */
+  async function audited(number: number, daysAgo: number, action: string) {
+    const entry: AuditEntry = {
+      id: `aud_${String(number).padStart(32, "0")}`,
+      createdAt: new Date(app.clock.now() - daysAgo * dayMs),
+      actor: "ada",
+      action,
+      subject: "any",
+      detail: null,
+    };
+    await app.services.storage.atomically(write(insertAudit, entry));
+  }
+  const auditList = async () =>
+    (await listed(app, "/v1/audit?actor=ada&limit=100", "admin")).map(({ action }) => action);
+
+  test("deletes audit entries after 400 days, whatever was done", async () => {
+    app = await startApp();
+    await audited(1, 401, "session.opened");
+    await audited(2, 401, "event.revealed");
+    await audited(3, 401, "flight.renamed by a newer version");
+    await audited(4, 399, "session.closed");
+    await audited(5, 399, "event.revealed");
+    app.clock.advance(minuteMs);
+    await until(async () => (await auditList()).length === 2);
+    expect(await auditList()).toEqual(["event.revealed", "session.closed"]);
+  });
+
+  test("deletes many audit entries in batches, after AUDIT_RETENTION_DAYS", async () => {
+    app = await startApp({ AUDIT_RETENTION_DAYS: "1" });
+    for (let number = 0; number < 250; number += 1) await audited(number, 2, "session.opened");
+    await audited(999, 0, "session.closed");
+    app.clock.advance(minuteMs);
+    await until(async () => (await auditList()).length === 1);
+    expect(await auditList()).toEqual(["session.closed"]);
   });
 
   test("keeps idempotency keys for a day", async () => {

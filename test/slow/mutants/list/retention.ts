@@ -30,6 +30,18 @@ export const retention: readonly Mutant[] = [
     noticedBy: ["test/gateway/retention/retention.test.ts", "keeps idempotency keys for a day"],
   },
   {
+    name: "audit-deleted-with-events",
+    breaks: "the audit list is kept for its own time",
+    changes: [
+      [
+        "src/gateway/retention/pruner.ts",
+        "until: daysBefore(now, auditDays)",
+        "until: expiredUntil(now)",
+      ],
+    ],
+    noticedBy: ["test/gateway/retention/retention.test.ts", "after 400 days, whatever was done"],
+  },
+  {
     name: "deleted-after-a-clock-jump",
     breaks: "a clock that jumps forward deletes nothing for an hour",
     changes: [
