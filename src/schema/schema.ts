@@ -36,6 +36,7 @@ import sessionsPostgres from "./postgres/0013_sessions_and_mutes.sql" with { typ
 import replaysPostgres from "./postgres/0014_replays.sql" with { type: "text" };
 import auditFiltersPostgres from "./postgres/0015_audit_filters.sql" with { type: "text" };
 import failuresPostgres from "./postgres/0016_replay_failures.sql" with { type: "text" };
+import actorsPostgres from "./postgres/0017_sessions_of_actor.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -53,6 +54,7 @@ import sessionsSqlite from "./sqlite/0014_sessions_and_mutes.sql" with { type: "
 import replaysSqlite from "./sqlite/0015_replays.sql" with { type: "text" };
 import auditFiltersSqlite from "./sqlite/0016_audit_filters.sql" with { type: "text" };
 import failuresSqlite from "./sqlite/0017_replay_failures.sql" with { type: "text" };
+import actorsSqlite from "./sqlite/0018_sessions_of_actor.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -104,6 +106,7 @@ export const schema: Schema = {
       { name: "0015_replays", sql: replaysSqlite },
       { name: "0016_audit_filters", sql: auditFiltersSqlite },
       { name: "0017_replay_failures", sql: failuresSqlite },
+      { name: "0018_sessions_of_actor", sql: actorsSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -122,6 +125,7 @@ export const schema: Schema = {
       { name: "0014_replays", sql: replaysPostgres },
       { name: "0015_audit_filters", sql: auditFiltersPostgres },
       { name: "0016_replay_failures", sql: failuresPostgres },
+      { name: "0017_sessions_of_actor", sql: actorsPostgres },
     ],
   },
 };

@@ -279,6 +279,16 @@ describe("sqlite: schema", () => {
       "select type from events where type >= 'a' and type < 'b' order by type limit 1",
       "events_of_type (type>? AND type<?)",
     ],
+    [
+      "an actor's oldest sessions",
+      "select id from sessions where actor = 'a' and expires_at > 1 order by id desc limit 100 offset 199",
+      "sessions_of_actor (actor=?)",
+    ],
+    [
+      "expired audit entries",
+      "select id from audit where created_at <= 1 limit 100",
+      "audit_newest (created_at<?)",
+    ],
     ["users by ids", `select * from users where id ${many}`, "(id=?)"],
     ["events by ids", `select * from events where id ${many}`, "(id=?)"],
     [
