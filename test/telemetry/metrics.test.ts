@@ -19,7 +19,9 @@ const scrape = async (of = app) => (await of.fetch("/metrics")).text();
 describe("metrics", () => {
   test("follow Prometheus' conventions", async () => {
     await app.deliverSample("task_tracker", "task.completed");
-    for (const [name, { type, help, labels }] of metricsIn(await scrape())) {
+    const metrics = metricsIn(await scrape());
+    expect(metrics.size).toBeGreaterThanOrEqual(30);
+    for (const [name, { type, help, labels }] of metrics) {
       expect(name).toMatch(/^(skyhook|process)_[a-z_]+$/);
       expect(help).toMatch(/^[1A-Z].*[^.]$/);
       expect(name.endsWith("_total")).toBe(type === "counter");

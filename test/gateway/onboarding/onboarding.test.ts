@@ -458,9 +458,13 @@ describe("a test event", () => {
     "of %s arrives, if it can be signed here",
     async (name) => {
       const made = await add({ catalogue: name, makeSecret: true });
-      if (made.status === 422) return;
+      // Their keys cannot be made here.
+      const canMake = !["aws_sns", "paypal", "plaid"].includes(name);
+      expect(made.status).toBe(canMake ? 201 : 422);
+      if (!canMake) return;
       const { samples, canTest } = await json(made);
-      expect([made.status, canTest]).toEqual([201, true]);
+      expect(canTest).toBe(true);
+      expect(samples).not.toBeEmpty();
       for (const event of Object.values(Object(samples)).map(String)) {
         const answer = await tested(name, { event });
         expect([event, answer.status]).toEqual([event, 200]);

@@ -344,7 +344,9 @@ describe("skyhook demo", () => {
         answers.push(out);
       }
       const [link = "", sent, found, replay, , , paid, search, booking, graphql, events] = answers;
-      expect(found).toContain(options.length === 0 ? "deploy.error" : "");
+      // Nothing is dead in a folder: only the demo in memory has receivers.
+      const dead = options.length === 0 ? expect.stringContaining("deploy.error") : "";
+      expect(found).toEqual(dead);
       expect(replay).toMatch(/^\d+ events? would be replayed/);
       expect([sent, paid]).toEqual(Array(2).fill(expect.stringMatching(/^200 accepted/)));
       expect(itemsAt(JSON.parse(search ?? ""), "flights").length).toBeGreaterThan(0);

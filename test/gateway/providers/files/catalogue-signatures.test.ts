@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import { catalogueFiles } from "../../../../src/gateway/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/gateway/providers/files/provider-file.ts";
+import { at } from "../../../../src/gateway/providers/payload.ts";
 import { fetchedKey } from "../../../../src/gateway/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/gateway/signatures/key-store.ts";
 import {
@@ -69,8 +70,12 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
   });
 
   test.each(recorded.deliveries)("rejects $title with a changed signature", async (delivery) => {
-    const names = placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
-    for (const header of names) {
+    for (const place of placesOf(scheme)) {
+      const header = headerIn(place);
+      if (header === null) {
+        await expectBodySigned(delivery, place.slice(1).split("/"));
+        continue;
+      }
       const headers = new Headers(delivery.headers);
       headers.set(header, changedInside(delivery.headers[header] ?? ""));
       expect(await verdict(delivery, { headers })).not.toBe("verified");
@@ -78,6 +83,17 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
       expect(await verdict(delivery, { headers })).toBe("missing-signature");
     }
   });
+
+  /** Changes and removes a signature in the body. */
+  async function expectBodySigned(delivery: RecordedDelivery, path: readonly string[]) {
+    const { body } = delivery;
+    const signature = String(at(JSON.parse(body), ...path));
+    const changed = body.replace(signature, changedInside(signature));
+    expect(changed).not.toBe(body);
+    expect(await verdict(delivery, { bytes: Buffer.from(changed) })).toBe("wrong-signature");
+    const without = body.replace(`"${path.at(-1)}"`, '"other"');
+    expect(await verdict(delivery, { bytes: Buffer.from(without) })).toBe("missing-signature");
+  }
 
   test.each(recorded.deliveries)("rejects $title with another secret", async (delivery) => {
     const secret = changedInside(delivery.secret ?? recorded.secret);
