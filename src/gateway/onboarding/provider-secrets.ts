@@ -1,12 +1,12 @@
 import { errorMessage } from "../../base/errors.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
+import { weaknessOf } from "../providers/weak-secret.ts";
 import type { SecretUse } from "../secret-use.ts";
 import { developmentSecret } from "../signatures/development-secret.ts";
-import { hasSharedSecret } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
 import type { SecretRole, Secrets } from "../signatures/verification.ts";
-import { isDocumentedSecret, leastSecretLength } from "../signatures/weak-secret.ts";
+import { leastSecretLength } from "../signatures/weak-secret.ts";
 
 import { invalid } from "./provider-input.ts";
 
@@ -57,29 +57,31 @@ export function newSecret(
   } catch (error) {
     throw invalid("/secret", `The secret ${errorMessage(error)}`);
   }
-  if (hasSharedSecret(provider.signature)) requireStrong(text, provider, registered);
+  requireStrong(text, provider, registered);
   return { secret: text, privateKey: null, isMade: false };
 }
 
-function requireStrong(
-  secret: string,
-  { id, displayName }: Signing,
-  registered: Iterable<Registered>,
-): void {
+function requireStrong(secret: string, provider: Signing, registered: Iterable<Registered>): void {
+  const weakness = weaknessOf(secret, provider, registered);
+  if (weakness === null) return;
+  const { displayName } = provider;
   const another = `Create another one at ${displayName}, or let Skyhook make one and enter it there.`;
-  if (secret.length < leastSecretLength) {
-    const detail = `The secret has fewer than ${leastSecretLength} characters, so it can be guessed. ${another}`;
-    throw invalid("/secret", detail);
-  }
-  if (isDocumentedSecret(secret)) {
-    const detail = `The secret is an example from documentation, so anyone can sign with it. Paste the one that ${displayName} shows for your webhook.`;
-    throw invalid("/secret", detail);
-  }
-  for (const { provider, secrets } of registered) {
-    if (provider.id === id || !hasSharedSecret(provider.signature)) continue;
-    if (secrets?.current !== secret && secrets?.previous !== secret) continue;
-    const detail = `${provider.displayName} (${provider.id}) has the same secret, so a delivery for one would verify at the other. ${another}`;
-    throw invalid("/secret", detail);
+  switch (weakness.reason) {
+    case "short":
+      throw invalid(
+        "/secret",
+        `The secret has fewer than ${leastSecretLength} characters, so it can be guessed. ${another}`,
+      );
+    case "documented":
+      throw invalid(
+        "/secret",
+        `The secret is an example from documentation, so anyone can sign with it. Paste the one that ${displayName} shows for your webhook.`,
+      );
+    case "shared": {
+      const { owner } = weakness;
+      const detail = `${owner.displayName} (${owner.id}) has the same secret, so a delivery for one would verify at the other. ${another}`;
+      throw invalid("/secret", detail);
+    }
   }
 }
 

@@ -5,10 +5,12 @@ import type { Delivery } from "../delivery.ts";
 import type { Handshake, HandshakeAnswer } from "../providers/handshake.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
+import { type Weakness, weaknessOf } from "../providers/weak-secret.ts";
 import { sameText } from "../signatures/constant-time.ts";
 import { hostMatches } from "../signatures/hosts.ts";
 import { verifier } from "../signatures/signature.ts";
 import type { PlaceSource } from "../signatures/place.ts";
+import { leastSecretLength } from "../signatures/weak-secret.ts";
 
 /**
  * Stores the first secret of a provider, which the service sends itself. Returns the secret that the provider has afterwards: another
@@ -51,22 +53,30 @@ export function handshakeOf(
   return handshake === undefined ? null : { handshake, source };
 }
 
+/** A handshake that is not answered. */
+export interface RejectedHandshake {
+  /** For the log only: whoever sent it must not learn which secrets are in use. */
+  readonly rejectedBecause: string;
+}
+
 interface AnswerParts {
+  readonly registry: Iterable<Registered>;
   readonly adoptSecret: AdoptSecret;
   readonly log: Log;
 }
 
 /**
- * Answers a handshake. Null if it brings another secret than the provider has. Throws `bad-request` if it lacks a value that
- * must be echoed or has one that is not allowed, and `unavailable` if its URL cannot be fetched.
+ * Answers a handshake, unless it brings another secret than the provider has, or one that others can guess or know.
+ * Throws `bad-request` if it lacks a value that must be echoed or has one that is not allowed, and `unavailable` if its
+ * URL cannot be fetched.
  */
 export async function answerHandshake(
-  { adoptSecret, log }: AnswerParts,
+  parts: AnswerParts,
   { provider, secrets }: Registered,
   { handshake, source }: Greeting,
-): Promise<HandshakeAnswer | null> {
+): Promise<HandshakeAnswer | RejectedHandshake> {
   const sent = handshake.secretIn(source);
-  if (sent !== null && secrets !== null && !sameText(sent, secrets.current)) return null;
+  if (sent !== null && secrets !== null && !sameText(sent, secrets.current)) return anotherSecret;
   const answer = handshake.answer(source, secrets?.current ?? null);
   if (answer === null) {
     throw new AppError(
@@ -74,24 +84,29 @@ export async function answerHandshake(
       "The handshake lacks a value that is echoed, or has one that is too long or not allowed",
     );
   }
-  if (sent !== null && secrets === null && !adopt(adoptSecret, provider, sent, log)) return null;
+  const rejection = sent === null || secrets !== null ? null : adopt(parts, provider, sent);
+  if (rejection !== null) return rejection;
   if (handshake.confirmUrl !== null) await confirm(handshake.confirmUrl(source));
-  log.info({ provider: provider.id }, "webhook handshake answered");
+  parts.log.info({ provider: provider.id }, "webhook handshake answered");
   return answer;
 }
 
-/** What a secret may look like: long enough not to be guessed, and one line in a file. */
-const adoptable = /^[\x21-\x7e]{16,512}$/;
+const anotherSecret: RejectedHandshake = {
+  rejectedBecause: "it brings another secret; remove the present one to accept it",
+};
 
-/** False if the provider has another secret by now. */
+/** What a secret may look like: one line in a file. */
+const adoptable = /^[\x21-\x7e]{1,512}$/;
+
+/** Stores a secret that only the service can know. */
 function adopt(
-  adoptSecret: AdoptSecret,
-  { id, signature }: Provider,
+  { adoptSecret, registry, log }: AnswerParts,
+  provider: Provider,
   secret: string,
-  log: Log,
-): boolean {
+): RejectedHandshake | null {
+  const { id, signature } = provider;
   if (!adoptable.test(secret)) {
-    const detail = "The handshake's secret must have 16 to 512 visible ASCII characters";
+    const detail = "The handshake's secret must have at most 512 visible ASCII characters";
     throw new AppError("bad-request", detail);
   }
   try {
@@ -101,6 +116,8 @@ function adopt(
     const rule = errorMessage(error);
     throw new AppError("bad-request", `The handshake's secret ${rule}`);
   }
+  const weakness = weaknessOf(secret, provider, registry);
+  if (weakness !== null) return { rejectedBecause: `its secret ${shown(weakness)}` };
   let stored: string | null;
   try {
     stored = adoptSecret(id, secret);
@@ -108,12 +125,24 @@ function adopt(
     const detail = "The secret could not be stored. Try again.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 10, cause: error });
   }
-  if (stored === null || !sameText(stored, secret)) return false;
+  // Another process stored its own first.
+  if (stored === null || !sameText(stored, secret)) return anotherSecret;
   log.warn(
     { provider: id },
     "webhook secret received in a handshake and stored: check that the service sent it",
   );
-  return true;
+  return null;
+}
+
+function shown(weakness: Weakness): string {
+  switch (weakness.reason) {
+    case "short":
+      return `has fewer than ${leastSecretLength} characters`;
+    case "documented":
+      return "is an example from documentation";
+    case "shared":
+      return `is that of ${weakness.owner.id}`;
+  }
 }
 
 const confirmTimeoutMs = 5_000;

@@ -137,7 +137,7 @@ function requireMethod(provider: Provider, delivery: Delivery): void {
   throw new AppError("method-not-allowed", "Send webhooks with POST", { allow: ["POST"] });
 }
 
-/** Answers a handshake. One with another secret counts as a failure, as a wrong signature does. */
+/** Answers a handshake. One that is rejected for its secret counts as a failure, as a wrong signature does. */
 async function greet(
   parts: ReceiveParts,
   registered: Registered,
@@ -145,13 +145,13 @@ async function greet(
   greeting: Greeting,
 ): Promise<HandshakeAnswer> {
   const answer = await answerHandshake(parts, registered, greeting);
-  if (answer !== null) return answer;
+  if (!("rejectedBecause" in answer)) return answer;
   const { limiter, log } = parts;
   const { address, requestId } = delivery;
   const isWithinQuota = limiter.fail(address);
   log.warn(
     { provider: registered.provider.id, address, requestId },
-    "webhook handshake rejected: it brings another secret; remove the present one to accept it",
+    `webhook handshake rejected: ${answer.rejectedBecause}`,
   );
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   throw new AppError("invalid-signature", "The signature does not verify");

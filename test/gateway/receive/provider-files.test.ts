@@ -1,12 +1,20 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { catalogueFiles } from "../../../src/gateway/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/gateway/providers/files/folder.ts";
 import { signedSample } from "../../../src/gateway/providers/signed-sample.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -200,6 +208,62 @@ describe("a secret in a handshake", () => {
       expect((await greet("short")).status).toBe(401);
     } finally {
       await asana.stop();
+    }
+  });
+
+  test("is not stored if others can guess or know it, and the log says why", async () => {
+    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
+    writeFileSync(join(folderOf, "slack.yaml"), catalogueFiles["slack"] ?? "");
+    writeFileSync(join(folderOf, "slack_webhook_secret"), "the-secret-of-Slack", { mode: 0o600 });
+    const before = "the-secret-of-Slack-before";
+    writeFileSync(join(folderOf, "slack_webhook_secret_previous"), before, { mode: 0o600 });
+    const logFile = join(folderOf, "log");
+    const logFd = openSync(logFile, "w");
+    const asana = await startApp(
+      { PROVIDERS_DIR: folderOf, LOG_LEVEL: "warn", LOG_FORMAT: "json" },
+      undefined,
+      { secretsDir: folderOf, logFd },
+    );
+    const greet = async (text: string) => {
+      const headers = { "x-hook-secret": text };
+      return asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" });
+    };
+    try {
+      for (const [secret, why] of [
+        ["15-characters!!", "has fewer than 16 characters"],
+        ["d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c", "is an example from documentation"],
+        ["the-secret-of-Slack", "is that of slack"],
+        [before, "is that of slack"],
+      ] as const) {
+        const response = await greet(secret);
+        expect([secret, response.status]).toEqual([secret, 401]);
+        expect(response.headers.get("x-hook-secret")).toBeNull();
+        expect(await response.text()).not.toContain("slack");
+        await until(() => readFileSync(logFile, "utf8").includes(`its secret ${why}`));
+      }
+      expect(existsSync(join(folderOf, "asana_webhook_secret"))).toBe(false);
+      expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
+    } finally {
+      await asana.stop();
+      closeSync(logFd);
+      rmSync(folderOf, { recursive: true });
+    }
+  });
+
+  test("that is weak counts as a failure, so that guesses are limited", async () => {
+    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
+    const asana = await startApp({ PROVIDERS_DIR: folderOf }, undefined, { secretsDir: folderOf });
+    const headers = { "x-hook-secret": testSecret("code_host") };
+    const greet = async () =>
+      (await asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" })).status;
+    try {
+      for (let count = 0; count < 20; count += 1) expect(await greet()).toBe(401);
+      expect(await greet()).toBe(429);
+    } finally {
+      await asana.stop();
+      rmSync(folderOf, { recursive: true });
     }
   });
 

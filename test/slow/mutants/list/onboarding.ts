@@ -46,11 +46,26 @@ export const onboarding: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/onboarding/provider-secrets.ts",
-        "if (hasSharedSecret(provider.signature)) requireStrong(text, provider, registered);",
+        "\n  requireStrong(text, provider, registered);",
         "",
       ],
     ],
     noticedBy: [tests, "is rejected with what to do, wherever it is entered"],
+  },
+  {
+    name: "shared-secret-adopted",
+    breaks: "a secret of another provider is not stored from a handshake",
+    changes: [
+      [
+        "src/gateway/receive/handshakes.ts",
+        "weaknessOf(secret, provider, registry)",
+        "weaknessOf(secret, provider, [])",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/provider-files.test.ts",
+      "is not stored if others can guess or know it",
+    ],
   },
   {
     name: "used-secret-dropped",
