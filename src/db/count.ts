@@ -1,3 +1,5 @@
+import { inTurn } from "./in-turn.ts";
+
 /** The most rows of a list that are counted in one turn of the event loop. */
 export const rowsPerSlice = 2_000;
 
@@ -25,17 +27,4 @@ export async function countInSlices<Position>(list: SlicedCount<Position>): Prom
     if (last === undefined) return total;
     from = last;
   }
-}
-
-let lastSlice: Promise<unknown> = Promise.resolve();
-
-/** Runs one slice per turn of the event loop, however many lists are counted at the same time. */
-function inTurn<Result>(slice: () => Promise<Result>): Promise<Result> {
-  const result = lastSlice.then(nextTurn).then(slice);
-  lastSlice = result.catch(() => {});
-  return result;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
+import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Destination } from "../destination.ts";
 import type { Targets } from "../destinations/targets.ts";
-import { deadCounts } from "../notifications/deliveries.sql.ts";
 import type { ProviderStatus } from "../statistics/provider-status.ts";
 
 import { type Issue, issueKinds } from "./issue.ts";
@@ -29,6 +29,8 @@ type Silence = Pick<ProviderStatus, "provider" | "isSilent" | "silentForSeconds"
 
 /** The deliveries that are read of each destination, newest first. */
 const sampleSize = 500;
+/** The causes of a destination that are shown, those that were seen last. */
+const maxCauses = 50;
 /** A rejected delivery is an issue this long: once the cause is removed, nothing else ends it. */
 const rejectionWindowMs = 24 * 3_600_000;
 
@@ -76,26 +78,30 @@ async function silent({ statuses, clock }: IssueParts): Promise<readonly FoundIs
 }
 
 /** The failed deliveries of the operators' destinations. */
-async function failures({ storage, targets, clock }: IssueParts): Promise<readonly FoundIssue[]> {
-  const dead = new Set(
-    (await storage.all(deadCounts, {})).map(({ destinationId }) => destinationId),
+async function failures(parts: IssueParts): Promise<readonly FoundIssue[]> {
+  const own = parts.targets.list().filter(({ destination }) => destination.ownerId === null);
+  const found = own.map(({ destination }) =>
+    inOwnTurn(parts.storage, () => failuresOf(parts, destination)),
   );
-  const own = targets.list().filter(({ destination }) => destination.ownerId === null);
-  const found = own.map(async ({ destination }) => {
-    const place = { destinationId: destination.id, limit: sampleSize };
-    const [retrying, given] = await Promise.all([
-      storage.all(retryingGroups, place),
-      dead.has(destination.id) ? storage.all(deadGroups, place) : [],
-    ]);
-    const isOpen = destination.openUntil !== null;
-    return [
-      ...byCause(destination, "dead-letters", given),
-      ...(isOpen
-        ? [circuitIssue(destination, retrying, clock.now())]
-        : byCause(destination, "retrying", retrying)),
-    ];
-  });
   return (await Promise.all(found)).flat();
+}
+
+async function failuresOf(
+  { storage, clock }: IssueParts,
+  destination: Destination,
+): Promise<readonly FoundIssue[]> {
+  const place = { destinationId: destination.id, limit: sampleSize };
+  const [retrying, dead] = await Promise.all([
+    storage.all(retryingGroups, place),
+    storage.all(deadGroups, place),
+  ]);
+  const isOpen = destination.openUntil !== null;
+  return [
+    ...byCause(destination, "dead-letters", dead),
+    ...(isOpen
+      ? [circuitIssue(destination, retrying, clock.now())]
+      : byCause(destination, "retrying", retrying)),
+  ];
 }
 
 interface Group {
@@ -108,7 +114,7 @@ interface Group {
   readonly lastId: string;
 }
 
-/** One issue for each provider and cause. Errors that differ in their text only are one cause. */
+/** One issue for each provider and cause, at most `maxCauses`. Errors that differ in their text only are one cause. */
 function byCause(
   { id, name }: Destination,
   kind: "dead-letters" | "retrying",
@@ -118,7 +124,10 @@ function byCause(
   const grouped = Map.groupBy(groups, ({ provider, lastError }) =>
     JSON.stringify([provider, causeOf(lastError)]),
   );
-  return [...grouped.values()].flatMap((same) => {
+  const latest = [...grouped.values()]
+    .toSorted((one, other) => lastOf(other) - lastOf(one))
+    .slice(0, maxCauses);
+  return latest.flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
     const cause = causeOf(first.lastError);
@@ -153,6 +162,9 @@ function circuitIssue(
   });
 }
 
+const lastOf = (groups: readonly Group[]): number =>
+  Math.max(...groups.map(({ lastMs }) => lastMs));
+
 const sumOf = (groups: readonly Group[]): number =>
   groups.reduce((sum, { count }) => sum + count, 0);
 
@@ -161,7 +173,7 @@ function extentOf(groups: readonly Group[]) {
   return {
     count: sumOf(groups),
     firstSeenAt: new Date(Math.min(...groups.map(({ firstMs }) => firstMs))),
-    lastSeenAt: new Date(Math.max(...groups.map(({ lastMs }) => lastMs))),
+    lastSeenAt: new Date(lastOf(groups)),
     eventId: latest === undefined ? null : (`evt_${latest.lastId.slice(4)}` as const),
   };
 }

@@ -26,7 +26,11 @@ export const issuesRest = (
   new Elysia({ name: "issues", prefix: "/v1/issues" })
     .get("", async (exchange) => issues.list(await authenticated(exchange)), {
       response: { 200: issuesSchema, ...problemResponses(401, 403) },
-      detail: operation("listIssues", "List what is wrong now", "Grouped by cause. At most 200."),
+      detail: operation(
+        "listIssues",
+        "List what is wrong now",
+        "Grouped by cause. At most 200, and 50 causes of each destination.",
+      ),
     })
     .post(
       "/:id/retry",

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { inOwnTurn } from "../../db/in-turn.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { StoredDelivery } from "../outgoing-delivery.ts";
@@ -29,7 +30,8 @@ export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry)
   let retried = 0;
   let place = { after: new Date(0), afterId: "" };
   for (;;) {
-    const batch = await parts.storage.all(deadAfter, { destinationId, limit: batchSize, ...place });
+    const from = { destinationId, limit: batchSize, ...place };
+    const batch = await inOwnTurn(parts.storage, () => parts.storage.all(deadAfter, from));
     retried += await retry(parts, retryDead, batch.filter(which));
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return retried;
@@ -46,11 +48,8 @@ export async function retryWaitingOf(
   // Those that are due already are being sent. What becomes due now is behind the place, and is not read again.
   let place = { after: new Date(parts.clock.now()), afterSeq: Number.MAX_SAFE_INTEGER };
   for (;;) {
-    const batch = await parts.storage.all(waitingAfter, {
-      destinationId,
-      limit: batchSize,
-      ...place,
-    });
+    const from = { destinationId, limit: batchSize, ...place };
+    const batch = await inOwnTurn(parts.storage, () => parts.storage.all(waitingAfter, from));
     retried += await retry(parts, retryWaiting, batch.filter(which));
     const last = batch.at(-1);
     if (last === undefined || last.dueAt === null || batch.length < batchSize) return retried;

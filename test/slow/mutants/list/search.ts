@@ -74,7 +74,7 @@ export const search: readonly Mutant[] = [
   {
     name: "count-in-one-turn",
     breaks: "other requests are answered between two slices of a count",
-    changes: [["src/db/count.ts", "lastSlice.then(nextTurn)", "lastSlice"]],
+    changes: [["src/db/in-turn.ts", "lastSlice.then(nextTurn)", "lastSlice"]],
     noticedBy: ["test/db/count.test.ts", "each turn of the event loop counts one slice"],
   },
   {

@@ -89,6 +89,21 @@ export const sessions: readonly Mutant[] = [
     noticedBy: [tests, "ends after twelve hours, and with the token that opened it"],
   },
   {
+    name: "issues-in-one-turn",
+    breaks: "a list of many issues does not block the event loop",
+    changes: [
+      [
+        "src/gateway/issues/find-issues.ts",
+        "inOwnTurn(parts.storage, () => failuresOf(parts, destination))",
+        "failuresOf(parts, destination)",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/issues/storm.test.ts",
+      "reads each destination in its own turn of the event loop",
+    ],
+  },
+  {
     name: "issue-retried-for-all",
     breaks: "retrying an issue sends only its own deliveries again",
     changes: [
