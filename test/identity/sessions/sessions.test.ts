@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { mintConsoleCode } from "../../../src/identity/auth/console-codes.ts";
-import { json, startApp, type TestApp } from "../../support/app.ts";
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { post } from "../../support/flights.ts";
+import { postQuery } from "../../support/graphql.ts";
 import { listed } from "../../support/operator.ts";
 
 const issuing = {
@@ -42,7 +44,7 @@ async function signedIn(role: "operator" | "admin" = "operator"): Promise<string
 }
 
 const get = (path: string, cookie: string) => app.fetch(path, { headers: { cookie } });
-const post = (path: string, cookie: string, headers: Record<string, string>) =>
+const postTo = (path: string, cookie: string, headers: Record<string, string>) =>
   app.fetch(path, { method: "POST", headers: { cookie, ...headers } });
 
 describe("a session of the console", () => {
@@ -225,7 +227,7 @@ describe("a request from another site", () => {
   test.each(foreign)("changes nothing with the cookie: %s [API2-14]", async (_, headers) => {
     const cookie = await signedIn("admin");
     for (const path of ["/v1/events/evt_1/replay", "/v1/issues/iss_1/retry"]) {
-      const response = await post(path, cookie, headers);
+      const response = await postTo(path, cookie, headers);
       expect(response.status).toBe(403);
       expect(await json(response)).toMatchObject({ code: "cross-site-request" });
     }
@@ -264,7 +266,7 @@ describe("a request from another site", () => {
       { "x-skyhook-console": "1", host: "localhost:3111", origin: "http://localhost:3111" },
     ];
     for (const headers of consoles) {
-      expect((await post("/v1/events/evt_1/replay", cookie, headers)).status).toBe(404);
+      expect((await postTo("/v1/events/evt_1/replay", cookie, headers)).status).toBe(404);
     }
   });
 
@@ -314,10 +316,25 @@ describe("ending a session", () => {
     }
   });
 
-  test("ends its feed within a minute", async () => {
+  const subscription = "subscription { notifications { title } }";
+  const streams: readonly (readonly [string, string, RequestInit])[] = [
+    ["feed", "/v1/feed", {}],
+    ["stream of webhooks", "/v1/events/feed?include=body", {}],
+    ["subscription", "/graphql", postQuery(subscription)],
+  ];
+  test.each(streams)("ends its %s within a minute", async (_, path, init) => {
     const cookie = await signedIn();
-    const response = await get("/v1/feed", cookie);
+    const headers = {
+      ...own,
+      cookie,
+      accept: "text/event-stream",
+      "content-type": "application/json",
+    };
+    const open = () => app.fetch(path, { ...init, headers });
+    const response = await open();
     expect(response.status).toBe(200);
+    const { id } = await json(await get("/v1/auth/session", cookie));
+    await app.as("admin", `/v1/sessions/${String(id)}`, { method: "DELETE" });
     const reader = response.body?.getReader();
     let isDone = false;
     const drained = (async () => {
@@ -329,6 +346,27 @@ describe("ending a session", () => {
     expect(isDone).toBe(false);
     clock.advance(2_000);
     await drained;
+    const again = await open();
+    const text = await again.text();
+    expect(`${again.status} ${text}`).toMatch(/"?invalid-token"?/);
+  });
+
+  test("stops no replay that it started: the server carries it out", async () => {
+    await app.deliverSample("task_tracker", "task.completed");
+    const cookie = await signedIn();
+    const body = { from: "2020-01-01T00:00:00Z", ratePerSecond: 1 };
+    const started = await app.fetch("/v1/replays", {
+      ...post(body),
+      headers: { ...own, cookie, "content-type": "application/json" },
+    });
+    expect(started.status).toBe(201);
+    const path = `/v1/replays/${String((await json(started))["id"])}`;
+    await app.fetch("/v1/auth/session", { method: "DELETE", headers: { ...own, cookie } });
+    expect((await get(path, cookie)).status).toBe(401);
+    await until(async () => {
+      clock.advance(100);
+      return (await json(await app.as("operator", path)))["status"] === "finished";
+    });
   });
 
   test("is recorded, as are sign-ins", async () => {
