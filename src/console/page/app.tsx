@@ -64,9 +64,14 @@ function Console({ session: { id, roles, expiresAt } }: { readonly session: Sess
   const live = useFeed(id);
   const issues = useIssueCount();
   const help = useRef<HTMLDialogElement>(null);
-  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  // The number of the open palette, 0 for none: one that is still closing must not close the next.
+  const [palette, setPalette] = useState(0);
+  const palettes = useRef(0);
   const showHelp = () => help.current?.showModal();
-  const showPalette = () => setPaletteOpen(true);
+  const showPalette = () => {
+    palettes.current += 1;
+    setPalette(palettes.current);
+  };
   useEffect(() => listenToKeys({ showHelp, showPalette }), []);
   const title = route === null ? "Page not found" : titles[route.view];
   const main = useRef<HTMLElement>(null);
@@ -141,8 +146,13 @@ function Console({ session: { id, roles, expiresAt } }: { readonly session: Sess
           <button type="submit">Close</button>
         </form>
       </dialog>
-      {isPaletteOpen && (
-        <Palette roles={roles} showHelp={showHelp} closed={() => setPaletteOpen(false)} />
+      {palette > 0 && (
+        <Palette
+          key={palette}
+          roles={roles}
+          showHelp={showHelp}
+          closed={() => setPalette((now) => (now === palette ? 0 : now))}
+        />
       )}
     </LiveContext.Provider>
   );

@@ -77,6 +77,15 @@ describe.skipIf(skips(noChromium))("the command palette in a browser", () => {
     await browser.until(
       `document.querySelector('.palette') === null && ${isFocused("[data-filter]")}`,
     );
+    // The key is pressed after the palette has closed, but before the page has noticed.
+    await open();
+    await browser.read(`(() => {
+      document.querySelector("dialog.palette").close();
+      dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+    })()`);
+    await browser.until(isFocused("dialog[open] [role=combobox]"));
+    await browser.press("Escape");
+    await browser.until("document.querySelector('.palette') === null");
     await browser.click(".to-palette");
     await browser.until(isFocused("[role=combobox]"));
     await browser.click(".palette-bar button");
