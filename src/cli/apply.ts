@@ -18,7 +18,7 @@ interface ApplyOptions extends ServerOptions {
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("apply")
-    .description("create and change destinations as a file says (through the running server)")
+    .description("create and change destinations from a file (through the running server)")
     .argument("<file>", "YAML or JSON")
     .option("--dry-run", "print the difference and change nothing")
     .option("--prune", "also remove destinations that are not in the file")

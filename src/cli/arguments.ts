@@ -4,9 +4,10 @@ import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 
-/** Help text that shows how a command is used. `line` begins with `skyhook`. */
-export function example(line: string): string {
-  return `\nExample:\n  $ ${line.replace("skyhook", programName)}`;
+/** Help text that shows how a command is used. Each line begins with `skyhook`. */
+export function example(...lines: readonly string[]): string {
+  const commands = lines.map((line) => `  $ ${line.replace("skyhook", programName)}`);
+  return `\n${lines.length === 1 ? "Example" : "Examples"}:\n${commands.join("\n")}`;
 }
 
 /** Turns a parser into one for Commander, which prints the error's message and exits with code 2. */

@@ -1,4 +1,4 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Help } from "commander";
 
 import { reportError } from "./errors.ts";
 import { fullVersion, programName } from "./program.ts";
@@ -73,7 +73,11 @@ function createProgram(): Command {
       throw new CommanderError(0, "commander.version", "");
     })
     .exitOverride()
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({
+      showGlobalOptions: false,
+      optionDescription: (option) =>
+        new Help().optionDescription(option) + (option.mandatory ? " (required)" : ""),
+    })
     .addHelpText(
       "after",
       `\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration.\n\`${programName} config\` lists the environment variables.`,

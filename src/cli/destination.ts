@@ -65,11 +65,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 
 const verbs: Readonly<Record<string, string>> = {
   show: "print a destination",
-  test: "send a test notification and print the answer",
+  test: "send a test notification and print the response",
   pause: "keep deliveries until it is resumed",
   resume: "send what was kept, in order",
   disable: "store no more deliveries",
-  rotate: "make a new secret; the previous one signs too for 24 hours",
+  rotate: "make a new secret; the previous one also signs for 24 hours",
   retry: "send all dead deliveries again",
   remove: "remove a destination and its deliveries",
 };
@@ -132,7 +132,7 @@ async function act(
   const answer = verb === "remove" ? {} : await call("POST", `${path}/${verb}`);
   if (verb === "test") return printTest(answer, name, env);
   if (verb === "rotate") console.log(`secret=${textAt(answer, "secret")}`);
-  if (verb === "retry") return console.log(`${textAt(answer, "retried")} deliveries are due again`);
+  if (verb === "retry") return console.log(`${textAt(answer, "retried")} deliveries are sent again`);
   console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
 }
 

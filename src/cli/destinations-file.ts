@@ -54,7 +54,7 @@ export function readDestinationsFile(
       const missing = variablesIn(entry).filter((name) => (env[name] ?? "") === "");
       const messages = missing.map((name) => `The variable ${name} is not set`);
       const first = destinations.findIndex(({ name }) => name === entry.name);
-      if (first < index) messages.push(`${entry.name} is there twice`);
+      if (first < index) messages.push(`${entry.name} is listed twice`);
       return messages.map((message) => ({ path, message }));
     }),
   );

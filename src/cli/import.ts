@@ -24,7 +24,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   program
     .command("import")
     .description("add or update flights from CSV or NDJSON")
-    .argument("<file>", "- for standard input")
+    .argument("<file>", "CSV or NDJSON; - for standard input")
     .addOption(
       new Option(
         "--format <format>",

@@ -33,7 +33,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("<provider>", names)
     .option(
       "--since <duration>",
-      "how far to look back; default: to the last run, at first as far as the log reaches",
+      "how far to look back; default: to the last run, or the whole log on the first",
       argument(parseDuration),
     )
     .option("--dry-run", "list what is missing; store nothing")

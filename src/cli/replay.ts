@@ -46,8 +46,13 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--stop <replay id>", "stop a replay of many events")
     .option("--resume <replay id>", "continue a stopped replay")
     .addOption(serverOption())
-    .addHelpText("after", example("skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55"))
-    .addHelpText("after", example("skyhook replay --since 2h --delivery dead --dry-run"))
+    .addHelpText(
+      "after",
+      example(
+        "skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
+        "skyhook replay --since 2h --delivery dead --dry-run",
+      ),
+    )
     .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
 }
 

@@ -50,7 +50,7 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   expect((await run("show", "deploys")).out).toContain('"state": "paused"');
   expect((await run("resume", "deploys")).out).toBe("resumed deploys\n");
   expect((await run("rotate", "deploys")).out).toMatch(/^secret=whsec_/);
-  expect((await run("retry", "deploys")).out).toBe("0 deliveries are due again\n");
+  expect((await run("retry", "deploys")).out).toBe("0 deliveries are sent again\n");
   expect((await run("remove", "deploys")).out).toBe("removed deploys\n");
   expect(await run("show", "deploys")).toMatchObject({
     code: 1,

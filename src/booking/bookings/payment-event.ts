@@ -24,11 +24,11 @@ const problemTitles: Readonly<
   "payment.mismatch": (booking, amount) =>
     `Payment of booking ${booking.reference} does not match: ${amount} instead of ${priceOf(booking)}`,
   "payment.unseated": ({ reference, status }, amount) =>
-    `Booking ${reference} is ${status} and has no seats: give ${amount} back`,
+    `Booking ${reference} is ${status} and has no seats: refund ${amount}`,
   "payment.surplus": ({ reference }, amount) =>
-    `Booking ${reference} was paid twice: give ${amount} back`,
+    `Booking ${reference} was paid twice: refund ${amount}`,
   "payment.overrefunded": (booking, amount) =>
-    `Booking ${booking.reference} was refunded ${amount}, of ${dueOf(booking)} due and ${paidOf(booking)} paid`,
+    `Booking ${booking.reference} was refunded ${amount}; ${dueOf(booking)} was due and ${paidOf(booking)} paid`,
 };
 
 /** Makes the event about money that does not fit a booking. */

@@ -79,7 +79,7 @@ export interface Destinations {
   /** Changes the given fields. Throws `validation-failed`. */
   update(ctx: Context, id: string, body: unknown): Promise<Destination>;
   setState(ctx: Context, id: string, state: DestinationState): Promise<Destination>;
-  /** Makes a new secret. The old one signs too for 24 hours. Throws `validation-failed` for other formats. */
+  /** Makes a new secret. The old one also signs for 24 hours. Throws `validation-failed` for other formats. */
   rotate(ctx: Context, id: string): Promise<DestinationWithSecret>;
   /** Removes the destination with its deliveries. */
   remove(ctx: Context, id: string): Promise<Destination>;
@@ -100,7 +100,7 @@ interface Parts {
   readonly audit: Audit;
 }
 
-/** How long the previous secret signs too. */
+/** How long the previous secret also signs. */
 const overlapMs = 24 * 3_600_000;
 
 export function destinations(parts: Parts): Destinations {

@@ -171,7 +171,7 @@ export function destinationsGraphql(
     }),
     rotateDestinationSecret: t.field({
       type: WithSecret,
-      description: "Makes a new secret. The previous one signs too for 24 hours.",
+      description: "Makes a new secret. The previous one also signs for 24 hours.",
       args: { destinationId: t.arg.id(idArg) },
       resolve: (_, { destinationId }, { signedIn }) =>
         destinations.rotate(signedIn(), destinationId),

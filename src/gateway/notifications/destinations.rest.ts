@@ -222,7 +222,7 @@ export const destinationsRest = (
         detail: operation(
           "rotateDestinationSecret",
           "Make a new secret",
-          "The previous secret signs too for 24 hours.",
+          "The previous secret also signs for 24 hours.",
         ),
       },
     )

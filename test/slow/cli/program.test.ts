@@ -24,7 +24,7 @@ describe("skyhook", () => {
   test.concurrent.each(commands)("%s --help shows an example", async (command) => {
     const { out, err, code } = await skyhook([command, "--help"]);
     expect(out).toContain(`Usage: skyhook ${command}`);
-    expect(out).toMatch(new RegExp(`Example:\n  \\$ .*skyhook ${command}`));
+    expect(out).toMatch(new RegExp(`Examples?:\n  \\$ .*skyhook ${command}`));
     expect([err, code]).toEqual(["", 0]);
   });
 

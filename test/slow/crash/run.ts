@@ -128,7 +128,7 @@ leave at random points: what was not synced is dropped, kept, torn or reordered.
     }
     console.log(
       `
-No fault found on ${kinds.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each there once.
+No fault found on ${kinds.map(({ name }) => name).join(" and ")}. Acknowledged: ${totals.acknowledged}, each stored once.
 Unanswered: ${totals.unanswered}; ${totals.carriedOut} of them had been stored, and the retry found them; the others it made.
 Notified more than once: ${totals.notifiedAgain}, each under one id. Migrations killed: ${totals.rounds}, each whole after the next start.`,
     );

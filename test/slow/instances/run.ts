@@ -29,11 +29,11 @@ synchronous standby takes over. Afterwards the database and the operator gateway
     const told = ({ unanswered, gapMs }: Report["killed"]) =>
       `${unanswered} requests without a good answer, ${gapMs} ms at most without any acknowledgement.`;
     console.log(
-      `No fault found. Acknowledged: ${acknowledged.toLocaleString("en")}, each there once and notified of.
+      `No fault found. Acknowledged: ${acknowledged.toLocaleString("en")}, each stored once and notified of.
 One instance killed: ${told(report.killed)}
 Database crashed and started again: ${told(report.restarted)}
 Database crashed and a standby promoted: ${told(report.failedOver)}
-All of those were asked again and are there once. Notified more than once: ${notifiedAgain}, each under one id.`,
+All of those were repeated and are stored once. Notified more than once: ${notifiedAgain}, each under one id.`,
     );
     return true;
   },
