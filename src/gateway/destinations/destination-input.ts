@@ -103,7 +103,7 @@ export function validate(
       ? (["/name", `${name} is the destination of OPERATOR_GATEWAY_URL`] as const)
       : null,
     format !== "pagerduty" && secret !== undefined
-      ? (["/secret", "Only pagerduty has a secret of yours. Leave it out."] as const)
+      ? (["/secret", "Only pagerduty takes a secret from you. Leave it out."] as const)
       : null,
     rules === null ? null : addressError(format, url, rules),
     filterError(filter ?? null),
@@ -112,7 +112,7 @@ export function validate(
       : (["/ratePerSecond", `Use a whole number from 1 to ${maxRatePerSecond}`] as const),
     isOrder ? null : (["/orderBy", "Write a field of the event, such as event.subject"] as const),
     format === "pagerduty" && (secret ?? "") === ""
-      ? (["/secret", "Give the routing key of the PagerDuty integration"] as const)
+      ? (["/secret", "Required: the routing key of the PagerDuty integration"] as const)
       : null,
     ownerId !== null && (alerts === true || !signedFormats.includes(format))
       ? (["/format", "Use json or cloudevents"] as const)

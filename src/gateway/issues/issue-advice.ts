@@ -20,7 +20,7 @@ export function deliveryAdvice(cause: string): string {
   if (status === 404 || status === 410)
     return "The address no longer exists: correct it at the destination.";
   if (status === 429) return "The destination limits its rate: set a lower rate for it.";
-  if (status >= 500) return "The destination failed: look at its log.";
+  if (status >= 500) return "The destination failed: check its log.";
   if (status >= 300 && status < 400)
     return "The destination redirects, which is not followed: set its final address.";
   if (status >= 400) return "The destination rejects the request: check its format and address.";

@@ -35,7 +35,7 @@ export const issueSchema = schemaOf<Issue>()(
     hasMore: Type.Boolean({ description: "Whether there are more: only the newest are read." }),
     firstSeenAt: instant({ description: "The oldest of these deliveries." }),
     lastSeenAt: instant({ description: "The newest of these deliveries." }),
-    advice: text("What to do.", "The destination failed: look at its log."),
+    advice: text("What to do.", "The destination failed: check its log."),
     eventId: nullable(
       prefixedId<NonNullable<Issue["eventId"]>>("evt_", { description: "The latest event." }),
     ),

@@ -174,7 +174,7 @@ export const destinationsRest = (
         detail: operation(
           "removeDestination",
           "Remove a destination",
-          "Removes its deliveries too, also those that were not sent.",
+          "Also removes its deliveries, including those that were not sent.",
         ),
       },
     )

@@ -182,7 +182,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
       const provider = providerOf(id, text);
       const added = newSecret(provider, input, registry);
       if (added !== null && secrets.webhookSecrets(id) !== null) {
-        const detail = `A secret of ${id} is stored already. Leave the secret out to use it; you can replace it afterwards.`;
+        const detail = `A secret for ${id} is already stored. Leave the secret out to use it; you can replace it afterwards.`;
         throw invalid("/secret", detail);
       }
       // What was wrong before is not the fault of the new file.

@@ -201,7 +201,7 @@ describe.skipIf(skips(noChromium))("the console's views", () => {
     await go("#/issues");
     await browser.shows(".issue h2", "to operator-gateway failing");
     await browser.shows(".issue .badge", "HTTP 503");
-    await browser.shows(".issue", "The destination failed: look at its log.");
+    await browser.shows(".issue", "The destination failed: check its log.");
     await browser.shows(".issue h2", "rejected");
     await browser.until("Number(document.querySelector('nav .count')?.textContent) > 1");
     const before = Number(await browser.read("document.querySelectorAll('.issue').length"));

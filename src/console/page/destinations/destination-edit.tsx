@@ -193,7 +193,7 @@ function conflictsOf(changes: Changes, base: Destination, latest: Destination): 
 }
 
 function conflictError(conflicts: readonly Compared[], latest: Destination): ApiError {
-  const message = "Somebody else changed this destination while you edited it.";
+  const message = "Someone else changed this destination while you edited it.";
   const texts = conflicts.map((field) => {
     const value = latest[field];
     const now =
