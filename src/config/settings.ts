@@ -165,8 +165,8 @@ export const settings = {
   destinationsAllowPrivate: setting(
     "DESTINATIONS_ALLOW_PRIVATE",
     "false",
-    "Whether destinations of operators may be private addresses and use http, as in an own network; `everyone`: those of users too",
-    oneOf("false", "true", "everyone"),
+    "Whether destinations may have private addresses and use http, for your own network: false, operators (only their destinations) or true (also users')",
+    oneOf("false", "operators", "true"),
   ),
   holdMinutes: setting(
     "HOLD_MINUTES",
