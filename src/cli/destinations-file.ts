@@ -8,7 +8,7 @@ const destinationSchema = Type.Object(
     name: Type.String({ description: "Unique, such as deploys." }),
     format: Type.Union(
       formatNames.map((name) => Type.Literal(name)),
-      { description: "What it receives." },
+      { description: "Format of its messages." },
     ),
     url: Type.String({ description: "The address, or ${NAME} for a variable that holds it." }),
     filter: Type.Optional(Type.String({ description: "An expression that an event must match." })),

@@ -202,12 +202,12 @@ const payoutSchema = schemaOf<PayoutView>()(
 
 const refundProgressSchema = schemaOf<RefundProgress>()(
   "RefundProgress",
-  "What is to be refunded, and what was.",
+  "The refund due, and the amount refunded so far.",
   {
     amount: Type.Number({ minimum: 0, description: "What is due, in major units." }),
     refunded: Type.Number({ minimum: 0, description: "What was refunded, in major units." }),
     currency: currencySchema(),
-    status: word(refundStatuses, { description: "How far it is." }),
+    status: word(refundStatuses, { description: "Its progress." }),
     payouts: listOf(payoutSchema, { description: "Oldest first." }),
   },
 );

@@ -158,7 +158,7 @@ export function bookingsGraphql(
       refund: t.field({
         type: RefundProgressType,
         nullable: true,
-        description: "What is to be refunded, and what was; null if nothing is due.",
+        description: "The refund due, and the amount refunded so far; null if nothing is due.",
         resolve: async ({ id, expiresAt }, _, ctx) =>
           expiresAt === undefined ? null : ((await loadMoneyOf(ctx, id))?.refund ?? null),
       }),

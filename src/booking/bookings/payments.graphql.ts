@@ -26,10 +26,10 @@ export function moneyTypes(builder: Builder) {
       status: t.expose("status", {
         type: builder.enumType("PaymentStatus", {
           description:
-            "What came of a payment. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
+            "Result of a payment. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
           values: paymentStatuses,
         }),
-        description: "What came of it.",
+        description: "Its result.",
       }),
       provider: t.exposeString("provider", { description: "The provider that reported it." }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was reported." }),
@@ -51,10 +51,10 @@ export function moneyTypes(builder: Builder) {
       status: t.expose("status", {
         type: builder.enumType("PayoutStatus", {
           description:
-            "What came of a refund. `overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
+            "Result of a refund. `overrefunded`: more than was paid. `unmatched`: of another payment. Neither is counted.",
           values: payoutStatuses,
         }),
-        description: "What came of it.",
+        description: "Its result.",
       }),
       provider: t.exposeString("provider", { description: "The provider that reported it." }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was reported." }),
@@ -62,17 +62,17 @@ export function moneyTypes(builder: Builder) {
     }),
   });
   const RefundProgressType = builder.objectRef<RefundProgress>("RefundProgress").implement({
-    description: "What is to be refunded, and what was.",
+    description: "The refund due, and the amount refunded so far.",
     fields: (t) => ({
-      amount: t.expose("amount", { type: "Money", description: "What is due." }),
-      refunded: t.expose("refunded", { type: "Money", description: "What was refunded so far." }),
+      amount: t.expose("amount", { type: "Money", description: "Amount due." }),
+      refunded: t.expose("refunded", { type: "Money", description: "Amount refunded so far." }),
       currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
       status: t.expose("status", {
         type: builder.enumType("RefundStatus", {
-          description: "How far a refund is. `none`: nothing is due.",
+          description: "Progress of a refund. `none`: nothing is due.",
           values: refundStatuses,
         }),
-        description: "How far it is.",
+        description: "Its progress.",
       }),
       payouts: t.field({
         type: [PayoutType],

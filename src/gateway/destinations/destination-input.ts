@@ -29,7 +29,7 @@ const fields = {
   }),
   format: Type.Union(
     formatNames.map((name) => Type.Literal(name)),
-    { errorMessage: `One of: ${formatNames.join(", ")}`, description: "What it receives." },
+    { errorMessage: `One of: ${formatNames.join(", ")}`, description: "Format of its messages." },
   ),
   url: Type.String({
     minLength: 1,

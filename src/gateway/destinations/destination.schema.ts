@@ -19,7 +19,7 @@ export const destinationFields = {
   id: prefixedId<Destination["id"]>("dst_", { description: "The destination's id." }),
   name: text("Unique.", "deploys"),
   ownerId: nullable(text("The user whose booking events it receives; null for the operators'.")),
-  format: word(formatNames, { description: "What it receives." }),
+  format: word(formatNames, { description: "Format of its messages." }),
   address: text("The address without its secret parts.", "https://hooks.slack.com/…"),
   filter: nullable(text("The expression that an event must match.", 'event.severity == "error"')),
   orderBy: nullable(

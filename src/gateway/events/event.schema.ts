@@ -172,7 +172,7 @@ export const eventListQuery = documented(
     ),
     q: Type.Optional(
       text(
-        'Only events with all of these words in their title, actor, subject or data. `deplo*` finds words that start so, `"build failed"` these words in this order. Case and accents do not matter.',
+        'Only events with all of these words in their title, actor, subject or data. `deplo*` matches words that start with `deplo`, `"build failed"` an exact phrase. Case and accents are ignored.',
         "build fail*",
       ),
     ),

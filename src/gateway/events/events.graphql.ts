@@ -79,7 +79,7 @@ export function eventsGraphql(
       }),
       delivery: t.field({
         type: DeliveryState,
-        description: "What became of its notifications.",
+        description: "The worst state of its notifications.",
         resolve: async ({ id }, _, ctx) => deliveryStateOf(await loadNotificationsOf(ctx, id)),
       }),
       effect: t.string({
@@ -113,15 +113,15 @@ export function eventsGraphql(
         args: {
           provider: t.arg.string({ description: "Only events of this provider." }),
           type: t.arg.string({
-            description: "Only events of this type; with `deploy.*` of all types that start so.",
+            description: "Only events of this type; `deploy.*` matches all types with this prefix.",
           }),
           status: t.arg({ type: EventStatus, description: "Only events with this status." }),
           q: t.arg.string({
             description:
               'Only events with all of these words in title, actor, subject or data: `deplo*`, `"build failed"`.',
           }),
-          from: t.arg({ type: "DateTime", description: "Only events received then or later." }),
-          to: t.arg({ type: "DateTime", description: "Only events received before." }),
+          from: t.arg({ type: "DateTime", description: "Only events received at this time or later." }),
+          to: t.arg({ type: "DateTime", description: "Only events received before this time." }),
           subject: t.arg.string({ description: "Only events about this resource." }),
           idempotencyKey: t.arg.string({ description: "Only the event with this key." }),
           delivery: t.arg({

@@ -10,9 +10,9 @@ export function healthType(builder: Builder) {
     values: circuitStates,
   });
   return builder.objectRef<DestinationHealth>("DestinationHealth").implement({
-    description: "How a destination is doing.",
+    description: "Health of a destination.",
     fields: (t) => ({
-      circuit: t.expose("circuit", { type: Circuit, description: "Whether it is sent to." }),
+      circuit: t.expose("circuit", { type: Circuit, description: "State of the circuit breaker." }),
       waiting: t.exposeInt("waiting", {
         description: "Pending and retrying deliveries, at most 10,000.",
       }),
@@ -40,7 +40,7 @@ export function healthType(builder: Builder) {
       }),
       p95Ms: t.exposeInt("p95Ms", {
         nullable: true,
-        description: "95th percentile of the same.",
+        description: "95th percentile of these durations.",
       }),
     }),
   });

@@ -21,7 +21,7 @@ import {
 
 const healthSchema = schemaOf<DestinationHealth>()(
   "DestinationHealth",
-  "How a destination is doing.",
+  "Health of a destination.",
   {
     circuit: word(circuitStates, {
       description:
@@ -39,7 +39,7 @@ const healthSchema = schemaOf<DestinationHealth>()(
       description: "The share of `outcomes` that was delivered; null without attempts.",
     }),
     p50Ms: nullable(count("Median duration of these delivered attempts.", 35)),
-    p95Ms: nullable(count("95th percentile of the same.", 120)),
+    p95Ms: nullable(count("95th percentile of these durations.", 120)),
   },
 );
 

@@ -8,7 +8,7 @@ import { healthOf, maxCounted } from "./destination-health.sql.ts";
 
 export const circuitStates = ["closed", "open", "probing"] as const;
 
-/** How a destination is doing. */
+/** Health of a destination. */
 export interface DestinationHealth {
   /** `open`: nothing is sent after many failures. `probing`: the next attempt decides. */
   readonly circuit: (typeof circuitStates)[number];
@@ -27,7 +27,7 @@ export interface DestinationHealth {
   readonly successRate: number | null;
   /** Median duration of these delivered attempts, in milliseconds; null without one. */
   readonly p50Ms: number | null;
-  /** 95th percentile of the same. */
+  /** 95th percentile of these durations. */
   readonly p95Ms: number | null;
 }
 

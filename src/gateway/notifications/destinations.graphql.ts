@@ -39,7 +39,7 @@ export function destinationsGraphql(
     fields: (t) => ({
       destinationId: t.exposeID("id", { description: "Id of the destination in REST." }),
       name: t.exposeString("name", { description: "Unique." }),
-      format: t.expose("format", { type: Format, description: "What it receives." }),
+      format: t.expose("format", { type: Format, description: "Format of its messages." }),
       address: t.exposeString("address", { description: "Without its secret parts." }),
       filter: t.exposeString("filter", {
         nullable: true,
@@ -59,11 +59,11 @@ export function destinationsGraphql(
       alerts: t.exposeBoolean("alerts", {
         description: "Whether it receives alerts about this service itself.",
       }),
-      state: t.expose("state", { type: State, description: "Its state." }),
+      state: t.expose("state", { type: State, description: "Whether deliveries are sent, kept, or not stored." }),
       failures: t.exposeInt("failures", { description: "Failed attempts since the last success." }),
       health: t.field({
         type: HealthType,
-        description: "How it is doing.",
+        description: "Its health.",
         resolve: (destination, _, ctx) => loadHealth(ctx, destination),
       }),
       createdAt: t.expose("createdAt", { type: "DateTime", description: "Time of creation." }),
@@ -128,8 +128,8 @@ export function destinationsGraphql(
     description: "A new destination. The same as the body of POST /v1/destinations.",
     fields: (t) => ({
       name: t.string({ required: true, description: "Unique." }),
-      format: t.field({ type: Format, required: true, description: "What it receives." }),
-      url: t.string({ required: true, description: "Where to post to." }),
+      format: t.field({ type: Format, required: true, description: "Format of its messages." }),
+      url: t.string({ required: true, description: "Address to send to." }),
       filter: t.string({ description: "An expression (CEL) that an event must match." }),
       orderBy: t.string({ description: "For example event.subject." }),
       ratePerSecond: t.int({ description: "1 to 1000." }),

@@ -14,14 +14,14 @@ const stepSchema = schemaOf<LatencyStep>()(
     attempts: count("Attempts that were made, not skipped while the circuit was open.", 42),
     failed: count("Those that failed.", 1),
     p50Ms: nullable(count("Median duration of the attempts, in milliseconds.", 35)),
-    p95Ms: nullable(count("95th percentile of the same.", 120)),
+    p95Ms: nullable(count("95th percentile of these durations.", 120)),
     p50SinceReceiptMs: nullable(
       count(
         "Median time from the creation of a notification to its delivery, retries included. It is created at the receipt of its event. A replay creates a new one only if none of the event's had failed.",
         60,
       ),
     ),
-    p95SinceReceiptMs: nullable(count("95th percentile of the same.", 5_200)),
+    p95SinceReceiptMs: nullable(count("95th percentile of these durations.", 5_200)),
   },
 );
 

@@ -25,11 +25,11 @@ export interface LatencyStep {
   readonly failed: number;
   /** Median duration of these attempts, in milliseconds; null without one. */
   readonly p50Ms: number | null;
-  /** 95th percentile of the same. */
+  /** 95th percentile of these durations. */
   readonly p95Ms: number | null;
   /** Median time from the notification's creation to its delivery, retries included; null without one. */
   readonly p50SinceReceiptMs: number | null;
-  /** 95th percentile of the same. */
+  /** 95th percentile of these durations. */
   readonly p95SinceReceiptMs: number | null;
 }
 
