@@ -8,9 +8,9 @@ interface Example {
 export const examples: readonly Example[] = [
   {
     title: "Search",
-    query: `# Flights are public. All else needs a session
-# of the console, or a token: add it after
-# "Bearer " under Headers below.
+    query: `# Flights are public. Everything else needs
+# a console session, or a token: paste it
+# after "Bearer " under Headers below.
 #   skyhook token --email you@example.com
 query Search {
   flights(first: 5) {
@@ -67,7 +67,7 @@ mutation Book($input: CreateBookingInput!) {
   },
   {
     title: "Cancel",
-    query: `# Put the bookingId of a booking into the variables below.
+    query: `# Set bookingId in the variables below to that of your booking.
 mutation Cancel($bookingId: ID!) {
   cancelBooking(bookingId: $bookingId) {
     status
@@ -84,7 +84,7 @@ mutation Cancel($bookingId: ID!) {
   },
   {
     title: "Page through",
-    query: `# The endCursor of a page is the "after" of the next.
+    query: `# Set "after" below to the endCursor of the last page.
 query Pages($after: String) {
   flights(first: 2, after: $after) {
     nodes {
