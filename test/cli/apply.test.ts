@@ -8,7 +8,7 @@ const { skyhook, newFolder } = commandLine();
 
 let served: ServedApp;
 beforeAll(async () => {
-  served = await serveApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+  served = await serveApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 });
 afterAll(() => served.stop());
 

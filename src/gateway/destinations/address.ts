@@ -10,17 +10,17 @@ import {
 const lowestPort = 1_024;
 const maxUrlCharacters = 2_000;
 
-/** What a destination may be. `allowsPrivate`: http, and private addresses, such as in an own network. */
+/** What a destination may be. `allowsPrivate`: http, and private addresses, such as those of your own network. */
 export interface AddressRules {
   readonly allowsPrivate: boolean;
 }
 
-/** Whose destinations may have private addresses: nobody's, the operators', or also those of users. */
-export type PrivateAllowed = "false" | "true" | "everyone";
+/** Whose destinations may have private addresses: none, only the operators', or also those of users. */
+export type PrivateAllowed = "false" | "operators" | "true";
 
 /** Users must not reach the network of the server only because operators do. `ownerId`: null for the operators. */
 export function rulesFor(allowed: PrivateAllowed, ownerId: string | null): AddressRules {
-  return { allowsPrivate: allowed === "everyone" || (allowed === "true" && ownerId === null) };
+  return { allowsPrivate: allowed === "true" || (allowed === "operators" && ownerId === null) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { post } from "../../support/flights.ts";
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 });
 afterAll(() => app.stop());
 

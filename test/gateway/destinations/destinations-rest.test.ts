@@ -16,7 +16,7 @@ const server = Bun.serve({
 });
 const url = `http://127.0.0.1:${server.port}/hook`;
 beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 });
 afterAll(async () => {
   await app.stop();

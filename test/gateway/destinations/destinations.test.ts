@@ -12,7 +12,7 @@ import { addFlight, bookingBody, post } from "../../support/flights.ts";
 const ends = endsAfterEach();
 
 async function start(env: Record<string, string> = {}): Promise<TestApp> {
-  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone", ...env });
+  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });
   ends.push(() => app.stop());
   return app;
 }

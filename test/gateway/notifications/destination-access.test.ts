@@ -12,7 +12,7 @@ describe("an operator", () => {
   let shared: string;
   let hers: string;
   beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const made = await app.as("admin", path, post({ name: "shared", format: "json", url }));
     shared = `${path}/${String((await json(made))["id"])}`;
     const own = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
@@ -51,7 +51,7 @@ describe("an operator", () => {
 
 describe("the deliveries of a destination", () => {
   test("have the title of their notification and, on request, their attempts", async () => {
-    const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+    const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const made = await app.as("user", path, post({ name: "hers", format: "json", url }), "ada");
     const deliveries = `${path}/${String((await json(made))["id"])}/deliveries`;
     const flight = await addFlight(app);
@@ -77,7 +77,7 @@ describe("the deliveries of a destination", () => {
 describe.each(["sqlite", "postgres"] as const)("a name on %s", (dialect) => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" }, undefined, { dialect });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   });
   afterAll(() => app.stop());
   const create = (name: string) => app.as("admin", path, post({ name, format: "json", url }));

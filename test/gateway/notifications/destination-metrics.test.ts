@@ -8,7 +8,7 @@ import { addFlight, bookingBody, post } from "../../support/flights.ts";
 let app: TestApp;
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
 beforeAll(async () => {
-  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
 });
 afterAll(async () => {
   await app.stop();

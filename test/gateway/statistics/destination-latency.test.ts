@@ -30,7 +30,7 @@ test("an id has the time of its creation", () => {
 describe.each(["sqlite", "postgres"] as const)("the latency of destinations on %s", (dialect) => {
   let app: TestApp;
   beforeAll(async () => {
-    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "everyone" }, undefined, { dialect });
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
   });
   afterAll(() => app.stop());
 

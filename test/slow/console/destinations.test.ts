@@ -55,7 +55,7 @@ describe.skipIf(skips(noChromium))("the Destinations view", () => {
   }
 
   beforeAll(async () => {
-    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "everyone" }, clock);
+    server = await startConsole({ DESTINATIONS_ALLOW_PRIVATE: "true" }, clock);
     await server.app.deliverSample("task_tracker", "task.completed");
     await server.app.deliverSample("deploy_platform", "deploy.error");
     browser = await openBrowser(1_440, 900);

@@ -103,7 +103,7 @@ export class CrashService {
       DATABASE_URL: this.#database.url,
       OPERATOR_GATEWAY_URL: this.#gateway.url,
       OPERATOR_GATEWAY_SECRET: gatewaySecret,
-      DESTINATIONS_ALLOW_PRIVATE: "everyone",
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       [crashPointVariable]: this.#crashPointFile,
     };
     this.#server = await startIn(

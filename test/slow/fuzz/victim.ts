@@ -40,7 +40,7 @@ export type Stdout = "/dev/null" | "/dev/full" | "unread pipe";
 const hangMs = 5_000;
 const startTimeoutMs = 30_000;
 /** Lets the destinations of attacks be on this machine. */
-const open = { DESTINATIONS_ALLOW_PRIVATE: "everyone" };
+const open = { DESTINATIONS_ALLOW_PRIVATE: "true" };
 const main = join(import.meta.dir, "../../../src/main.ts");
 
 /** `source`: another main.ts than ours. */

@@ -74,7 +74,7 @@ describe.skipIf(skips(noManyConnections))("two instances on one database", () =>
       () => gone.stop(),
       () => kept.stop(),
     );
-    const [here, there] = await start({ DESTINATIONS_ALLOW_PRIVATE: "everyone" });
+    const [here, there] = await start({ DESTINATIONS_ALLOW_PRIVATE: "true" });
     const create = async (name: string, url: string) => {
       const input = post({ name, format: "json", url });
       const { id } = await json(await here.as("admin", "/v1/destinations", input));

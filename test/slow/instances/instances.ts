@@ -90,7 +90,7 @@ export class Instances implements Service {
       TRUSTED_PROXY_HOPS: "1",
       OPERATOR_GATEWAY_URL: this.#gateway.url,
       OPERATOR_GATEWAY_SECRET: gatewaySecret,
-      DESTINATIONS_ALLOW_PRIVATE: "everyone",
+      DESTINATIONS_ALLOW_PRIVATE: "true",
       DATA_DIR: join(this.#folder, "data"),
     };
     const server = await startIn(this.#folder, env, { port });

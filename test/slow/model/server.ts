@@ -37,7 +37,7 @@ export async function startServer(
   const database = await kind.open();
   const clock = manualClock();
   const fleet = withFleet ? new Fleet() : null;
-  const env = { TRUSTED_PROXY_HOPS: "1", DESTINATIONS_ALLOW_PRIVATE: "everyone" };
+  const env = { TRUSTED_PROXY_HOPS: "1", DESTINATIONS_ALLOW_PRIVATE: "true" };
   const start = () => startApp({ DATABASE_URL: database.url, ...env }, clock);
   let app: TestApp = await start();
   return {
