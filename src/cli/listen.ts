@@ -17,12 +17,11 @@ import { note, painter } from "./output.ts";
 import { localUrl } from "./request.ts";
 import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
+import { type StreamFilters, streamQuery, withStreamFilters } from "./stream-filters.ts";
 
-interface ListenOptions {
+interface ListenOptions extends StreamFilters {
   readonly to: string;
   readonly url?: string;
-  readonly provider?: string;
-  readonly type?: string;
   /** In ISO 8601. */
   readonly since?: string;
   readonly state?: string;
@@ -30,7 +29,7 @@ interface ListenOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("listen")
     .description("send the webhooks that a server receives to a local address")
     .requiredOption(
@@ -38,9 +37,8 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "the local address, like http://localhost:3000",
       argument(parseTarget),
     )
-    .addOption(serverOption())
-    .option("--provider <provider>", "only webhooks of this provider")
-    .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
+    .addOption(serverOption());
+  withStreamFilters(command, "webhooks")
     .option(
       "--since <time>",
       "where the first run starts: 2h, 7d or 2026-11-21T09:00:00Z; default: at new webhooks",
@@ -68,13 +66,12 @@ function parseTarget(text: string): string {
  * with exactly those that were missed.
  */
 export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Promise<void> {
-  const { to, provider, type, since, originalHeaders } = options;
+  const { to, provider, since, originalHeaders } = options;
   const config = readConfig(env);
   const base = options.url ?? localUrl(config);
   const mint = serverTokens(config, env, "operator", streamTokenTtlSeconds);
   const providers = signableProviders(knownProviders(config));
-  const identity = [base, to, provider ?? "", type ?? ""];
-  const state = openState(options.state ?? defaultStateFile(identity, env));
+  const state = openState(options.state ?? defaultStateFile(identityOf(base, options), env));
   const stopped = new AbortController();
   const { signal } = stopped;
   const stop = () => stopped.abort();
@@ -90,8 +87,9 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   const stopKeys = watchKeys(local, stop);
   try {
     if (provider !== undefined) local.showSecret(provider);
+    const query = streamQuery(options, { include: "body", since: sinceOf(state, since) });
     const source = {
-      url: streamUrl(base, { provider, type, since: sinceOf(state, since) }),
+      url: `${base}/v1/events/feed?${query.toString()}`,
       mint,
       signal,
       onConnected: () => note(`sending webhooks of ${base} to ${to}`),
@@ -112,26 +110,21 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   }
 }
 
+/** What tells listeners apart. Filters of later versions are added only if they are set, so that states are found. */
+function identityOf(base: string, { to, provider = "", type = "", ...filters }: ListenOptions) {
+  const { status, subject, key, q } = filters;
+  const others = Object.entries({ status, subject, key, q }).map(([name, value]) =>
+    value === undefined ? [] : [`${name} ${value}`],
+  );
+  return [base, to, provider, type, ...others.flat()];
+}
+
 /** The start of the first run. A later run continues where the last one ended. */
 function sinceOf(state: StateFile, since: string | undefined): string | undefined {
   if (since === undefined) return undefined;
   if (state.current.seq === null) return since;
   note(`continuing after the last delivery; to use --since, delete ${state.path}`);
   return undefined;
-}
-
-interface StreamFilter {
-  readonly provider: string | undefined;
-  readonly type: string | undefined;
-  readonly since: string | undefined;
-}
-
-function streamUrl(base: string, { provider, type, since }: StreamFilter): string {
-  const query = new URLSearchParams({ include: "body" });
-  if (provider !== undefined) query.set("provider", provider);
-  if (type !== undefined) query.set("type", type);
-  if (since !== undefined) query.set("since", since);
-  return `${base}/v1/events/feed?${query.toString()}`;
 }
 
 function noticeOtherDatabase(seq: number, { current }: StateFile): void {

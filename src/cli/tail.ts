@@ -12,31 +12,29 @@ import { note, type Paint, painter, printLine, timeOfDay } from "./output.ts";
 import { localUrl } from "./request.ts";
 import { serverOption } from "./server-api.ts";
 import { serverTokens, streamTokenTtlSeconds } from "./server-tokens.ts";
+import { type StreamFilters, streamQuery, withStreamFilters } from "./stream-filters.ts";
 
-interface TailOptions {
+interface TailOptions extends StreamFilters {
   readonly url?: string;
-  readonly provider?: string;
-  readonly type?: string;
   readonly severity?: Severity;
   /** In ISO 8601. */
-  readonly since?: string;
+  readonly from?: string;
   readonly json?: true;
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  program
+  const command = program
     .command("tail")
     .description("print events as a server stores them")
-    .addOption(serverOption())
-    .option("--provider <provider>", "only events of this provider")
-    .option("--type <type>", "only events of this type, or of a group such as 'deploy.*'")
+    .addOption(serverOption());
+  withStreamFilters(command, "events")
     .addOption(
       new Option("--severity <severity>", "only events of this severity or a higher one").choices(
         severities,
       ),
     )
     .option(
-      "--since <time>",
+      "--since, --from <time>",
       "print earlier events first, from this time: 2h, 7d or 2026-11-21T09:00:00Z",
       argument(pastTime),
     )
@@ -54,8 +52,9 @@ export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promis
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
+  const query = streamQuery(options, { severity: options.severity, since: options.from });
   const source = {
-    url: `${base}/v1/events/feed?${queryOf(options).toString()}`,
+    url: `${base}/v1/events/feed?${query.toString()}`,
     mint,
     signal: stopped.signal,
     onConnected: () => note(`following ${base}`),
@@ -67,15 +66,6 @@ export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promis
     const line = options.json === true ? JSON.stringify(event) : lineOf(event, paint);
     if (!(await printLine(line))) return;
   }
-}
-
-function queryOf({ provider, type, severity, since }: TailOptions): URLSearchParams {
-  const query = new URLSearchParams();
-  if (provider !== undefined) query.set("provider", provider);
-  if (type !== undefined) query.set("type", type);
-  if (severity !== undefined) query.set("severity", severity);
-  if (since !== undefined) query.set("since", since);
-  return query;
 }
 
 const colours = { info: "dim", success: "green", warning: "yellow", error: "red" } as const;

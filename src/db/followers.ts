@@ -16,6 +16,10 @@ export interface Followers<Entry> {
    * aborts or the followers are closed. A slow follower uses no memory and misses nothing.
    */
   follow(afterSeq: number | null, signal: AbortSignal): AsyncGenerator<Entry, void>;
+  /** Yields the same rows as `follow`, as many at a time as were read together: 1 to 100. */
+  pages(afterSeq: number | null, signal: AbortSignal): AsyncGenerator<readonly Entry[], void>;
+  /** Whether the followers are closed. One that is given a page finds out before its next row. */
+  isClosed(): boolean;
   /** The position of the newest row. Following from it yields only new rows. */
   newestSeq(): Promise<number>;
   /** Wakes the followers to read new rows. */
@@ -53,39 +57,51 @@ export function followers<Entry extends { readonly seq: number }>(
     }
   }
 
+  async function* pages(
+    afterSeq: number | null,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly Entry[], void> {
+    let changed = Promise.withResolvers<void>();
+    const wakeUp = () => changed.resolve();
+    const isOver = () => closed || signal.aborted;
+    signal.addEventListener("abort", wakeUp, { once: true });
+    sleeping.add(wakeUp);
+    onFollowers(sleeping.size);
+    try {
+      let seq = afterSeq;
+      while (!isOver()) {
+        // Replaced before reading, so that a commit during the read wakes the follower at once.
+        changed = Promise.withResolvers<void>();
+        const until = await followed.newestSeq();
+        seq ??= until;
+        const entries = await followed.read({ seq, until, limit: pageSize });
+        if (isOver()) return;
+        seq = entries.at(-1)?.seq ?? seq;
+        if (entries.length > 0) yield entries;
+        // Entries that a follower skips would otherwise be read without a pause, however many there are.
+        await (entries.length < pageSize ? changed.promise : ownTurn());
+      }
+    } catch (error) {
+      // A read that fails because of the stop is not an error.
+      if (!isOver()) throw error;
+    } finally {
+      signal.removeEventListener("abort", wakeUp);
+      sleeping.delete(wakeUp);
+      onFollowers(sleeping.size);
+    }
+  }
+
   return {
     async *follow(afterSeq, signal) {
-      let changed = Promise.withResolvers<void>();
-      const wakeUp = () => changed.resolve();
-      const isOver = () => closed || signal.aborted;
-      signal.addEventListener("abort", wakeUp, { once: true });
-      sleeping.add(wakeUp);
-      onFollowers(sleeping.size);
-      try {
-        let seq = afterSeq;
-        while (!isOver()) {
-          // Replaced before reading, so that a commit during the read wakes the follower at once.
-          changed = Promise.withResolvers<void>();
-          const until = await followed.newestSeq();
-          seq ??= until;
-          const entries = await followed.read({ seq, until, limit: pageSize });
-          for (const entry of entries) {
-            if (isOver()) return;
-            seq = entry.seq;
-            yield entry;
-          }
-          // Entries that a follower skips would otherwise be read without a pause, however many there are.
-          await (entries.length < pageSize ? changed.promise : ownTurn());
+      for await (const entries of pages(afterSeq, signal)) {
+        for (const entry of entries) {
+          if (closed || signal.aborted) return;
+          yield entry;
         }
-      } catch (error) {
-        // A read that fails because of the stop is not an error.
-        if (!isOver()) throw error;
-      } finally {
-        signal.removeEventListener("abort", wakeUp);
-        sleeping.delete(wakeUp);
-        onFollowers(sleeping.size);
       }
     },
+    pages,
+    isClosed: () => closed,
     newestSeq: () => followed.newestSeq(),
     wake() {
       if (wakeDue) return;

@@ -72,7 +72,7 @@ export function eventServices(platform: Platform, parts: Parts) {
       makeId,
       wake: () => running.wake(),
     }),
-    eventStreams: eventStreams({ storage, eventFeed, audit, clock }),
+    eventStreams: eventStreams({ storage, eventFeed, index: indexing, audit, clock }),
   };
   return {
     services,

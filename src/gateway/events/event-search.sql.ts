@@ -96,6 +96,20 @@ export const queuedCount = statement()((db, { searchQueue }) =>
   db.select({ count: sql<number>`count(*)`.mapWith(Number) }).from(searchQueue),
 );
 
+/** Those of these events that exist, but are not indexed yet. */
+export const notIndexedOf = statement<{ ids: readonly Event["id"][] }>()(
+  (db, { events, eventStates }, p, dialect) =>
+    db
+      .select({ id: events.id })
+      .from(events)
+      .where(
+        and(
+          dialect.among(events.id, p.ids),
+          sql`not exists (select 1 from ${eventStates} where ${eventStates.id} = ${events.id})`,
+        ),
+      ),
+);
+
 /** The first word of the index from one, inclusive, up to another, inclusive. */
 export const nextWord = statement<{ from: string; until: string }>()((db, t, p) =>
   db

@@ -1,7 +1,9 @@
+import type { Position } from "../../base/page.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../../base/search-terms.ts";
 import type { TimeRange } from "../../db/part.ts";
 import { merged } from "../../db/merge.ts";
 import type { Source } from "../../db/paginate.ts";
+import { inOrder } from "../../db/search.ts";
 import type { Storage } from "../../db/storage.ts";
 import { invalidParameter } from "../../web/rest/query.ts";
 import type { Event, EventStatus } from "../event.ts";
@@ -55,6 +57,44 @@ export async function eventsMatching(
   if (!type.endsWith("*")) return ofType(type);
   const types = await typesLike(storage, type.slice(0, -1));
   return merged(types.map(ofType));
+}
+
+/** Events read at once to find given ones among them. */
+const readAtOnce = 100;
+
+/**
+ * The ids of those of `events` that a list with `q` contains, by the list's own query. They must be indexed. Throws
+ * as `eventsMatching`.
+ */
+export async function eventsWithWords(
+  storage: Storage,
+  q: string,
+  events: readonly Event[],
+): Promise<ReadonlySet<Event["id"]>> {
+  const isBefore = inOrder("oldest-first");
+  const ids = new Set(events.map(({ id }) => id));
+  const found = new Set<Event["id"]>();
+  let left = events.toSorted(isBefore);
+  const to = new Date((left.at(-1)?.createdAt.getTime() ?? 0) + 1);
+  const source = await eventsMatching(storage, { q, to });
+  let last: Event | undefined;
+  for (;;) {
+    const [next] = left;
+    if (next === undefined) return found;
+    // Skips what was stored in between.
+    const isSameTime = last?.createdAt.getTime() === next.createdAt.getTime();
+    const from: Position = (isSameTime ? last : undefined) ?? {
+      createdAt: next.createdAt,
+      id: null,
+    };
+    const window = { order: "oldest-first", from, offset: 0, limit: readAtOnce } as const;
+    const matching = await source.read(window);
+    for (const { id } of matching) if (ids.has(id)) found.add(id);
+    last = matching.at(-1);
+    if (last === undefined || matching.length < readAtOnce) return found;
+    const seen = last;
+    left = left.filter((event) => isBefore(event, seen) > 0);
+  }
 }
 
 function eventsOfType(

@@ -12,6 +12,7 @@ import {
   type ServerSentEvent,
 } from "../../web/rest/sse.ts";
 import { urlOf } from "../../web/rest/url.ts";
+import { eventStatuses } from "../event.ts";
 import { severities } from "../notification.ts";
 
 import { eventStreamQuery } from "./event.schema.ts";
@@ -32,6 +33,10 @@ export const eventStreamsRest = (
         match: {
           provider: textFilter(query, "provider"),
           type: textFilter(query, "type"),
+          status: choice(query, "status", eventStatuses),
+          subject: textFilter(query, "subject"),
+          idempotencyKey: textFilter(query, "idempotencyKey"),
+          q: textFilter(query, "q"),
           severity: choice(query, "severity", severities),
         },
         afterSeq: lastEventId(exchange.request),
@@ -51,7 +56,7 @@ export const eventStreamsRest = (
         security: bearer,
         summary: "Follow events as they are stored",
         description:
-          "All events in the order of commits, ignored ones too. With `include=body`, only webhooks, each with its receipt and exact body; the audit list records it. Needs the role operator or admin.",
+          "All events in the order of commits, ignored ones too. With `include=body`, only webhooks, each with its receipt and exact body; the audit list records it. There is no `delivery`: when an event is stored, its notifications are pending. Needs the role operator or admin.",
         parameters: [lastEventIdHeader],
         responses: {
           200: {

@@ -1,18 +1,23 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { parseSearch } from "../../base/search-terms.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
+import { invalidParameter } from "../../web/rest/query.ts";
 import { type BodyText, bodyText } from "../body-text.ts";
 import { type Event, noReceipt } from "../event.ts";
+import { eventsAfter } from "../event.sql.ts";
 import { highestSeverity, type Severity } from "../notification.ts";
 import type { EventEntry, EventFeed } from "../notifications/channels/event-feed.ts";
 import { notificationsOfEvent } from "../notifications/notifications.sql.ts";
 
 import { type EventMatch, isAtLeast, matches } from "./event-match.ts";
+import { eventsMatching, eventsWithWords } from "./event-search.ts";
 import { type EventTimeline, receiptOf } from "./events.ts";
 import { receiptById } from "./events.sql.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** An event as streamed. */
 export interface StreamedEvent extends Event {
@@ -44,13 +49,17 @@ export interface StreamOptions {
 
 /** Follows all stored events, for operators. */
 export interface EventStreams {
-  /** The first item is the position where the stream starts. Throws `unavailable` if too many read bodies. */
+  /**
+   * The first item is the position where the stream starts. Throws `unavailable` if too many read bodies, or if the
+   * next events are not indexed for a search, and `invalid-parameter` for words that cannot be searched.
+   */
   open(ctx: Context, options: StreamOptions): Promise<AsyncIterableIterator<StreamItem>>;
 }
 
 interface Parts {
   readonly storage: Storage;
   readonly eventFeed: EventFeed;
+  readonly index: Pick<SearchIndex, "has">;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -59,21 +68,39 @@ interface Parts {
 const positionInterval = 500;
 /** Each may hold two of the largest bodies in memory. */
 const maxBodyStreams = 32;
+/** How many events after the start must be indexed before a stream with words opens, and how long it waits for them. */
+const firstEvents = 100;
+const patienceMs = 2_000;
+/** While the search index is being built. */
+const retryAfterSeconds = 10;
 
-export function eventStreams({ storage, eventFeed, audit, clock }: Parts): EventStreams {
+export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts): EventStreams {
   let bodyStreams = 0;
 
   async function severityOf({ id: eventId }: Event): Promise<Severity | null> {
     return highestSeverity(await storage.all(notificationsOfEvent, { eventId }));
   }
 
-  /** Null if the event does not match, or is not a webhook where bodies are wanted. */
+  /** Those that match, apart from their severity. */
+  async function matching(
+    entries: readonly EventEntry[],
+    match: EventMatch,
+    isOver: () => boolean,
+  ): Promise<ReadonlySet<Event["id"]>> {
+    const candidates = entries.filter((entry) => matches(entry, match));
+    const ids = candidates.map(({ id }) => id);
+    if (match.q === undefined || ids.length === 0) return new Set(ids);
+    // Events are indexed after their commit. Until then, their words are not known.
+    await index.has(ids, () => !isOver());
+    return eventsWithWords(storage, match.q, candidates);
+  }
+
+  /** Null if the event is not as severe, or is not a webhook where bodies are wanted. */
   async function rendered(
     entry: EventEntry,
     { match, withBody }: StreamOptions,
   ): Promise<StreamedEvent | StreamedDelivery | null> {
     const { seq: _, ...event } = entry;
-    if (!matches(event, match)) return null;
     const severity = await severityOf(event);
     if (!isAtLeast(severity, match.severity)) return null;
     if (!withBody) return { ...event, severity };
@@ -88,12 +115,28 @@ export function eventStreams({ storage, eventFeed, audit, clock }: Parts): Event
     signal: AbortSignal,
   ): AsyncGenerator<StreamItem, void> {
     yield { seq: afterSeq, event: null };
+    const isOver = () => signal.aborted || eventFeed.isClosed();
     let skipped = 0;
-    for await (const entry of eventFeed.follow(afterSeq, signal)) {
-      const event = await rendered(entry, options);
-      skipped = event === null ? skipped + 1 : 0;
-      if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+    for await (const entries of eventFeed.pages(afterSeq, signal)) {
+      const found = await matching(entries, options.match, isOver);
+      for (const entry of entries) {
+        if (isOver()) return;
+        const event = found.has(entry.id) ? await rendered(entry, options) : null;
+        skipped = event === null ? skipped + 1 : 0;
+        if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+      }
     }
+  }
+
+  /** So that a stream that can find nothing, or not for long, says why instead of staying silent. */
+  async function checkSearch(q: string, seq: number, until: number): Promise<void> {
+    if (parseSearch(q).length === 0)
+      throw invalidParameter("q", "Must contain a letter or a digit");
+    await eventsMatching(storage, { q });
+    const next = await storage.all(eventsAfter, { seq, until, limit: firstEvents });
+    const ids = next.map(({ id }) => id);
+    const deadline = performance.now() + patienceMs;
+    if (!(await index.has(ids, () => performance.now() < deadline))) throw notIndexed();
   }
 
   async function opened(ctx: Context, options: StreamOptions, onEnd: () => void) {
@@ -103,8 +146,10 @@ export function eventStreams({ storage, eventFeed, audit, clock }: Parts): Event
     const first = since === null ? newest : await eventFeed.seqBefore(since);
     // A higher number comes from another database. Such a client starts with new events.
     const afterSeq = Math.min(options.afterSeq ?? first, newest);
+    if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
     if (withBody) {
-      const detail = `type ${match.type ?? "*"}, after ${afterSeq}`;
+      const { provider: _, type = "*", ...others } = match;
+      const detail = `${shown({ type, ...others })}, after ${afterSeq}`;
       await storage.atomically(
         audit.entry(ctx, "events.streamed", match.provider ?? "all providers", detail),
       );
@@ -136,4 +181,18 @@ export function eventStreams({ storage, eventFeed, audit, clock }: Parts): Event
       }
     },
   };
+}
+
+function notIndexed(): AppError {
+  return new AppError(
+    "unavailable",
+    "The search index is being built, so events would be missed. Try again later, or without q.",
+    { retryAfterSeconds },
+  );
+}
+
+/** The filters that are set. */
+function shown(filters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `${name} ${value}`).join(", ");
 }

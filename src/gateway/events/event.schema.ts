@@ -183,6 +183,12 @@ export const eventStreamQuery = documented(
   Type.Object({
     provider: Type.Optional(text("Only events of this provider.")),
     type: Type.Optional(text("Only events of this type, or of these types.", "deploy.*")),
+    status: Type.Optional(word(eventStatuses, { description: "Only events with this status." })),
+    subject: Type.Optional(text("Only events about this resource.", "pull_request/42")),
+    idempotencyKey: Type.Optional(text("Only the event with this key.", "code_host:72d3162e")),
+    q: Type.Optional(
+      text("Only events with all of these words, as in the list of events.", "build fail*"),
+    ),
     severity: Type.Optional(
       word(severities, {
         description: "Only events with a notification of this severity or a higher one.",

@@ -2,9 +2,16 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { createApp } from "../../../src/app.ts";
 import type { Role } from "../../../src/base/context.ts";
+import { makeId } from "../../../src/base/ids.ts";
+import { write } from "../../../src/db/statement.ts";
+import { type EventStreams, eventStreams } from "../../../src/gateway/events/event-streams.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { eventFeed } from "../../../src/gateway/notifications/channels/event-feed.ts";
+import { audit } from "../../../src/identity/audit/audit.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { type FeedMessage, type FeedReader, readFeed } from "../../support/feed.ts";
 import { itemsOf, listed } from "../../support/operator.ts";
+import { eventRow } from "../../support/rows.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -143,6 +150,65 @@ describe("the stream of events", () => {
     }
   });
 
+  test("sends only events of a status, about a subject, with a key and with words", async () => {
+    const { app, follow } = await serve();
+    const feeds = {
+      "?status=ignored": ["task/3"],
+      "?subject=task/2": ["task/2"],
+      "?q=three": ["task/3"],
+      "?q=TWO%20buy": ["task/2"],
+      "?q=thr*": ["task/3"],
+      "?q=%22buy%20three%22": ["task/3"],
+      "?q=buy": ["task/1", "task/2", "task/3"],
+      "?q=buy&status=accepted": ["task/1", "task/2"],
+      "?q=buy&subject=task/2": ["task/2"],
+      "?q=buy&type=task.*&severity=success": ["task/1", "task/2"],
+    };
+    const following = await Promise.all(
+      Object.entries(feeds).map(async ([query, expected]) => ({
+        query,
+        feed: await follow(query),
+        expected,
+      })),
+    );
+    for (const [number, content] of [
+      [1, "buy one"],
+      [2, "buy two"],
+      [3, "buy three"],
+    ] as const) {
+      const event_name = number === 3 ? "item:updated" : "item:completed";
+      const event_data = { id: `${number}`, content };
+      const body = JSON.stringify({ event_name, event_data });
+      expect((await app.deliver("task_tracker", body)).status).toBe(200);
+    }
+    app.clock.advance(100);
+    for (const { query, feed, expected } of following) {
+      expect([query, subjects(await events(feed, expected.length))]).toEqual([query, expected]);
+    }
+    const [{ idempotencyKey } = {}] = await listed(app, "/v1/events?q=one");
+    const query = new URLSearchParams({ idempotencyKey: String(idempotencyKey) });
+    const byKey = await follow(`?since=2020-01-01T00:00:00Z&${query.toString()}`);
+    expect(subjects(await events(byKey, 1))).toEqual(["task/1"]);
+  });
+
+  test("finds words among many events of one time, and of other times", async () => {
+    const { app, follow } = await serve();
+    const { storage } = app.services;
+    const at = app.clock.now();
+    const expected: string[] = [];
+    for (let number = 0; number < 260; number += 1) {
+      // Three in four at one time, the others one second apart, backwards: as after a change of the clock.
+      const createdAt = new Date(number % 4 > 0 ? at : at - number * 1_000);
+      const title = number % 5 > 0 ? `Buy ${number}` : "Sell";
+      const subject = `task/${number}`;
+      const row = eventRow(number, { createdAt, title, subject });
+      await storage.atomically(write(insertEvent, row));
+      if (number % 5 > 0) expected.push(subject);
+    }
+    const feed = await follow("?since=2020-01-01T00:00:00Z&q=buy");
+    expect(subjects(await events(feed, expected.length))).toEqual(expected);
+  });
+
   test("tells its position to a client that no event matches", async () => {
     const { app, follow } = await serve();
     const feed = await follow("?provider=code_host");
@@ -220,6 +286,83 @@ test("sends bodies to no more than 32 clients that connect at the same time", as
   });
 });
 
+describe("a stream with words", () => {
+  /** Streams over an index that says whether it has the events. */
+  function over(app: TestApp, has: (goesOn: () => boolean) => Promise<boolean>) {
+    const { storage } = app.services;
+    const { clock } = app;
+    const feed = eventFeed(storage, clock, () => {});
+    const index = { has: (_: unknown, goesOn: () => boolean) => has(goesOn) };
+    const streams = eventStreams({
+      storage,
+      eventFeed: feed,
+      index,
+      audit: audit(storage, clock, makeId),
+      clock,
+    });
+    ends.push(() => feed.close());
+    return { streams, feed };
+  }
+  const opened = (streams: EventStreams, app: TestApp, q: string | undefined) =>
+    streams.open(
+      {
+        actor: { id: "operator", roles: ["operator"] },
+        expiresAt: new Date(app.clock.now() + 3_600_000),
+        requestId: "req_1",
+      },
+      {
+        match: {
+          provider: undefined,
+          type: undefined,
+          status: undefined,
+          subject: undefined,
+          idempotencyKey: undefined,
+          severity: undefined,
+          q,
+        },
+        afterSeq: null,
+        since: new Date(0),
+        withBody: false,
+      },
+    );
+
+  test("does not open before its next events are indexed", async () => {
+    const { app } = await serve();
+    await deliver(app, 1);
+    const { streams } = over(app, () => Promise.resolve(false));
+    expect(opened(streams, app, "task")).rejects.toMatchObject({
+      code: "unavailable",
+    });
+    // Needs no index.
+    const items = await opened(streams, app, undefined);
+    await items.next();
+    expect((await items.next()).value).toMatchObject({ event: { subject: "task/1" } });
+  });
+
+  test("waits for the index, passes no event over, and ends while it waits", async () => {
+    const { app } = await serve();
+    await deliver(app, 1);
+    const asked = Promise.withResolvers<() => boolean>();
+    const indexed = Promise.withResolvers<boolean>();
+    let calls = 0;
+    const { streams, feed } = over(app, (goesOn) => {
+      calls += 1;
+      if (calls === 1) return Promise.resolve(true);
+      asked.resolve(goesOn);
+      return indexed.promise;
+    });
+    const items = await opened(streams, app, "task");
+    await items.next();
+    const next = items.next();
+    const goesOn = await asked.promise;
+    expect(goesOn()).toBe(true);
+    feed.close();
+    expect(goesOn()).toBe(false);
+    indexed.resolve(false);
+    expect((await next).done).toBe(true);
+  });
+});
+
 test("requires the role operator", async () => {
   const { ask } = await serve();
   expect((await ask("", null)).status).toBe(401);
@@ -230,6 +373,12 @@ test.each([
   ["since=yesterday", "since"],
   ["since=2026-11-21", "since"],
   ["severity=fatal", "severity"],
+  ["status=lost", "status"],
+  ["subject=", "subject"],
+  ["q=", "q"],
+  ["q=-", "q"],
+  ["delivery=dead", "delivery"],
+  ["to=2026-11-21T09:00:00Z", "to"],
   ["include=headers", "include"],
   ["provider=", "provider"],
   ["kind=x", "kind"],

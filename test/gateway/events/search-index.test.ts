@@ -63,6 +63,20 @@ describe("a search", () => {
     expect(found).toHaveLength(1);
   });
 
+  test("knows which events are indexed, and waits for none that was deleted", async () => {
+    const { storage } = app.services;
+    const ids = [1, 2, 3].map((number) => eventRow(number).id);
+    for (const number of [1, 2]) {
+      await storage.atomically(write(insertEvent, eventRow(number)));
+    }
+    const index = searchIndex(storage, app.clock, log);
+    expect(await index.has(ids, () => false)).toBe(false);
+    expect(await index.has(ids.slice(2), () => false)).toBe(true);
+    expect(await index.has(ids, () => true)).toBe(true);
+    expect(await index.has(ids, () => false)).toBe(true);
+    expect(await storage.all(stateAfter, { count: 1 })).toHaveLength(1);
+  });
+
   test("does not wait for ever", async () => {
     const { storage } = app.services;
     const endless: Storage = {

@@ -46,6 +46,27 @@ describe("skyhook tail", () => {
     for (const command of commands) expect(command.out().trim().split("\n")).toHaveLength(1);
   });
 
+  test("prints only events with words, a status, a subject and a key", async () => {
+    const commands = [
+      await tail("--q", "publish*"),
+      await tail("--subject", "deployment/none", "--since", "1h"),
+      await tail("--status", "accepted", "--q", '"1.4.0"'),
+    ];
+    await beside("send", "task_tracker", "task.created");
+    await beside("send", "code_host", "package.published");
+    const [byWord, none, byPhrase] = commands;
+    await byWord?.shows("package.published");
+    await byPhrase?.shows("package.published");
+    for (const command of [byWord, byPhrase]) {
+      expect(command?.out().trim().split("\n")).toHaveLength(1);
+    }
+    expect(none?.out()).toBe("");
+    const listed = await beside("events", "--json", "--type", "package.published", "--limit", "1");
+    const key = textAt(JSON.parse(listed.out), "idempotencyKey") ?? "";
+    const byKey = await tail("--key", key, "--from", "1h", "--json");
+    await byKey.shows(key);
+  });
+
   test("prints earlier events with --since, as JSON with --json", async () => {
     await beside("send", "task_tracker", "task.created");
     const command = await tail("--since", "1h", "--json", "--type", "task.created");
@@ -76,5 +97,14 @@ describe("skyhook tail", () => {
     ]);
     expect([severity.code, token.code]).toEqual([2, 1]);
     expect(token.err).toContain("The server answers 401");
+    const [delivery, until, words] = await Promise.all([
+      skyhook(["tail", "--delivery", "dead"], running()),
+      skyhook(["tail", "--until", "1h"], running()),
+      skyhook(["tail", "--q", "?"], running()),
+    ]);
+    expect([delivery.code, until.code, words.code]).toEqual([2, 2, 1]);
+    expect(delivery.err).toMatch(/nothing has been delivered yet.*skyhook events --delivery dead/);
+    expect(until.err).toMatch(/New events have no end.*skyhook events --until 1h/);
+    expect(words.err).toContain("q: Must contain a letter or a digit");
   });
 });

@@ -71,13 +71,28 @@ export const listening: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/events/event-streams.ts",
-        "if (withBody) {\n      const detail",
-        "if (Object.is(withBody, null)) {\n      const detail",
+        "if (withBody) {\n      const {",
+        "if (Object.is(withBody, null)) {\n      const {",
       ],
     ],
     noticedBy: [
       "test/gateway/events/event-streams.test.ts",
       "sends the exact bytes and the stored headers of webhooks, and records who reads them",
+    ],
+  },
+  {
+    name: "stream-before-the-index",
+    breaks: "a stream with words passes over no event that is not indexed yet",
+    changes: [
+      [
+        "src/gateway/events/event-streams.ts",
+        "await index.has(ids, () => !isOver());",
+        "void isOver;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/events/event-streams.test.ts",
+      "sends only events of a status, about a subject, with a key and with words",
     ],
   },
   // A bulk replay neither repeats nor skips an event.
