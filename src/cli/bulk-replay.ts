@@ -16,6 +16,9 @@ export interface BulkOptions extends ServerOptions {
   readonly provider?: string;
   readonly type?: string;
   readonly delivery?: string;
+  readonly q?: string;
+  readonly subject?: string;
+  readonly key?: string;
   readonly rate?: number;
   readonly dryRun?: true;
   /** The id of a replay. */
@@ -25,6 +28,9 @@ export interface BulkOptions extends ServerOptions {
 
 /** How often the server is asked for the progress. */
 const lookIntervalMs = 500;
+
+/** One of these is required. */
+export const limitingOptions = "--since, --delivery, --q, --subject or --key";
 
 /** Previews, starts, stops or resumes a replay of many events. Follows it to its end. */
 export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): Promise<void> {
@@ -41,11 +47,12 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
   if (resume !== undefined) {
     return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
   }
-  if (options.since === undefined && options.delivery === undefined) {
-    throw new UsageError("Pass --since or --delivery, so that not all events are replayed");
+  const { since: from, until: to, provider, type, delivery, q, subject, key } = options;
+  if ([from, delivery, q, subject, key].every((given) => given === undefined)) {
+    throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
   }
-  const { since: from, until: to, provider, type, delivery, rate, dryRun } = options;
-  const filters = { from, to, provider, type, delivery };
+  const filters = { from, to, provider, type, delivery, q, subject, idempotencyKey: key };
+  const { rate, dryRun } = options;
   if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
   const body = { ...filters, ...(rate !== undefined && { ratePerSecond: rate }) };
   return follow(call, await call("POST", "", body));

@@ -7,7 +7,7 @@ import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payloa
 import type { JsonObject } from "../gateway/providers/provider.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
-import { type BulkOptions, bulkReplay } from "./bulk-replay.ts";
+import { type BulkOptions, bulkReplay, limitingOptions } from "./bulk-replay.ts";
 import { pastTime } from "./durations.ts";
 import { counted, type Paint, painter, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
@@ -31,11 +31,14 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       argument(pastTime),
     )
     .option("--until <time>", "events received before, in the same form", argument(pastTime))
-    .option("--provider <provider>", "with --since or --delivery: only events of this provider")
     .option(
-      "--type <type>",
-      "with --since or --delivery: only of this type, or of a group such as 'deploy.*'",
+      "--q <words>",
+      "events with these words in title, actor, subject or data; also deplo* and '\"build failed\"'",
     )
+    .option("--subject <id>", "events about this resource")
+    .option("--key <key>", "the event with this idempotency key")
+    .option("--provider <provider>", "of these, only events of this provider")
+    .option("--type <type>", "of these, only events of this type, or of a group such as 'deploy.*'")
     .addOption(
       new Option("--delivery <state>", "events whose notifications are in this state").choices(
         deliveryStates,
@@ -51,6 +54,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       example(
         "skyhook replay evt_019a9f0c5d7b7c3a8e21d4f60b7a9c55",
         "skyhook replay --since 2h --delivery dead --dry-run",
+        "skyhook replay --q '\"build failed\"' --dry-run",
       ),
     )
     .action((id: string | undefined, options: ReplayOptions) => replay(id, options, env));
@@ -69,7 +73,7 @@ export async function replay(
   const isBulk = Object.keys(filters).length > 0;
   if ([id !== undefined, undelivered !== undefined, isBulk].filter(Boolean).length !== 1) {
     throw new UsageError(
-      "Name one event id, or pass --undelivered for all events with undelivered notifications, or choose events with --since or --delivery",
+      `Name one event id, or pass --undelivered for all events with undelivered notifications, or choose events with ${limitingOptions}`,
     );
   }
   if (isBulk) return bulkReplay(bulk, env);

@@ -18,6 +18,11 @@ export interface ReplayFilters {
   readonly type: string | null;
   readonly status: EventStatus | null;
   readonly delivery: DeliveryState | null;
+  /** Absent from replays of versions before these filters, as are the next two. */
+  readonly subject?: string | null;
+  readonly idempotencyKey?: string | null;
+  /** Words of the title, actor, subject and data, as in the list of events. */
+  readonly q?: string | null;
 }
 
 /** What became of the events of a bulk replay. */

@@ -60,7 +60,7 @@ export function eventServices(platform: Platform, parts: Parts) {
   }
 
   const replaying = eventReplay(storage, outbox, messagesFor, (id) => registry.provider(id));
-  const running = replayRunner({ storage, outbox, replaying, clock, log });
+  const running = replayRunner({ storage, outbox, index: indexing, replaying, clock, log });
   const services: EventServices = {
     events: events(storage, indexing, outbox, replaying, targets, audit, read),
     replays: replays({

@@ -26,6 +26,8 @@ const filter = (description: string, example: string) =>
   Type.Optional(Type.String({ minLength: 1, maxLength: 200, description, examples: [example] }));
 
 export const maxRatePerSecond = 1_000;
+/** Without one of these, all events of a provider or type, or all there are, would be replayed. */
+const limiting = ["from", "delivery", "q", "subject", "idempotencyKey"] as const;
 
 export const replayInputSchema = Type.Object(
   {
@@ -35,6 +37,9 @@ export const replayInputSchema = Type.Object(
     type: filter("Only events of this type, or of these types.", "deploy.*"),
     status: oneOf(eventStatuses, "Only events with this status."),
     delivery: oneOf(deliveryStates, "Only events with this state of their notifications."),
+    subject: filter("Only events about this resource.", "pull_request/42"),
+    idempotencyKey: filter("Only the event with this key.", "code_host:72d3162e"),
+    q: filter("Only events with all of these words, as in the list of events.", "build fail*"),
     ratePerSecond: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -44,7 +49,10 @@ export const replayInputSchema = Type.Object(
       }),
     ),
   },
-  { $id: "ReplayInput", description: "Which events to replay. Needs from or delivery." },
+  {
+    $id: "ReplayInput",
+    description: `Which events to replay. Needs one of: ${limiting.join(", ")}.`,
+  },
 );
 
 const read = bodyReader(replayInputSchema, "validation-failed", rules);
@@ -73,11 +81,11 @@ function rules(body: unknown): readonly BodyError[] {
   if (start && end && start > end) {
     errors.push({ pointer: "/to", kind: "rule", detail: "Must not be before from" });
   }
-  if (fields["from"] === undefined && fields["delivery"] === undefined) {
+  if (limiting.every((name) => fields[name] === undefined)) {
     errors.push({
       pointer: "/from",
       kind: "rule",
-      detail: "Required without delivery, so that not all events are replayed by mistake",
+      detail: `Write at least one of ${limiting.join(", ")}, so that not all events are replayed by mistake`,
     });
   }
   return errors;
@@ -88,7 +96,8 @@ export function readReplayInput(
   body: unknown,
   now: number,
 ): { readonly filters: ReplayFilters; readonly ratePerSecond: number | undefined } {
-  const { from, to, provider, type, status, delivery, ratePerSecond } = read(body);
+  const { from, to, ratePerSecond, ...others } = read(body);
+  const { provider, type, status, delivery, subject, idempotencyKey, q } = others;
   const [start, end] = [from, to].map((text) => (text === undefined ? null : instantIn(text)));
   return {
     filters: {
@@ -98,6 +107,9 @@ export function readReplayInput(
       type: type ?? null,
       status: status ?? null,
       delivery: delivery ?? null,
+      subject: subject ?? null,
+      idempotencyKey: idempotencyKey ?? null,
+      q: q ?? null,
     },
     ratePerSecond,
   };

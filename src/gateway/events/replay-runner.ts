@@ -15,7 +15,7 @@ import {
 } from "../replay.ts";
 
 import { changesBetween, type EventReplay } from "./event-replay.ts";
-import { eventsMatching } from "./event-search.ts";
+import { eventsMatching, needsIndex } from "./event-search.ts";
 import { renormaliseEvent } from "./events.sql.ts";
 import { filtersOf } from "./replays.ts";
 import {
@@ -28,6 +28,7 @@ import {
   releaseReplays,
   runningReplay,
 } from "./replays.sql.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** Carries out the running replay, in one process at a time. Stops after the current event; the next start continues. */
 interface ReplayRunner extends Pick<BackgroundTask, "wake" | "stop"> {
@@ -37,6 +38,7 @@ interface ReplayRunner extends Pick<BackgroundTask, "wake" | "stop"> {
 interface Parts {
   readonly storage: Storage;
   readonly outbox: Pick<Outbox, "committed">;
+  readonly index: Pick<SearchIndex, "caughtUp">;
   readonly replaying: EventReplay;
   readonly clock: Clock;
   readonly log: Log;
@@ -52,13 +54,17 @@ const maxErrorLength = 500;
 const lost = new AppError("unavailable", "The replay was stopped");
 const gone = new AppError("not-found", "The event was deleted");
 
-export function replayRunner({ storage, outbox, replaying, clock, log }: Parts): ReplayRunner {
+export function replayRunner(parts: Parts): ReplayRunner {
+  const { storage, outbox, index, replaying, clock, log } = parts;
   const leasedBy = crypto.randomUUID();
   /** Events of the held replay that failed. */
   let failed = 0;
 
   async function replay(run: StoredReplay, signal: AbortSignal): Promise<void> {
-    const source = await eventsMatching(storage, filtersOf(run.filters));
+    const filters = filtersOf(run.filters);
+    // In a copy of the database, the index is built again. Until then, the replay waits.
+    if (needsIndex(filters) && !(await index.caughtUp())) return;
+    const source = await eventsMatching(storage, filters);
     const { positionAt, positionId } = run;
     let from = positionAt === null ? null : { createdAt: positionAt, id: positionId };
     const intervalMs = 1_000 / run.ratePerSecond;

@@ -25,6 +25,11 @@ const filtersSchema = schemaOf<ReplayFilters>()("ReplayFilters", "Which events a
   type: nullable(text("Of this type, or of these types.", "deploy.*")),
   status: nullable(word(eventStatuses)),
   delivery: nullable(word(deliveryStates)),
+  subject: Type.Optional(nullable(text("About this resource.", "pull_request/42"))),
+  idempotencyKey: Type.Optional(nullable(text("With this key.", "code_host:72d3162e"))),
+  q: Type.Optional(
+    nullable(text("With all of these words, as in the list of events.", "build fail*")),
+  ),
 });
 
 export const replaySchema = schemaOf<Replay>()("Replay", "The replay of many events.", {

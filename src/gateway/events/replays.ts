@@ -198,7 +198,7 @@ export function replays(parts: Parts): Replays {
 function notIndexed(): AppError {
   return new AppError(
     "unavailable",
-    "The search index is being built, so events would be missed. Try again later, or replay without delivery.",
+    "The search index is being built, so events would be missed. Try again later, or replay without q, subject and delivery.",
     { retryAfterSeconds },
   );
 }
@@ -212,7 +212,7 @@ function alreadyRunning(): AppError {
 
 /** The filters of the list of events. */
 export function filtersOf(filters: ReplayFilters): EventFilters {
-  const { from, to, provider, type, status, delivery } = filters;
+  const { from, to, provider, type, status, delivery, subject, idempotencyKey, q } = filters;
   return {
     to: new Date(to),
     ...(from !== null && { from: new Date(from) }),
@@ -220,6 +220,9 @@ export function filtersOf(filters: ReplayFilters): EventFilters {
     type: type ?? undefined,
     status: status ?? undefined,
     delivery: delivery ?? undefined,
+    subject: subject ?? undefined,
+    idempotencyKey: idempotencyKey ?? undefined,
+    q: q ?? undefined,
   };
 }
 

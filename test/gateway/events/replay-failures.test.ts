@@ -49,6 +49,7 @@ async function replayed(failed: number): Promise<Record<string, unknown>> {
   const runner = replayRunner({
     storage,
     outbox: { committed: () => {} },
+    index: { caughtUp: () => Promise.resolve(true) },
     replaying: {
       prepare(event) {
         if (failing.includes(event.id)) return Promise.reject(new Error("Too deep"));

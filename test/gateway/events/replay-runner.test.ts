@@ -10,6 +10,8 @@ import { replayRunner } from "../../../src/gateway/events/replay-runner.ts";
 import { insertReplay, replayById } from "../../../src/gateway/events/replays.sql.ts";
 import { noReplayCounts, type StoredReplay } from "../../../src/gateway/replay.ts";
 import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { type SearchIndex, searchIndex } from "../../../src/gateway/events/search-index.ts";
+import type { ReplayFilters } from "../../../src/gateway/replay.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 
@@ -47,7 +49,11 @@ const log = createLog({ level: "silent", format: "json" });
 const id = "rpl_1";
 
 /** Replays four stored events to the end. Returns the finished replay. */
-async function replayed(prepare: EventReplay["prepare"]) {
+async function replayed(
+  prepare: EventReplay["prepare"],
+  filters: Partial<ReplayFilters> = {},
+  index: Pick<SearchIndex, "caughtUp"> = { caughtUp: () => Promise.resolve(true) },
+) {
   const now = new Date(clock.now());
   const replay: StoredReplay = {
     ...noReplayCounts,
@@ -62,6 +68,7 @@ async function replayed(prepare: EventReplay["prepare"]) {
       type: null,
       status: null,
       delivery: null,
+      ...filters,
     },
     ratePerSecond: 1_000,
     total: 4,
@@ -78,7 +85,7 @@ async function replayed(prepare: EventReplay["prepare"]) {
   );
   const replaying = { prepare, renormalised: () => Promise.reject(new Error("not called")) };
   const outbox = { committed: () => {} };
-  const runner = replayRunner({ storage, outbox, replaying, clock, log });
+  const runner = replayRunner({ storage, outbox, index, replaying, clock, log });
   await runner.start();
   try {
     await until(async () => {
@@ -105,6 +112,19 @@ describe("a bulk replay", () => {
       failed: 1,
       lastError: `${bad}: TypeError: no such field`,
     });
+  });
+
+  test("waits for the search index, so that it skips no event", async () => {
+    const following = searchIndex(storage, clock, log);
+    let looks = 0;
+    const index = {
+      // As in a copy of the database: the index is not built yet.
+      caughtUp: () => ((looks += 1) < 3 ? Promise.resolve(false) : following.caughtUp()),
+    };
+    const silent: EventReplay["prepare"] = (event) =>
+      Promise.resolve({ event, notifying: [], outcome: "silent" });
+    expect(await replayed(silent, { q: "event" }, index)).toMatchObject({ silent: 4 });
+    expect(looks).toBe(3);
   });
 
   test("counts an event that retention deletes before its turn", async () => {

@@ -7,6 +7,8 @@ import { eventRow } from "../../support/rows.ts";
 import { makeId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertReplay } from "../../../src/gateway/events/replays.sql.ts";
+import { noReplayCounts } from "../../../src/gateway/replay.ts";
 import { replays } from "../../../src/gateway/events/replays.ts";
 import { audit } from "../../../src/identity/audit/audit.ts";
 
@@ -95,9 +97,9 @@ describe("a bulk replay", () => {
     await app.deliverSample("deploy_platform", "deploy.error");
     app.clock.advance(1_000);
     await until(async () => (await json(await ask("/preview", delivered)))["total"] === 4);
-    const from = String(
-      (await json(await app.as("operator", `/v1/events/${second}`)))["createdAt"],
-    );
+    const found = await json(await app.as("operator", `/v1/events/${second}`));
+    const { idempotencyKey } = found;
+    const from = String(found["createdAt"]);
     await until(async () => (await listed(app, "/v1/notifications?status=delivered")).length === 4);
     for (const [filters, total] of [
       [{ from }, 3],
@@ -106,6 +108,15 @@ describe("a bulk replay", () => {
       [{ from, to: from }, 0],
       [{ from, status: "ignored" }, 0],
       [delivered, 4],
+      [{ q: "task" }, 3],
+      [{ q: '"task 2"' }, 1],
+      [{ q: "deplo*", from }, 1],
+      [{ q: "task", delivery: "dead" }, 0],
+      [{ q: "task", type: "deploy.*" }, 0],
+      [{ q: "-" }, 0],
+      [{ subject: "task/2" }, 1],
+      [{ subject: "task/2", q: "deploy" }, 0],
+      [{ idempotencyKey: String(idempotencyKey) }, 1],
     ] as const) {
       const preview = await json(await ask("/preview", filters));
       expect([filters, preview["total"]]).toEqual([filters, total]);
@@ -113,6 +124,45 @@ describe("a bulk replay", () => {
     const replay = await started({ from, ratePerSecond: 1 });
     await deliver(1);
     expect(await reaches(replay["id"], "finished")).toMatchObject({ total: 3, notified: 3 });
+  });
+
+  test("replays what a search finds, also what was acknowledged just before", async () => {
+    const ids = await deliver(12);
+    const replay = await started({ q: '"task 1"*', ratePerSecond: 1_000 });
+    expect(replay).toMatchObject({ total: 4, filters: { q: '"task 1"*', from: null } });
+    expect(await reaches(replay["id"], "finished")).toMatchObject({ total: 4, notified: 4 });
+    const counts = await Promise.all(ids.map(async (id) => (await timelineOf(app, id)).length));
+    expect(counts).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]);
+    const [entry] = await listed(app, "/v1/audit?action=replay.*", "admin");
+    expect(entry?.["detail"]).toEndWith('q "task 1"*');
+  });
+
+  test("reads a replay of a version that had fewer filters", async () => {
+    const { storage } = app.services;
+    const at = new Date(app.clock.now());
+    const filters = { from: null, provider: null, type: null, status: null, delivery: null };
+    const id = "rpl_1";
+    await storage.atomically(
+      write(insertReplay, {
+        ...noReplayCounts,
+        id,
+        createdAt: at,
+        updatedAt: at,
+        actor: "ada",
+        status: "stopped",
+        filters: { ...filters, to: at.toISOString() },
+        ratePerSecond: 1,
+        total: 0,
+        lastError: null,
+        positionAt: null,
+        positionId: null,
+        leasedBy: null,
+        leasedUntil: null,
+      }),
+    );
+    expect(await read(id)).toMatchObject({ status: "stopped", filters });
+    expect((await ask(`/${id}/resume`, null)).status).toBe(200);
+    expect(await reaches(id, "finished")).toMatchObject({ silent: 0, failed: 0 });
   });
 
   test("sends what failed again under its own id", async () => {
@@ -239,6 +289,9 @@ describe("a bulk replay", () => {
       type: null,
       status: null,
       delivery: null,
+      subject: null,
+      idempotencyKey: null,
+      q: null,
     });
     const [example] = itemsOf(preview["examples"]);
     expect(example).toMatchObject({ id: row.id, type: "task.completed" });
@@ -260,7 +313,12 @@ test.each([
   [{}, "/from"],
   [{ from: "yesterday" }, "/from"],
   [{ from: "2026-02-31T00:00:00Z" }, "/from"],
+  [{ provider: "task_tracker", type: "task.*" }, "/from"],
   [{ ...everything, delivery: "lost" }, "/delivery"],
+  [{ q: "" }, "/q"],
+  [{ q: "x".repeat(201) }, "/q"],
+  [{ subject: "" }, "/subject"],
+  [{ idempotencyKey: "" }, "/idempotencyKey"],
   [{ ...everything, ratePerSecond: 0 }, "/ratePerSecond"],
   [{ ...everything, ratePerSecond: 1_001 }, "/ratePerSecond"],
   [{ ...everything, provder: "task_tracker" }, "/provder"],
@@ -319,9 +377,9 @@ test("does not start before the search index has all events", async () => {
     wake: () => {},
   });
   for (const call of ["preview", "start"] as const) {
-    expect(unindexed[call](ctx, { delivery: "dead" })).rejects.toMatchObject({
-      code: "unavailable",
-    });
+    for (const filters of [{ delivery: "dead" }, { q: "build" }, { subject: "task/1" }]) {
+      expect(unindexed[call](ctx, filters)).rejects.toMatchObject({ code: "unavailable" });
+    }
     // Needs no index.
     expect(await unindexed[call](ctx, { ...everything, to: everything.from })).toMatchObject({
       total: 0,

@@ -106,7 +106,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".empty", "No replays yet");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await browser.read("void document.querySelector('.empty a[href=\"#/replays/new\"]').click()");
-    await browser.shows(".detail .empty", "Choose a time or a delivery state");
+    await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
     expect(await browser.accessibilityViolations()).toEqual([]);
     await press("Dead");
     await browser.until("location.hash === '#/replays/new?delivery=dead'");
@@ -234,15 +234,42 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await browser.shows(".detail .mark", "Stopped");
   });
 
-  test("does not replay more than a search has found", async () => {
-    await go("#/events?q=cart&since=1h");
-    await browser.shows(".bar a.button", "Replay these");
+  test("replays what a search has found, and shows it", async () => {
+    await go("#/events?q=PUBLISH");
+    await browser.until(`${rows} === 1`);
+    await browser.shows("[data-row]", "package.published");
     await browser.click(".bar a.button");
-    await browser.shows(".detail .empty", "A replay cannot search for words");
-    expect(await browser.read("document.querySelector('.detail .primary')")).toBeNull();
-    await press("Continue without the search");
-    await browser.until("location.hash === '#/replays/new?since=1h'");
-    await browser.shows(".dry-run", `${all} events would be replayed`);
+    await browser.until("location.hash === '#/replays/new?q=PUBLISH'");
+    await browser.shows(".dry-run", "1 event would be replayed");
+    expect(await browser.read("document.querySelector('.detail [type=search]').value")).toBe(
+      "PUBLISH",
+    );
+    expect(await browser.accessibilityViolations()).toEqual([]);
+    await press("Replay 1 event");
+    await browser.shows(".detail h2", "Replay of 1 event");
+    await browser.shows(".detail .facts", "PUBLISH*");
+    await browser.shows("[data-row]", "“PUBLISH*”");
+    const id = await browser.read(openId);
+    await reaches(id, 1);
+    await until(async () => {
+      clock.advance(100);
+      return (await replays(`/${String(id)}`))["status"] === "finished";
+    });
+    await browser.shows(".detail .mark", "Finished");
+    await browser.click(".detail a.button");
+    await browser.until("location.hash.includes('q=PUBLISH')");
+    await browser.shows(".dry-run", "1 event would be replayed");
+  });
+
+  test("shows the filters of a replay that was started elsewhere", async () => {
+    await go("#/replays/new?subject=task/none&idempotencyKey=x");
+    await browser.shows(".detail .filters", "Idempotency key");
+    await browser.shows(".detail .empty", "No events match these filters");
+    await go("#/replays/new");
+    await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
+    expect(
+      await browser.read("document.querySelector('.detail .filters').innerText"),
+    ).not.toContain("Subject");
   });
 
   test("is in the command palette, with the filters of the list", async () => {
@@ -262,7 +289,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
     await go("#/replays/new?since=1h");
     await browser.shows(".dry-run", `${all} events would be replayed`);
     await select("Time", "custom");
-    await browser.shows(".detail .empty", "Choose a time or a delivery state");
+    await browser.shows(".detail .empty", "Search, or choose a time or a delivery state");
     await fill("From", "2020-01-01T00:00");
     await browser.shows(".dry-run", `${all} events would be replayed`);
     await fill("To", "2020-01-02T00:00");
@@ -322,7 +349,7 @@ describe.skipIf(skips(noChromium))("the Replays view", () => {
   test("fits a phone", async () => {
     await browser.size(390, 844);
     await go("#/replays");
-    await browser.until(`${rows} === 4`);
+    await browser.until(`${rows} === 5`);
     await browser.click("[data-row]");
     await browser.shows(".detail h2", "Replay of");
     await browser.until(`innerWidth === 390 && ${fits}`);

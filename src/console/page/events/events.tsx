@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 
-import { deliveries, statuses } from "./event-filters.ts";
+import { deliveries, statuses, wordsStarting } from "./event-filters.ts";
 import { idIn } from "../palette/command.ts";
 import { EventPane } from "./event-pane.tsx";
 import { apiQuery, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
@@ -116,11 +116,6 @@ function withType(query: URLSearchParams, type: string): URLSearchParams {
   const changed = new URLSearchParams(query);
   changed.set("type", type);
   return changed;
-}
-
-/** While the last word is being typed, it matches longer ones too. */
-function wordsStarting(typed: string): string {
-  return /[\p{L}\p{N}]$/u.test(typed) && !typed.includes('"') ? `${typed}*` : typed;
 }
 
 const freshMs = 4_000;

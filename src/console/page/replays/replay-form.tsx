@@ -1,14 +1,14 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
-import { deliveries, statuses } from "../events/event-filters.ts";
+import { deliveries, statuses, wordsStarting } from "../events/event-filters.ts";
 import { ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { Detail } from "../list-pane.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
 import { given, ReplayError } from "./replay-parts.tsx";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
-import { counted, Text, words } from "../text.tsx";
+import { counted, words } from "../text.tsx";
 import { TimeFilter, useTimeRange } from "../time-filter.tsx";
 import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
@@ -22,7 +22,6 @@ interface Parts {
 
 /** Chooses events, shows what a replay of them would do, and starts it. */
 export function ReplayForm({ route, close, started }: Parts) {
-  const search = route.query.get("q") ?? "";
   return (
     <Detail label="New replay" close={close}>
       <article class="replay">
@@ -34,11 +33,16 @@ export function ReplayForm({ route, close, started }: Parts) {
           </p>
         </header>
         <Filters route={route} />
-        {search === "" ? <Chosen route={route} started={started} /> : <NoSearch route={route} />}
+        <Chosen route={route} started={started} />
       </article>
     </Detail>
   );
 }
+
+const fromElsewhere = [
+  ["subject", "Subject"],
+  ["idempotencyKey", "Idempotency key"],
+] as const;
 
 function Filters({ route }: { readonly route: Route }) {
   const newest = useLoad<Page<EventItem>>("v1/events?limit=100").value?.data ?? [];
@@ -49,6 +53,13 @@ function Filters({ route }: { readonly route: Route }) {
       aria-label="Events to replay"
       onSubmit={(event) => event.preventDefault()}
     >
+      <TextFilter
+        route={route}
+        name="q"
+        label="Search"
+        placeholder="Title, actor, data"
+        options={[]}
+      />
       <SelectFilter
         route={route}
         name="delivery"
@@ -68,32 +79,27 @@ function Filters({ route }: { readonly route: Route }) {
         options={statuses}
         labelOf={words}
       />
+      {/* Those of a replay that was started elsewhere. */}
+      {fromElsewhere
+        .filter(([name]) => route.query.has(name))
+        .map(([name, label]) => (
+          <TextFilter
+            key={name}
+            route={route}
+            name={name}
+            label={label}
+            placeholder=""
+            options={[]}
+          />
+        ))}
     </form>
-  );
-}
-
-/** A replay of what the other filters match would be larger than the list that the operator has seen. */
-function NoSearch({ route }: { readonly route: Route }) {
-  return (
-    <Empty title="A replay cannot search for words">
-      <p>
-        The list of events was searched for “
-        <Text of={route.query.get("q") ?? ""} />
-        ”. Without the search, the other filters may match more events.
-      </p>
-      <p>
-        <button type="button" onClick={() => filterAll(route, { q: "" })}>
-          Continue without the search
-        </button>
-      </p>
-    </Empty>
   );
 }
 
 /** The dry run of the filters and, below it, the start. */
 function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   const filters = useFilters(route.query);
-  const isLimited = filters.from !== undefined || filters.delivery !== undefined;
+  const isLimited = limiting.some((name) => filters[name] !== undefined);
   const { preview, error, retry } = usePreview(isLimited ? filters : null);
   if (!isLimited) return <Unlimited route={route} />;
   if (error !== null) {
@@ -116,14 +122,30 @@ function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   );
 }
 
-const sameNames = ["provider", "type", "status", "delivery"] as const;
+const sameNames = [
+  "provider",
+  "type",
+  "status",
+  "delivery",
+  "subject",
+  "idempotencyKey",
+] as const satisfies readonly (keyof ChosenFilters)[];
+/** The API requires one of these. */
+const limiting = [
+  "from",
+  "delivery",
+  "q",
+  "subject",
+  "idempotencyKey",
+] as const satisfies readonly (keyof ChosenFilters)[];
 
 /** The filters of the address as the API takes them. The same object while they are the same. */
 function useFilters(query: URLSearchParams): ChosenFilters {
   const range = useTimeRange(query);
   return useMemo(() => {
     const named = sameNames.map((name) => [name, query.get(name) ?? ""] as const);
-    return Object.fromEntries([...named, ...range].filter(([, value]) => value !== ""));
+    const search = ["q", wordsStarting(query.get("q") ?? "")] as const;
+    return Object.fromEntries([...named, search, ...range].filter(([, value]) => value !== ""));
   }, [query.toString(), range]);
 }
 
@@ -143,7 +165,7 @@ function NoMatch() {
 function Unlimited({ route }: { readonly route: Route }) {
   const set = (values: Readonly<Record<string, string>>) => () => filterAll(route, values);
   return (
-    <Empty title="Choose a time or a delivery state">
+    <Empty title="Search, or choose a time or a delivery state">
       <p>This prevents replaying all events by mistake.</p>
       <div class="actions">
         <button type="button" onClick={set({ delivery: "dead" })}>

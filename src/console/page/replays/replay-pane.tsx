@@ -184,12 +184,15 @@ function useRate(replay: Replay): number | null {
 }
 
 function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: { readonly of: Replay }) {
-  const { provider, type, status, delivery, from, to } = filters;
+  const { provider, type, status, delivery, subject, idempotencyKey, q, from, to } = filters;
   return (
     <section aria-labelledby="chosen">
       <h3 id="chosen">Events</h3>
       <Facts
         of={[
+          ["Search", q ? <Text of={q} /> : null],
+          ["Subject", subject ? <Text of={subject} /> : null],
+          ["Idempotency key", idempotencyKey ? <Text of={idempotencyKey} /> : null],
           ["Provider", provider],
           ["Type", type === null ? null : <Text of={type} />],
           ["Status", status],

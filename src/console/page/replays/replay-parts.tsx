@@ -20,10 +20,13 @@ export function doneOf(replay: Replay): number {
   return outcomes.reduce((sum, [name]) => sum + replay[name], 0);
 }
 
-/** `Dead, code_host, deploy.*, since 2026-11-21 09:00 UTC` */
-export function filtersText({ provider, type, status, delivery, from }: Replay["filters"]): string {
-  const parts = [delivery, provider, type, status, from === null ? null : `since ${minute(from)}`];
-  const text = parts.filter((part) => part !== null).join(", ");
+/** `Dead, code_host, deploy.*, “build failed”, since 2026-11-21 09:00 UTC` */
+export function filtersText(filters: Replay["filters"]): string {
+  const { provider, type, status, delivery, subject, idempotencyKey, q, from } = filters;
+  const search = isGiven(q) ? `“${q}”` : null;
+  const since = from === null ? null : `since ${minute(from)}`;
+  const parts = [delivery, provider, type, status, subject, idempotencyKey, search, since];
+  const text = parts.filter(isGiven).join(", ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
@@ -34,9 +37,13 @@ function minute(instant: string): string {
 /** The filters that are set, as the API takes them. */
 export function given(filters: Replay["filters"]): Readonly<Record<string, string>> {
   const entries = Object.entries(filters).flatMap(([name, value]) =>
-    value === null ? [] : [[name, value] as const],
+    isGiven(value) ? [[name, value] as const] : [],
   );
   return Object.fromEntries(entries);
+}
+
+function isGiven<Value>(value: Value | null | undefined): value is Value {
+  return value !== null && value !== undefined;
 }
 
 const marks = {

@@ -8,9 +8,7 @@ import { Monogram } from "../ui.tsx";
 import type { ReplayPreview } from "../wire.ts";
 
 /** The body of the request. */
-export type ChosenFilters = Readonly<
-  Partial<Record<"provider" | "type" | "status" | "delivery" | "from" | "to", string>>
->;
+export type ChosenFilters = Readonly<Partial<Record<keyof ReplayPreview["filters"], string>>>;
 
 interface DryRunState {
   readonly preview: ReplayPreview | null;

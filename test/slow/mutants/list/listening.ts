@@ -127,6 +127,21 @@ export const listening: readonly Mutant[] = [
     ],
   },
   {
+    name: "replay-run-without-index",
+    breaks: "a bulk replay goes on only when all events are indexed",
+    changes: [
+      [
+        "src/gateway/events/replay-runner.ts",
+        "if (needsIndex(filters) && !(await index.caughtUp())) return;",
+        "void [needsIndex, index];",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/events/replay-runner.test.ts",
+      "waits for the search index, so that it skips no event",
+    ],
+  },
+  {
     name: "replays-run-together",
     breaks: "one bulk replay runs at a time",
     changes: [
