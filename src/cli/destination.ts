@@ -132,7 +132,8 @@ async function act(
   const answer = verb === "remove" ? {} : await call("POST", `${path}/${verb}`);
   if (verb === "test") return printTest(answer, name, env);
   if (verb === "rotate") console.log(`secret=${textAt(answer, "secret")}`);
-  if (verb === "retry") return console.log(`${textAt(answer, "retried")} deliveries are sent again`);
+  if (verb === "retry")
+    return console.log(`${textAt(answer, "retried")} deliveries are sent again`);
   console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
 }
 

@@ -49,7 +49,12 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .addOption(
       new Option("--delivery <state>", "state of its notifications").choices(deliveryStates),
     )
-    .option("--limit <number>", "maximum number of events to print", argument(wholeNumber(999_999)), 20)
+    .option(
+      "--limit <number>",
+      "maximum number of events to print",
+      argument(wholeNumber(999_999)),
+      20,
+    )
     .option("--json", "one JSON object per line")
     .addOption(serverOption())
     .addHelpText("after", example("skyhook events --delivery dead --since 2h --type 'deploy.*'"))

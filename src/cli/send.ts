@@ -60,7 +60,10 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
       "delivery id; the same id again on the same day is a duplicate",
       argument(parseUuid),
     )
-    .option("--booking <reference>", "for payment events: the booking to pay or refund, at its price")
+    .option(
+      "--booking <reference>",
+      "for payment events: the booking to pay or refund, at its price",
+    )
     .option("--body <file>", "send this file instead of a sample; - for standard input")
     .option("--header <line>", "with --body: a header as 'name: value'; repeatable", collect)
     .addHelpText("after", example("skyhook send task_tracker task.completed"))

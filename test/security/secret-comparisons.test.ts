@@ -36,8 +36,6 @@ const harmless = [
   "config/secrets.ts: .filter((other) => one.secret !== undefined && other.secret === one.secret)",
   // An operator diagnoses a rejected delivery.
   "gateway/diagnosis/mac-search.ts: return known.equals(mac);",
-  // An admin stores a secret, and is told whether another provider has it.
-  "gateway/onboarding/provider-secrets.ts: if (secrets?.current !== secret && secrets?.previous !== secret) continue;",
   // A fingerprint that Skyhook computed.
   "gateway/onboarding/provider-secrets.ts: uses.find(({ secret }) => secret === fingerprints[role])?.lastMatchedAt.getTime() ?? -Infinity;",
   // Looks up a fingerprint that Skyhook computed. Clients do not send fingerprints.

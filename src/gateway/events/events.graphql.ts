@@ -120,7 +120,10 @@ export function eventsGraphql(
             description:
               'Only events with all of these words in title, actor, subject or data: `deplo*`, `"build failed"`.',
           }),
-          from: t.arg({ type: "DateTime", description: "Only events received at this time or later." }),
+          from: t.arg({
+            type: "DateTime",
+            description: "Only events received at this time or later.",
+          }),
           to: t.arg({ type: "DateTime", description: "Only events received before this time." }),
           subject: t.arg.string({ description: "Only events about this resource." }),
           idempotencyKey: t.arg.string({ description: "Only the event with this key." }),

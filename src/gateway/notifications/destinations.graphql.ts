@@ -59,7 +59,10 @@ export function destinationsGraphql(
       alerts: t.exposeBoolean("alerts", {
         description: "Whether it receives alerts about this service itself.",
       }),
-      state: t.expose("state", { type: State, description: "Whether deliveries are sent, kept, or not stored." }),
+      state: t.expose("state", {
+        type: State,
+        description: "Whether deliveries are sent, kept, or not stored.",
+      }),
       failures: t.exposeInt("failures", { description: "Failed attempts since the last success." }),
       health: t.field({
         type: HealthType,

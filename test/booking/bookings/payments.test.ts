@@ -630,7 +630,7 @@ describe("a refund", () => {
       },
       {
         type: "payment.overrefunded",
-        title: `Booking ${booked.reference} was refunded USD 200.00, of USD 0.00 due and USD 499.50 paid`,
+        title: `Booking ${booked.reference} was refunded USD 200.00; USD 0.00 was due and USD 499.50 paid`,
       },
     ]);
     const { refund: progress, history } = await read(booked.id);

@@ -227,7 +227,7 @@ describe("a destination", () => {
   });
 
   test("of a user has a public address, also where those of operators may be private", async () => {
-    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
     const { destinations } = app.services;
     const { url } = receiver();
     await destinations.create(admin, input("a", url));
