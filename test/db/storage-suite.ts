@@ -44,7 +44,8 @@ const user = (number: number, email = `user${number}@example.com`) => ({
 /** The behaviour of every dialect. `open` returns an empty database; `walks`: random lists to paginate. */
 export function storageSuite(dialect: string, open: () => Promise<Storage>, walks = 60): void {
   describe(dialect, () => {
-    tests(open, walks);
+    // In a group of its own, which closes only what its own tests open.
+    describe("rows", () => tests(open, walks));
     deliveryTests(open);
     statisticsTests(open);
   });
