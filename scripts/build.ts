@@ -7,6 +7,8 @@ import type { BunPlugin } from "bun";
 import { installedPackages } from "../src/cli/packages.ts";
 import { sourceCommit } from "../src/cli/program.ts";
 
+import { signedAdHoc } from "./mach-o.ts";
+
 /** The platforms that `--target` supports. Default: the current platform. */
 const targets = [
   "linux-x64",
@@ -56,7 +58,18 @@ export async function compile(
     },
     plugins: [sameEverywhere],
   });
-  return outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
+  const files = outputs.filter(({ kind }) => kind === "entry-point").map(({ path }) => path);
+  const platform = target ?? `${process.platform}-${process.arch}`;
+  if (platform === "darwin-x64") await Promise.all(files.map(signAgain));
+  return files;
+}
+
+/**
+ * Signs a program for Intel Macs. Bun leaves it with the signature of its own runtime, which does not match the
+ * program. Its programs for ARM are signed correctly.
+ */
+async function signAgain(file: string): Promise<void> {
+  await Bun.write(file, signedAdHoc(await Bun.file(file).bytes(), "skyhook"));
 }
 
 const root = join(import.meta.dir, "..");

@@ -22,9 +22,11 @@ import { authenticate, authenticated } from "./web/rest/auth.ts";
 import { problemResponse } from "./web/rest/errors.ts";
 import { errorLog } from "./web/rest/error-log.ts";
 import { docsRest } from "./web/rest/docs/docs.rest.ts";
+import { requireOneHost } from "./web/rest/host.ts";
 import { homePage } from "./web/rest/home.ts";
 import { healthRest, healthSchema, serviceStatusSchema } from "./web/rest/health.rest.ts";
 import { type DeclaredRoute, requireKnownParameters } from "./web/rest/known-parameters.ts";
+import { noPipelining } from "./web/rest/no-pipelining.ts";
 import { observed } from "./web/rest/observed.ts";
 import { problemsRest } from "./web/rest/problems.rest.ts";
 import { assignRequestId, requestIdOf } from "./web/rest/request-id.ts";
@@ -60,15 +62,17 @@ export function createApp(services: Services) {
   const signedIn = authenticated(credentials);
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
   const logError = errorLog(log, clock);
-  const crossOrigin = cors(config.corsOrigins ?? []);
+  const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
   const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     .wrap(
       observed({ metrics: services.requests, tracer, routes: (): readonly Route[] => app.routes }),
     )
+    .wrap(noPipelining)
     .onRequest(({ request, set }) => {
       assignRequestId(request, set.headers, makeId, clock.now());
       setSecurityHeaders(set.headers);
+      requireOneHost(request.headers);
       return crossOrigin(request, set.headers);
     })
     .onBeforeHandle(requireKnownParameters((): readonly DeclaredRoute[] => app.routes))
@@ -100,7 +104,7 @@ export function createApp(services: Services) {
         addressOf,
       }),
     )
-    .use(eventsRest(services.events, signedIn))
+    .use(eventsRest(services.events, signedIn, clock))
     .use(eventStreamsRest(services.eventStreams, signedIn, { clock, log }))
     .use(replaysRest(services.replays, signedIn, addressOf))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
@@ -122,7 +126,7 @@ export function createApp(services: Services) {
         publicUrl: config.publicUrl,
         sessions: services.sessions,
         cookies,
-        limiter: services.limiter,
+        limiter: services.signInLimiter,
         logError,
         addressOf,
       }),

@@ -3,11 +3,14 @@ import { AppError } from "./base/errors.ts";
 import { makeId } from "./base/ids.ts";
 import { lazy } from "./base/lazy.ts";
 import { seats } from "./booking/flights/seats.ts";
+import { bookingsProvider } from "./booking/bookings/booking-event.ts";
 import { requestHashKeys } from "./booking/personal-data/personal-data.ts";
 import type { Config } from "./config/config.ts";
-import { registeredProviders } from "./config/providers.ts";
+import { providersFetch, registeredProviders } from "./config/providers.ts";
 import type { SecretStore } from "./config/secrets.ts";
 import type { Storage } from "./db/storage.ts";
+import { skyhookProvider } from "./gateway/alerts/alerts.ts";
+import { providerFilter } from "./gateway/providers/provider-filter.ts";
 import { registry } from "./gateway/providers/registry.ts";
 import { keyStore } from "./gateway/signatures/key-store.ts";
 import type { ProgramLog } from "./telemetry/log.ts";
@@ -53,11 +56,12 @@ export async function createServices(
   log: ProgramLog,
   surroundings: Surroundings = { clock: systemClock, makeId, random: Math.random },
 ): Promise<Services> {
+  const fetchUrl = providersFetch(config);
   // Before the database is opened: with an invalid provider file or secret, nothing is migrated.
   const providers = registry({
     providers: () => registeredProviders(config),
     secretsOf: (id) => secrets.webhookSecrets(id),
-    keys: keyStore(surroundings.clock),
+    keys: keyStore(surroundings.clock, fetchUrl),
   });
   const opened = await openPlatform(config, secrets, log, surroundings);
   const { platform } = opened;
@@ -65,6 +69,7 @@ export async function createServices(
   const hashKeys = lazy(() => requestHashKeys(platform.keys));
   const identity = identityServices(platform);
   const { audit, limiter, tests } = identity;
+  const checkProvider = providerFilter(storage, providers, [bookingsProvider, skyhookProvider]);
   const sales = seats(storage, clock, log);
   const notifying = await notificationServices(platform, {
     registry: providers,
@@ -79,12 +84,14 @@ export async function createServices(
   const { effectOf } = booking;
   const webhooks = webhookServices(platform, {
     registry: providers,
+    fetchUrl,
     secrets,
     limiter,
     tests,
     audit,
     outbox,
     effectOf,
+    checkProvider,
   });
   const stored = eventServices(platform, {
     registry: providers,
@@ -92,6 +99,7 @@ export async function createServices(
     outbox,
     eventFeed,
     targets,
+    checkProvider,
   });
 
   let state: State = "starting";

@@ -30,6 +30,7 @@ export type ErrorCode =
   | "idempotency-key-reused"
   | "too-many-auth-failures"
   | "too-many-tests"
+  | "too-many-requests"
   | "internal"
   | "unavailable";
 

@@ -104,10 +104,23 @@ export function requirePublicName(url: URL, advice: string): void {
   throw new AddressError(`${host} is not a public address. ${advice}`);
 }
 
+/** The lowest port, except for those of HTTP. Lower ones belong to other protocols. */
+const lowestPort = 1_024;
+
+/** Throws an `AddressError` if the port of a URL belongs to another protocol than HTTP. */
+export function requireUsualPort(url: URL): void {
+  const port = url.port === "" ? 443 : Number(url.port);
+  if (port >= lowestPort || port === 443 || port === 80) return;
+  throw new AddressError(`Port ${port} is not allowed. Use 80, 443, or ${lowestPort} and above.`);
+}
+
 /** The host of a URL: an IPv6 address without brackets, a name without the dot of the root. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
+
+/** Errors of a connection that was not made. Without IPv6, a network has no route to the IPv6 addresses of a host. */
+const notSent: ReadonlySet<string> = new Set(["ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH"]);
 
 /**
  * Fetches a URL from the first of these addresses that accepts a connection, as `plainFetch` does. Host and certificate
@@ -129,8 +142,7 @@ export async function fetchFrom(
       ...(address !== url.hostname && { tls: { serverName: url.hostname } }),
     });
   } catch (error) {
-    // Nothing was sent.
-    const isUnreachable = errorCode(error) === "ECONNREFUSED" && init.signal?.aborted !== true;
+    const isUnreachable = notSent.has(errorCode(error) ?? "") && init.signal?.aborted !== true;
     const [next, ...rest] = others;
     if (next === undefined || !isUnreachable) throw error;
     return fetchFrom([next, ...rest], url, init);

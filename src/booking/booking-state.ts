@@ -88,6 +88,8 @@ export interface PaymentDecision {
   readonly explanation: string;
   /** What was refunded in all, in minor units. */
   readonly refundedMinor: number;
+  /** The recorded refunds that count now, because their payment arrived. */
+  readonly earlyRefunds: readonly Payment[];
 }
 
 /** More events of one outcome are not recorded unless they change the booking. */
@@ -127,7 +129,8 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
     ({ outcome, amount }) => paidOutcomes.has(outcome) && amount === notice.amount,
   );
   if (known !== undefined) return nothing(booking, `${id}: reported before (${known.outcome})`);
-  const refundedMinor = Math.max(0, ...ofSame.map((record) => refundOf(record, notice)));
+  const earlyRefunds = ofSame.filter((record) => isEarlyRefund(record, notice));
+  const refundedMinor = Math.max(0, ...earlyRefunds.map(({ amountMinor }) => amountMinor ?? 0));
   if (refundedMinor > 0 && refundedMinor >= (notice.amountMinor ?? 0)) {
     return nothing(booking, `the payment of ${id} was refunded before its event arrived`);
   }
@@ -150,6 +153,7 @@ function decidePaid(state: PaymentState, notice: PaymentNotice): PaymentDecision
     problem: refundedMinor === 0 ? null : "payment.overrefunded",
     explanation: `confirmed ${id}${suffix}${refundedMinor === 0 ? "" : `; ${early} was refunded before`}`,
     refundedMinor,
+    earlyRefunds,
   };
 }
 
@@ -186,6 +190,7 @@ function decideRefund({ booking, records }: PaymentState, notice: PaymentNotice)
     problem: isMore ? "payment.overrefunded" : null,
     explanation: `refunded ${notice.amount} of ${id}`,
     refundedMinor: notice.amountMinor,
+    earlyRefunds: [],
   };
 }
 
@@ -209,9 +214,10 @@ function recordsOf(records: readonly Payment[], { provider, payment }: PaymentNo
     : records.filter((record) => record.reference === payment && record.provider === provider);
 }
 
-/** What a refund that came before its payment returned of it. */
-function refundOf({ outcome, amountMinor, currency }: Payment, notice: PaymentNotice): number {
-  return outcome === "unmatched" && currency === notice.currency ? (amountMinor ?? 0) : 0;
+/** Whether a recorded refund is one of this payment, which arrives after it. */
+function isEarlyRefund(record: Payment, notice: PaymentNotice): boolean {
+  const { outcome, amountMinor, currency } = record;
+  return outcome === "unmatched" && amountMinor !== null && currency === notice.currency;
 }
 
 function isPrice({ totalMinor, currency }: Booking, notice: PaymentNotice): boolean {
@@ -220,7 +226,14 @@ function isPrice({ totalMinor, currency }: Booking, notice: PaymentNotice): bool
 
 function nothing({ refundedMinor }: Booking, why: string): PaymentDecision {
   const explanation = `no effect: ${why}`;
-  return { transition: null, outcome: null, problem: null, explanation, refundedMinor };
+  return {
+    transition: null,
+    outcome: null,
+    problem: null,
+    explanation,
+    refundedMinor,
+    earlyRefunds: [],
+  };
 }
 
 function paidBefore(booking: Booking): PaymentDecision {
@@ -244,12 +257,14 @@ export function refundDue({ status, refundMinor }: Booking): number {
   return status === "cancelled" ? (refundMinor ?? 0) : 0;
 }
 
-/** How far a refund is. `none`: nothing is due. Bookings that were never held stay `pending`. */
+/**
+ * The progress of a refund. `none`: nothing is due and nothing was refunded. No payment event changes the refund of a
+ * booking that was never held: what is due stays `pending`.
+ */
 export const refundStatuses = ["pending", "partial", "succeeded", "none"] as const;
 export type RefundStatus = (typeof refundStatuses)[number];
 
 export function refundStatus(booking: Booking): RefundStatus {
-  if (booking.expiresAt === null) return "pending";
   const due = refundDue(booking);
   if (due === 0 && booking.refundedMinor === 0) return "none";
   if (booking.refundedMinor >= due) return "succeeded";

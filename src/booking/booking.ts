@@ -90,6 +90,11 @@ export interface Passenger {
   readonly position: number;
   readonly firstName: string;
   readonly lastName: string;
+  /**
+   * The last name as `foldedName` returns it, for searches. Null where the database's `lower` returns the same; empty
+   * until the server has folded it, for a booking of an earlier version.
+   */
+  readonly lastNameFolded: string | null;
   readonly email: string;
   /** Birth date and passport number, encrypted; see `personal-data.ts`. */
   readonly sealed: Uint8Array;
@@ -102,6 +107,7 @@ export const passengersTable = defineTable<Passenger>("passengers", {
   lastName: "text",
   email: "text",
   sealed: "bytes",
+  lastNameFolded: "text or null",
 });
 
 /** The content of a passenger's `sealed`, decrypted. */

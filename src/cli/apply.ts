@@ -44,11 +44,8 @@ export async function apply(
   const wanted = readDestinationsFile(file, await Bun.file(file).text(), env);
   const call = calling(options, env);
   const all = await allOf(call);
-  // A file describes the operators' destinations; users have their own.
+  // A file describes the operators' destinations; users have their own, under names of their own.
   const there = all.filter((each) => textAt(each, "ownerId") === null);
-  const taken = all.filter((each) => !there.includes(each)).map((each) => textAt(each, "name"));
-  const clash = wanted.find(({ name }) => taken.includes(name));
-  if (clash !== undefined) throw new Error(`${clash.name} is the name of a user's destination`);
   const changes = changesTo(wanted, there, options.prune === true);
   const paint = painter(env);
   const colours = { "+": "green", "~": "yellow", "-": "red" } as const;
@@ -140,12 +137,9 @@ function difference(entry: DestinationEntry, found: JsonObject): readonly Change
       ),
       async make(call) {
         const names = changed.map(([field]) => field);
-        const { address: _, state, ...rest } = fields;
+        const { address: _, ...rest } = fields;
         const body = { ...rest, ...given, ...(secret !== undefined && { secret }) };
-        if (names.some((name) => name !== "state")) {
-          await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
-        }
-        if (names.includes("state")) await call("POST", `${path}/${verbFor[state]}`);
+        await call("PATCH", path, names.includes("address") ? { ...body, url } : body);
       },
     },
   ];

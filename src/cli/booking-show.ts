@@ -41,10 +41,9 @@ function factsOf(
   { payments, refund }: MoneyView,
 ): readonly (readonly string[])[] {
   const { id, reference, flight, seats, totalMinor, currency, expiresAt } = booking;
-  const { status, cancellation } = bookingSummary(booking, new Date(systemClock.now()));
+  const { status } = bookingSummary(booking, new Date(systemClock.now()));
   const paid = payments.find((payment) => payment.status === "confirmed");
   const until = status === "held" && expiresAt !== null ? ` until ${expiresAt.toISOString()}` : "";
-  const due = refund ?? cancellation?.refund;
   const text = (amount: number) => moneyText({ amount, currency });
   const facts: readonly (readonly [string, string | undefined])[] = [
     ["booking", `${id} (${reference})`],
@@ -58,17 +57,16 @@ function factsOf(
       `${moneyText(moneyOf(totalMinor, currency))}, ${seats === 1 ? "1 seat" : `${seats} seats`}`,
     ],
     ["paid", paid && `${text(paid.amount ?? 0)} by ${paid.provider}`],
-    ["refund", due && due.status !== "none" ? refundText(due, text) : undefined],
+    ["refund", refund === null ? undefined : refundText(refund, text)],
   ];
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
+/** `USD 100.00 of USD 499.50, partial`, or `USD 100.00, none was due`. */
 function refundText(
-  due: { readonly amount: number; readonly refunded?: number; readonly status: string },
+  { refunded, amount, status }: NonNullable<MoneyView["refund"]>,
   text: (amount: number) => string,
 ): string {
-  const { amount, refunded, status } = due;
-  return refunded === undefined
-    ? `${text(amount)}, ${status}`
-    : `${text(refunded)} of ${text(amount)}, ${status}`;
+  if (amount === 0) return `${text(refunded)}, none was due`;
+  return `${text(refunded)} of ${text(amount)}, ${status}`;
 }

@@ -11,10 +11,11 @@ import { progress } from "./progress.ts";
 /** Which events to replay, and how. */
 export interface BulkOptions extends ServerOptions {
   /** In ISO 8601. */
-  readonly since?: string;
-  readonly until?: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly provider?: string;
   readonly type?: string;
+  readonly status?: string;
   readonly delivery?: string;
   readonly q?: string;
   readonly subject?: string;
@@ -47,11 +48,11 @@ export async function bulkReplay(options: BulkOptions, env: NodeJS.ProcessEnv): 
   if (resume !== undefined) {
     return follow(call, await call("POST", `/${encodeURIComponent(resume)}/resume`));
   }
-  const { since: from, until: to, provider, type, delivery, q, subject, key } = options;
+  const { from, to, provider, type, status, delivery, q, subject, key } = options;
   if ([from, delivery, q, subject, key].every((given) => given === undefined)) {
     throw new UsageError(`Pass ${limitingOptions}, so that not all events are replayed`);
   }
-  const filters = { from, to, provider, type, delivery, q, subject, idempotencyKey: key };
+  const filters = { from, to, provider, type, status, delivery, q, subject, idempotencyKey: key };
   const { rate, dryRun } = options;
   if (dryRun === true) return printPreview(await call("POST", "/preview", filters));
   const body = { ...filters, ...(rate !== undefined && { ratePerSecond: rate }) };

@@ -84,11 +84,13 @@ const seatsInAllotment = 18;
 
 async function importSchedule({ storage }: Services): Promise<number> {
   const now = new Date(systemClock.now());
-  const plans = demoSchedule(now, scheduleDays, scheduleSeed).map((plan) => ({
-    ...plan,
-    seats: Math.max(1, Math.round(plan.seats / seatsInAllotment)),
+  const schedule = Array.from(demoSchedule(now, scheduleDays, scheduleSeed));
+  const flights = schedule.map((plan, index) => ({
+    line: index + 1,
+    plan: { ...plan, seats: Math.max(1, Math.round(plan.seats / seatsInAllotment)) },
   }));
-  return importFlights(storage, plans, new Date(now.getTime() - historyMs));
+  await importFlights(storage, flights, new Date(now.getTime() - historyMs));
+  return flights.length;
 }
 
 const admin = contextOf("demo", "admin");

@@ -105,8 +105,13 @@ async function list(options: ServerOptions, env: NodeJS.ProcessEnv): Promise<voi
     console.log(`No destinations. Create one: ${programName} destination add --help`);
     return;
   }
-  const head = ["name", "format", "state", "failures", "filter", "address"];
-  const rows = all.map((each) => head.map((field) => textAt(each, field) ?? "-"));
+  const fields = ["name", "format", "state", "failures", "filter", "address", "ownerId"];
+  const head = fields.map((field) => (field === "ownerId" ? "user" : field));
+  const rows = all.map((each) => {
+    const isOpen = textAt(each, "openUntil") !== null && textAt(each, "state") === "active";
+    const shown = isOpen ? { ...each, state: "circuit open" } : each;
+    return fields.map((field) => textAt(shown, field) ?? "-");
+  });
   console.log(table([head, ...rows]));
 }
 
@@ -118,13 +123,7 @@ async function act(
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const call = calling(options, env);
-  const all = await allOf(call);
-  const found = all.find((each) => [textAt(each, "name"), textAt(each, "id")].includes(name));
-  if (found === undefined) {
-    throw new Error(
-      `There is no destination ${name}: list them with \`${programName} destination list\``,
-    );
-  }
+  const found = named(name, await allOf(call));
   const path = `/${textAt(found, "id")}`;
   const paint = painter(env);
   if (verb === "show") return console.log(JSON.stringify(found, null, 2));
@@ -135,6 +134,21 @@ async function act(
   if (verb === "retry")
     return console.log(`${textAt(answer, "retried")} deliveries are sent again`);
   console.log(`${paint("green", done[verb] ?? verb)} ${name}`);
+}
+
+/** The destination with an id or a name: the operators' own one, or else the only one of a user. */
+function named(name: string, all: readonly JsonObject[]): JsonObject {
+  const same = all.filter((each) => [textAt(each, "name"), textAt(each, "id")].includes(name));
+  const own = same.filter((each) => textAt(each, "ownerId") === null);
+  const [found, ...others] = own.length > 0 ? own : same;
+  if (found !== undefined && others.length === 0) return found;
+  if (found === undefined) {
+    throw new Error(
+      `There is no destination ${name}: list them with \`${programName} destination list\``,
+    );
+  }
+  const ids = same.map((each) => textAt(each, "id")).join(", ");
+  throw new Error(`${same.length} users have a destination ${name}. Name one by its id: ${ids}`);
 }
 
 const done: Readonly<Record<string, string>> = {

@@ -4,7 +4,11 @@ import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
 import type { FlightPlan } from "../booking/flight.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
-import { type ImportFormat, readFlightPlans } from "../booking/flights/flight-plans.ts";
+import {
+  type ImportedLine,
+  type ImportFormat,
+  readFlightPlans,
+} from "../booking/flights/flight-plans.ts";
 
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";
@@ -14,7 +18,7 @@ import { progress } from "./progress.ts";
 
 interface ImportOptions {
   readonly format?: ImportFormat;
-  readonly skipBad?: true;
+  readonly skipBad?: boolean;
 }
 
 /** Further invalid lines are counted but not printed. */
@@ -42,42 +46,48 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
  */
 export async function importCommand(
   file: string,
-  { format, skipBad }: ImportOptions,
+  { format, skipBad = false }: ImportOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
-  const { plans, badLines } = await readAll(file, format ?? formatOf(file));
-  if (badLines > 0 && skipBad === undefined) {
+  const { flights, badLines: unreadable } = await readAll(file, format ?? formatOf(file));
+  if (unreadable > 0 && !skipBad) {
     throw new Error(
-      `${counted(badLines, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
+      `${counted(unreadable, "bad line")}: nothing was imported. Correct them, or skip them with --skip-bad`,
     );
   }
-  const count = await useDatabase(config, (storage) =>
-    importFlights(storage, plans, new Date(systemClock.now())),
+  const skipped = await useDatabase(config, (storage) =>
+    importFlights(storage, flights, new Date(systemClock.now()), { skipBad }),
   );
-  const skipped = badLines > 0 ? `, ${counted(badLines, "bad line")} skipped` : "";
-  console.log(`${counted(count, "flight")} imported${skipped}`);
+  for (const { line, error } of skipped.slice(0, maxPrintedLines)) {
+    console.error(`line ${line}: ${error}`);
+  }
+  const badLines = unreadable + skipped.length;
+  const suffix = badLines > 0 ? `, ${counted(badLines, "bad line")} skipped` : "";
+  console.log(`${counted(flights.length - skipped.length, "flight")} imported${suffix}`);
 }
+
+type FlightLine = Extract<ImportedLine, { readonly plan: FlightPlan }>;
 
 async function readAll(
   file: string,
   format: ImportFormat | null,
-): Promise<{ plans: FlightPlan[]; badLines: number }> {
+): Promise<{ flights: FlightLine[]; badLines: number }> {
   const source = await inputFrom(file);
   const bar = progress("reading", file === "-" ? null : source.size);
-  const plans: FlightPlan[] = [];
+  const flights: FlightLine[] = [];
   let badLines = 0;
   for await (const line of readFlightPlans(source.stream(), format)) {
     if ("plan" in line) {
-      plans.push(line.plan);
+      flights.push(line);
     } else {
       badLines += 1;
       if (badLines <= maxPrintedLines) bar.print(`line ${line.line}: ${line.error}`);
     }
-    bar.at(line.bytesRead, `${plans.length} flights`);
+    bar.at(line.bytesRead, `${flights.length} flights`);
   }
   bar.end();
-  return { plans, badLines };
+  return { flights, badLines };
 }
 
 /** The format by the file's extension; null if that does not tell. */

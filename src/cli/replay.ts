@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 
 import { readConfig } from "../config/config.ts";
+import { eventStatuses } from "../gateway/event.ts";
 import { deliveryStates } from "../gateway/event-index.ts";
 import { undeliveredStatuses } from "../gateway/notification.ts";
 import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
@@ -26,11 +27,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .argument("[event id]", "for example evt_0193…")
     .option("--undelivered", "every event with a notification that is retrying or dead")
     .option(
-      "--since <time>",
+      "--since, --from <time>",
       "events received since: 2h, 7d or 2026-11-21T09:00:00Z",
       argument(pastTime),
     )
-    .option("--until <time>", "events received before, in the same form", argument(pastTime))
+    .option("--until, --to <time>", "events received before, in the same form", argument(pastTime))
     .option(
       "--q <words>",
       "events with these words in title, actor, subject or data; also deplo* and '\"build failed\"'",
@@ -39,6 +40,11 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--key <key>", "the event with this idempotency key")
     .option("--provider <provider>", "of these, only events of this provider")
     .option("--type <type>", "of these, only events of this type, or of a group such as 'deploy.*'")
+    .addOption(
+      new Option("--status <status>", "of these, only events with this status").choices(
+        eventStatuses,
+      ),
+    )
     .addOption(
       new Option("--delivery <state>", "events whose notifications are in this state").choices(
         deliveryStates,

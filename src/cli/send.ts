@@ -57,7 +57,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--secret <secret>", secretOption)
     .option(
       "--id <uuid>",
-      "delivery id; the same id again on the same day is a duplicate",
+      "delivery id; the same id again on the same day is a duplicate, if the provider sends ids",
       argument(parseUuid),
     )
     .option(

@@ -26,8 +26,13 @@ import { warnOfLostKeys, warnOfOwnKeys, warnOfSecrets } from "./secret-warnings.
 const maxRequestBytes = 2 ** 40;
 /** An idle connection is closed after this time. Heartbeats keep feeds open. */
 const idleTimeoutSeconds = 30;
-/** How long a stop waits for requests in flight before it closes their connections. */
-const requestPatienceMs = 4_000;
+/** How long a stop waits for requests in flight, and still listens: load balancers see `/readyz` at 503. */
+const drainMs = 4_000;
+/** After SIGTERM, the server listens at least this long, so that a load balancer that checks every second notices. */
+const minDrainMs = 1_000;
+/** How long the last requests may take after that, before their connections are closed. */
+const requestPatienceMs = 1_500;
+const drainPollMs = 20;
 /** How long a stop waits for the last log lines: a full disk or a stopped reader accepts none. */
 const logPatienceMs = 500;
 /** The time limit of a stop; then the process ends in any case. */
@@ -106,6 +111,7 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
     log.info(`${signal}: stopping`);
     setTimeout(killItself, stopTimeoutMs).unref();
     services.drain();
+    await drained(app.server, signal === "SIGTERM" ? minDrainMs : 0);
     await Promise.race([app.server?.stop(), Bun.sleep(requestPatienceMs)]);
     await app.server?.stop(true);
     await services.stop();
@@ -133,6 +139,17 @@ export async function serve(env: NodeJS.ProcessEnv, surroundings?: Surroundings)
   warnOfLostKeys(services.storage, secrets, config, log);
   Bun.unsafe.setJITPolicy(usualJitPolicy);
   return { services, log, url };
+}
+
+/** Resolves when no request is in flight, after `minMs` or later; in any case after `drainMs`. */
+async function drained(server: Pick<Bun.Server<unknown>, "pendingRequests"> | null, minMs: number) {
+  const startedMs = performance.now();
+  for (;;) {
+    const passedMs = performance.now() - startedMs;
+    const isBusy = (server?.pendingRequests ?? 0) > 0;
+    if (passedMs >= drainMs || (passedMs >= minMs && !isBusy)) return;
+    await Bun.sleep(drainPollMs);
+  }
 }
 
 /** An ordinary exit closes the database, which waits for the disk: if that is what hangs, it never ends. */

@@ -5,6 +5,7 @@ import { knownProviders } from "../config/providers.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
 import { contentTypes } from "../gateway/providers/signed-sample.ts";
 import type { SigningKey } from "../gateway/signatures/keys.ts";
+import { ownSignatureHeader, signedUnder } from "../gateway/signatures/scheme.ts";
 import { signedHeaders } from "../gateway/signatures/sign.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
@@ -18,6 +19,8 @@ interface SignOptions {
   readonly secret?: string;
   readonly url?: string;
   readonly curl?: string;
+  /** Names the signature's header as the service does. */
+  readonly ownHeader?: true;
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
@@ -30,6 +33,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
     .option("--secret <secret>", secretOption)
     .option("--url <url>", "the URL to post to, if the provider signs it")
     .option("--curl <url>", "print a curl command for this server instead", argument(parseBaseUrl))
+    .option("--own-header", "use the service's own header name, like x-hub-signature-256")
     .addHelpText(
       "after",
       example("skyhook sign code_host body.json --header 'x-github-event: pull_request'"),
@@ -43,7 +47,7 @@ export function declare(program: Command, env: NodeJS.ProcessEnv): void {
 export async function sign(
   providerId: string,
   file: string,
-  { header = [], secret, url, curl }: SignOptions,
+  { header = [], secret, url, curl, ownHeader }: SignOptions,
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
   const config = readConfig(env);
@@ -54,7 +58,10 @@ export async function sign(
   const target = curl === undefined ? undefined : webhookUrl(curl, provider);
   const signedUrl = url ?? target ?? webhookUrl(publicUrl ?? localUrl(config), provider);
   const request = { headers: parseHeaders(header), bytes: await readBody(file), url: signedUrl };
-  const headers = signedFileHeaders(provider, key, request, Date.now());
+  const { signature } = provider;
+  const own = ownHeader === true ? ownSignatureHeader(signature) : null;
+  const scheme = own === null ? signature : signedUnder(signature, own);
+  const headers = signedFileHeaders({ ...provider, signature: scheme }, key, request, Date.now());
   if (target === undefined) {
     for (const [name, value] of Object.entries(headers)) console.log(`${name}: ${value}`);
     return;

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/errors.ts";
-import { knownProviders, registeredProviders } from "../config/providers.ts";
+import { knownProviders, providersFetch, registeredProviders } from "../config/providers.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { deliveryIdentity } from "../gateway/receive/delivery-key.ts";
 import { explain, type Known } from "../gateway/diagnosis/explain.ts";
@@ -78,7 +78,7 @@ export async function verify(
     receivedAtMs: options.at?.getTime() ?? Date.now(),
   };
   const paint = painter(env);
-  const keys = keyStore(systemClock);
+  const keys = keyStore(systemClock, providersFetch(config));
   const verdict = await verdictOn(provider, secrets, request, keys);
   if ("verified" in verdict) {
     console.log(`${paint("green", "✓")} verified with the ${verdict.verified.signedWith} secret`);

@@ -1,4 +1,12 @@
-import { apiToken, atLeastBytes, rolesClaim, issuerUrl, text, webUrl } from "./parsers.ts";
+import {
+  apiToken,
+  atLeastBytes,
+  issuerUrl,
+  rolesClaim,
+  text,
+  tokenTypes,
+  webUrl,
+} from "./parsers.ts";
 import { setting } from "./setting.ts";
 
 /** Access tokens and sign-in. */
@@ -17,6 +25,18 @@ export const identitySettings = {
     null,
     "JSON Web Key Set of an external identity provider; only its tokens are then accepted",
     webUrl,
+  ),
+  jwtTypes: setting(
+    "JWT_TYPES",
+    "at+jwt",
+    "With `JWKS_URL`: the accepted `typ` of its tokens, separated by commas; with `JWT`, ID tokens of the same audience are accepted too",
+    tokenTypes,
+  ),
+  jwtRolesClaim: setting(
+    "JWT_ROLES_CLAIM",
+    "roles",
+    "With `JWKS_URL`: the claim of its tokens that contains the roles; a path for nested claims, like `realm_access.roles`",
+    rolesClaim,
   ),
   oidcIssuer: setting(
     "OIDC_ISSUER",

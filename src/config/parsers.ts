@@ -62,6 +62,13 @@ export function rolesClaim(value: string): string {
   throw new Error(`a claim that only administrators set, not "${value}"`);
 }
 
+/** Media types of tokens, without `application/` (RFC 7515, 4.1.9). */
+export function tokenTypes(value: string): readonly string[] {
+  const types = value.split(",").map((type) => type.trim().toLowerCase());
+  if (types.every((type) => /^[a-z0-9+.-]+$/.test(type))) return types;
+  throw new Error(`a list like at+jwt,jwt, not "${value}"`);
+}
+
 /** The error does not quote the text, which is a secret. */
 export function apiToken(value: string): string {
   if (/^[\x21-\x7e]{1,4096}$/.test(value)) return value;

@@ -1,4 +1,7 @@
 import { FileError } from "../base/file-error.ts";
+import { type GuardedFetch, guardedFetch } from "../base/guarded-fetch.ts";
+import { systemResolve } from "../base/public-address.ts";
+import { rulesFor } from "../gateway/destinations/address.ts";
 import { catalogue } from "../gateway/providers/catalogue.ts";
 import { readProviderFolder } from "../gateway/providers/files/folder.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
@@ -26,6 +29,17 @@ export function knownProviders(config: Pick<Config, "providersDir">): readonly P
 
 /** The ids that a provider file cannot have. */
 export const takenIds: readonly string[] = [...catalogue.map(({ id }) => id), ...reservedIds];
+
+/**
+ * Fetches what provider files and deliveries name, such as keys. Files are the operators', so private addresses are allowed
+ * where those of their destinations are.
+ */
+export function providersFetch({
+  destinationsAllowPrivate,
+}: Pick<Config, "destinationsAllowPrivate">): GuardedFetch {
+  const { allowsPrivate } = rulesFor(destinationsAllowPrivate, null);
+  return guardedFetch({ allowsPrivate, resolve: systemResolve });
+}
 
 function fileProviders({ providersDir }: Pick<Config, "providersDir">): readonly Provider[] {
   try {

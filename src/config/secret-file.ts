@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 
 import { errorCode, errorMessage } from "../base/errors.ts";
 import { ConfigError } from "./errors.ts";
@@ -21,6 +21,12 @@ export function readSecretFile(file: string): Found | null {
 export function requireText(secret: string, source: string): string {
   if (secret.trim() === "") throw new ConfigError(`${source} is empty: set it, or remove it`);
   return secret;
+}
+
+/** A folder may be missing. A file in its place would look like an empty folder. */
+export function requireFolder(key: string, path: string): void {
+  if (!existsSync(path) || statSync(path).isDirectory()) return;
+  throw new ConfigError(`${key} must be a folder, but ${path} is a file`);
 }
 
 function trimmedText(file: string): string | null {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { readSetting } from "./config.ts";
 import { collectErrors, ConfigError } from "./errors.ts";
 import { apiToken, base64Key } from "./parsers.ts";
-import { type Found, readSecretFile, requireText } from "./secret-file.ts";
+import { type Found, readSecretFile, requireFolder, requireText } from "./secret-file.ts";
 import { settings } from "./settings.ts";
 import { errorMessage } from "../base/errors.ts";
 import { makePrivateFolder, makePrivately, writePrivately } from "../base/private-file.ts";
@@ -191,7 +191,10 @@ function privateKeyFile(provider: string, secretsDir: string): string {
   return join(secretsDir, `${provider}_webhook_private_key`);
 }
 
-/** Throws a `ConfigError` that names every invalid secret of a server. Creates no secrets. */
+/**
+ * Throws a `ConfigError` that names every invalid secret of a server, and each path of secrets or provider files that is
+ * a file instead of a folder. Creates no secrets.
+ */
 export function requireSecrets(env: Readonly<Record<string, string | undefined>>): void {
   const [secretsDir, dataDir, ids, providersDir] = [
     readSetting(settings.secretsDir, env) ?? "",
@@ -201,6 +204,8 @@ export function requireSecrets(env: Readonly<Record<string, string | undefined>>
   ];
   const store = secretStore(env, secretsDir);
   collectErrors([
+    () => requireFolder(settings.secretsDir.key, secretsDir),
+    () => requireFolder(settings.providersDir.key, providersDir),
     () => {
       const providers = registeredProviders({ providers: ids, providersDir });
       collectErrors(providers.map((each) => () => usableSecrets(each, store, secretsDir, env)));
@@ -232,18 +237,21 @@ export function usableSecrets(
   return secrets;
 }
 
-/** Pairs of providers with the same secret: a delivery for one would verify at the other. */
+/** Pairs of providers with the same secret, current or previous: a delivery for one would verify at the other. */
 export function equalSecrets(
   store: SecretStore,
   providers: readonly Pick<Provider, "id" | "signature">[],
 ): readonly (readonly [string, string])[] {
-  const secrets = providers
+  const holders = providers
     .filter(({ signature }) => hasSharedSecret(signature))
-    .map(({ id }) => ({ id, secret: store.webhookSecrets(id)?.current }));
-  return secrets.flatMap((one, index) =>
-    secrets
+    .map(({ id }) => {
+      const secrets = Object.values(store.webhookSecrets(id) ?? {});
+      return { id, secrets: secrets.filter((secret) => secret !== null) };
+    });
+  return holders.flatMap((one, index) =>
+    holders
       .slice(index + 1)
-      .filter((other) => one.secret !== undefined && other.secret === one.secret)
+      .filter((other) => other.secrets.some((secret) => one.secrets.includes(secret)))
       .map((other) => [one.id, other.id] as const),
   );
 }

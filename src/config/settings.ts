@@ -7,6 +7,7 @@ import {
   base64Key,
   baseUrl,
   databaseUrl,
+  flag,
   githubHook,
   integer,
   oneOf,
@@ -123,6 +124,12 @@ export const settings = {
     apiToken,
     { isSecret: true, isFile: true },
   ),
+  paymentProcessorTestMode: setting(
+    "PAYMENT_PROCESSOR_TEST_MODE",
+    "false",
+    "Whether events about test payments (`livemode: false`) confirm and refund bookings: true or false",
+    flag,
+  ),
   trustedProxyHops: setting(
     "TRUSTED_PROXY_HOPS",
     "0",
@@ -165,7 +172,7 @@ export const settings = {
   destinationsAllowPrivate: setting(
     "DESTINATIONS_ALLOW_PRIVATE",
     "false",
-    "Whether destinations may have private addresses and use http, for your own network: false, operators (only their destinations) or true (also users')",
+    "Whether destinations, and the keys of provider files, may have private addresses and use http, for your own network: false, operators (not users' destinations) or true",
     oneOf("false", "operators", "true"),
   ),
   holdMinutes: setting(

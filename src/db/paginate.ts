@@ -52,7 +52,9 @@ function windowOf<Id extends ItemId>(request: PageRequest<Id>): Omit<Window<Id>,
   if (direction === "forward") return { order: "newest-first", from: cursor, offset: 0 };
   if (cursor?.id === null) {
     // Reading backward from a time alone would miss or repeat items of that millisecond.
-    throw new AppError("invalid-cursor", "A cursor without an id can only be used forward");
+    const detail = "A cursor without an id can only be used forward";
+    const error = { parameter: "cursor", code: "invalid-cursor", detail };
+    throw new AppError("invalid-cursor", detail, { errors: [error] });
   }
   return { order: "oldest-first", from: cursor, offset: 0 };
 }

@@ -1,4 +1,4 @@
-import { type Column, Placeholder, type SQL, sql, type Table } from "drizzle-orm";
+import { type Column, getTableColumns, Placeholder, type SQL, sql, type Table } from "drizzle-orm";
 
 import type { AppError } from "../base/errors.ts";
 
@@ -11,7 +11,13 @@ import type { Definition, Definitions, RowOf, TablesOf } from "./table.ts";
 export interface Sql {
   select(): { from<T extends Table>(table: T): Select<RowOf<T>> };
   select<F extends Fields>(fields: F): { from(table: Table): Select<RowOfFields<F>> };
-  insert<T extends Table>(table: T): { values(row: Assignments<T>): Insert };
+  insert<T extends Table>(
+    table: T,
+  ): {
+    values(row: Assignments<T>): Insert;
+    /** `rows`: see `rowIf`. */
+    select(rows: SQL): Insert;
+  };
   update<T extends Table>(
     table: T,
   ): { set(row: Partial<Assignments<T>>): { where(condition: SQL | undefined): WriteQuery } };
@@ -156,6 +162,18 @@ export function allColumns(table: Table, ...except: string[]): Record<string, Pl
 /** Drizzle's PostgreSQL tables also have the method `enableRLS`. */
 function isColumnField(field: string): boolean {
   return field !== "enableRLS";
+}
+
+/**
+ * A row of placeholders for every column of a table, if a condition holds:
+ * `insert(t.events).select(rowIf(t.events, condition))`. With several writers, each checks the condition before it
+ * sees the others' rows, unless the statement is `contended`.
+ */
+export function rowIf(table: Table, condition: SQL): SQL {
+  const values = Object.entries(getTableColumns(table)).map(([field, column]) =>
+    encoded(new Placeholder(field), column),
+  );
+  return sql`select ${sql.join(values, sql`, `)} where ${condition}`;
 }
 
 /** The columns of a table without the fields of `except`: `select(columnsExcept(t.events, { body: null }))`. */

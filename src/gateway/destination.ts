@@ -4,6 +4,9 @@ import { defineTable } from "../db/table.ts";
 export const destinationStates = ["active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
+/** Why Skyhook disables a destination by itself. */
+export const goneReason = "the destination answered 410 Gone";
+
 /** What a destination receives. */
 export const formatNames = [
   "cloudevents",
@@ -20,7 +23,7 @@ export type FormatName = (typeof formatNames)[number];
 export interface Destination {
   /** `dst_` and a UUIDv7. */
   readonly id: `dst_${string}`;
-  /** Unique. */
+  /** Unique among the destinations of its owner. */
   readonly name: string;
   /** The user whose booking events it receives; null for a destination of the operators. */
   readonly ownerId: string | null;
@@ -44,6 +47,14 @@ export interface Destination {
   readonly failures: number;
   /** The circuit is open until then: after many failures, only probes are sent. Null: closed. */
   readonly openUntil: Date | null;
+}
+
+/**
+ * What logs, alerts and the audit list call a destination: the name of the operators', and the id of a user's,
+ * because another user may have chosen the same name.
+ */
+export function nameInLogs({ id, name, ownerId }: Pick<Destination, "id" | "name" | "ownerId">) {
+  return ownerId === null ? name : id;
 }
 
 /** A destination as stored. */

@@ -36,7 +36,7 @@ export interface Notification extends Message {
   readonly eventId: `evt_${string}`;
   readonly createdAt: Date;
   readonly status: NotificationStatus;
-  /** The most delivery attempts to one destination since it was last scheduled. An attempt that a stop or crash interrupts does not count. */
+  /** The most delivery attempts to one destination since it was last scheduled. An attempt that a stop or crash interrupts does not count, nor does a failed probe before the time of the next attempt. */
   readonly attemptCount: number;
   /** When the next attempt is due; null when settled. */
   readonly dueAt: Date | null;

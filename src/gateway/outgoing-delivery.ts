@@ -29,6 +29,10 @@ export interface StoredDelivery extends OutgoingDelivery {
   readonly orderKey: string | null;
   /** Until then it is leased to one process, and no other sends it. */
   readonly leasedUntil: Date | null;
+  /** It is not due before an earlier delivery with its order key is settled. */
+  readonly blocked: boolean;
+  /** The delivery before it with its order key died after its last attempt. It is attempted once. */
+  readonly afterDead: boolean;
 }
 
 export const deliveriesTable = defineTable<StoredDelivery>("deliveries", {
@@ -46,4 +50,6 @@ export const deliveriesTable = defineTable<StoredDelivery>("deliveries", {
   leasedUntil: "instant or null",
   deliveredAt: "instant or null",
   lastError: "text or null",
+  blocked: "boolean",
+  afterDead: "boolean",
 });

@@ -13,6 +13,8 @@ export interface PaymentNotice {
   readonly currency: string | null;
   /** Whether another account received the money, which is no payment to this service's operator. */
   readonly isForeign: boolean;
+  /** Whether it is a test, in which no money was paid. */
+  readonly isTest: boolean;
   /** The amount for people, as `EUR 42.00`; as it was sent, if it cannot be read. */
   readonly amount: string;
 }
@@ -25,11 +27,15 @@ export interface PaymentSource {
   readonly unit: "minor" | "major";
   /** Where events about the money of other accounts name the account. Absent in those about the own account. */
   readonly foreignAccount?: string;
+  /** Where events about test payments say so, and the value that says it. */
+  readonly test?: { readonly place: string; readonly value: string | boolean };
   /** The decimals of currencies that the service counts otherwise than ISO 4217 does. */
   readonly decimals?: Readonly<Record<string, number>>;
 }
 
 export interface PaymentPlaces {
+  /** The type of such events before the provider listed them, if it is another. */
+  readonly unlistedType?: string;
   readonly kind: PaymentNotice["kind"];
   /** Where the id or reference of the booking is. */
   readonly bookingReference: string;

@@ -47,6 +47,28 @@ export function withoutSecrets(headers: Headers, readHeaders: readonly string[] 
   return kept;
 }
 
+/** Stored with a delivery: which of its provider's signature headers it came under, counted from 1. */
+const signatureHeader = "skyhook-signature-header";
+
+/**
+ * Which of the provider's signature headers a delivery came under, so that it can be sent on under the same name. Empty
+ * for the last one, which is the service's own: most come under it.
+ */
+export function signaturePosition(headers: Headers, names: readonly string[]): Kept {
+  const own = names.at(-1);
+  if (own === undefined || headers.has(own)) return {};
+  const index = names.findIndex((name) => headers.has(name));
+  return index < 0 ? {} : { [signatureHeader]: String(index + 1) };
+}
+
+/** The stored headers of a delivery that it had itself, and the name that its signature came under. */
+export function splitStored(
+  { [signatureHeader]: position, ...headers }: Kept,
+  names: readonly string[],
+): { readonly headers: Kept; readonly signedAs: string | undefined } {
+  return { headers, signedAs: names[Number(position) - 1] ?? names.at(-1) };
+}
+
 /** The names of all headers, without values: they help to explain why a delivery was rejected. */
 export function withoutValues(headers: Headers): Kept {
   const names = [...headers.keys()].slice(0, maxNames);

@@ -1,6 +1,6 @@
 import { setNewest } from "../base/bounded-map.ts";
 import type { Clock } from "../base/clock.ts";
-import type { Context } from "../base/context.ts";
+import { type Context, isOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { subscriber } from "../base/subscriber.ts";
 
@@ -58,6 +58,35 @@ export function testLimiter(clock: Clock): TestLimiter {
       throw new AppError("too-many-tests", "You sent too many tests. Wait, then retry.", {
         retryAfterSeconds: tests.blockedSeconds(id) ?? windowSeconds,
         quota: { name: "tests", limit: maxTests, windowSeconds },
+      });
+    },
+  };
+}
+
+/** Limits audited writes by caller, in memory, so that no caller fills the audit list or keeps the server busy. */
+export interface WriteLimiter {
+  /** Counts a write. Throws `too-many-requests` if the caller has made as many as are allowed in a minute. */
+  count(ctx: Pick<Context, "actor">): void;
+}
+
+/** The audited writes of a user in a minute. Users change a few destinations, by hand. */
+const maxUserWrites = 30;
+/** The audited writes of an operator or admin in a minute. They also use scripts. */
+const maxOperatorWrites = 600;
+
+export function writeLimiter(clock: Clock): WriteLimiter {
+  const ofUsers = limiter(clock, maxUserWrites, (actorId) => actorId);
+  const ofOperators = limiter(clock, maxOperatorWrites, (actorId) => actorId);
+  return {
+    count(ctx) {
+      const { id } = ctx.actor;
+      const isOfOperator = isOperator(ctx);
+      const writes = isOfOperator ? ofOperators : ofUsers;
+      if (writes.fail(id)) return;
+      const limit = isOfOperator ? maxOperatorWrites : maxUserWrites;
+      throw new AppError("too-many-requests", "You made too many changes. Wait, then retry.", {
+        retryAfterSeconds: writes.blockedSeconds(id) ?? windowSeconds,
+        quota: { name: "changes", limit, windowSeconds },
       });
     },
   };

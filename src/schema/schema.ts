@@ -1,6 +1,7 @@
 import { bookingsTable, passengersTable } from "../booking/booking.ts";
 import { flightsTable } from "../booking/flight.ts";
 import { paymentsTable } from "../booking/payment.ts";
+import { waitingRefundsTable } from "../booking/waiting-refund.ts";
 import { disclosuresTable } from "../booking/personal-data/disclosure.ts";
 import type { Schema } from "../db/schema.ts";
 import { deliveryCountsTable } from "../gateway/delivery-count.ts";
@@ -9,6 +10,7 @@ import { eventsTable } from "../gateway/event.ts";
 import { eventStatesTable, searchQueueTable } from "../gateway/event-index.ts";
 import { attemptsTable, notificationsTable } from "../gateway/notification.ts";
 import { deliveriesTable } from "../gateway/outgoing-delivery.ts";
+import { paymentSearchesTable } from "../gateway/payment-search.ts";
 import { reconciliationsTable } from "../gateway/reconciliation.ts";
 import { replayFailuresTable, replaysTable } from "../gateway/replay.ts";
 import { rejectionsTable } from "../gateway/rejection.ts";
@@ -37,6 +39,9 @@ import replaysPostgres from "./postgres/0014_replays.sql" with { type: "text" };
 import auditFiltersPostgres from "./postgres/0015_audit_filters.sql" with { type: "text" };
 import failuresPostgres from "./postgres/0016_replay_failures.sql" with { type: "text" };
 import actorsPostgres from "./postgres/0017_sessions_of_actor.sql" with { type: "text" };
+import blockedPostgres from "./postgres/0018_blocked_deliveries.sql" with { type: "text" };
+import namesPostgres from "./postgres/0019_destination_names.sql" with { type: "text" };
+import latePaymentsPostgres from "./postgres/0020_late_payments.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -55,6 +60,9 @@ import replaysSqlite from "./sqlite/0015_replays.sql" with { type: "text" };
 import auditFiltersSqlite from "./sqlite/0016_audit_filters.sql" with { type: "text" };
 import failuresSqlite from "./sqlite/0017_replay_failures.sql" with { type: "text" };
 import actorsSqlite from "./sqlite/0018_sessions_of_actor.sql" with { type: "text" };
+import blockedSqlite from "./sqlite/0019_blocked_deliveries.sql" with { type: "text" };
+import namesSqlite from "./sqlite/0020_destination_names.sql" with { type: "text" };
+import latePaymentsSqlite from "./sqlite/0021_late_payments.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -72,6 +80,8 @@ export const tables = {
   clients: clientsTable,
   audit: auditTable,
   payments: paymentsTable,
+  waitingRefunds: waitingRefundsTable,
+  paymentSearches: paymentSearchesTable,
   sessions: sessionsTable,
   mutes: mutesTable,
   disclosures: disclosuresTable,
@@ -107,6 +117,9 @@ export const schema: Schema = {
       { name: "0016_audit_filters", sql: auditFiltersSqlite },
       { name: "0017_replay_failures", sql: failuresSqlite },
       { name: "0018_sessions_of_actor", sql: actorsSqlite },
+      { name: "0019_blocked_deliveries", sql: blockedSqlite },
+      { name: "0020_destination_names", sql: namesSqlite },
+      { name: "0021_late_payments", sql: latePaymentsSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -126,6 +139,9 @@ export const schema: Schema = {
       { name: "0015_audit_filters", sql: auditFiltersPostgres },
       { name: "0016_replay_failures", sql: failuresPostgres },
       { name: "0017_sessions_of_actor", sql: actorsPostgres },
+      { name: "0018_blocked_deliveries", sql: blockedPostgres },
+      { name: "0019_destination_names", sql: namesPostgres },
+      { name: "0020_late_payments", sql: latePaymentsPostgres },
     ],
   },
 };

@@ -2,6 +2,7 @@ import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
 import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
 import { paymentEffects } from "../booking/bookings/payment-effects.ts";
+import { nameFolding } from "../booking/bookings/name-folding.ts";
 import { makeReference } from "../booking/bookings/reference.ts";
 import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
 import { type Flights, flights } from "../booking/flights/flights.ts";
@@ -30,6 +31,17 @@ export function bookingServices(platform: Platform, { seats, outbox, hashKeys }:
   const { config, storage, clock, log, tracer, makeId, keys } = platform;
   const seatsChanged = (flightId: number) => seats.changed(flightId);
   const expiring = holdExpiry({ storage, outbox, clock, log, makeId, seatsChanged });
+  const folding = nameFolding({ storage, clock, log });
+  const testMode = config.paymentProcessorTestMode;
+  const payments = paymentEffects({
+    storage,
+    outbox,
+    clock,
+    log,
+    makeId,
+    testMode,
+    seatsChanged,
+  });
   const services: BookingServices = {
     flights: flights(storage, clock),
     flightLoads: flightLoads(storage),
@@ -56,13 +68,17 @@ export function bookingServices(platform: Platform, { seats, outbox, hashKeys }:
   return {
     services,
     /** What an event about a payment changes. */
-    effectOf: paymentEffects({ storage, outbox, clock, makeId, seatsChanged }),
+    effectOf: payments.effectOf,
     start() {
       seats.start();
       expiring.start();
+      folding.start();
+      payments.start();
     },
     /** Ends the streams. */
     close: () => seats.close(),
-    stop: () => expiring.stop(),
+    async stop() {
+      await Promise.all([expiring.stop(), folding.stop(), payments.stop()]);
+    },
   };
 }

@@ -12,6 +12,7 @@ import type { Message } from "../gateway/notification.ts";
 import type { EventFeed } from "../gateway/notifications/channels/event-feed.ts";
 import type { Outbox } from "../gateway/notifications/outbox.ts";
 import { messagesOf } from "../gateway/providers/interpret.ts";
+import type { CheckProvider } from "../gateway/providers/provider-filter.ts";
 import type { Registry } from "../gateway/providers/registry.ts";
 import { pruner } from "../gateway/retention/pruner.ts";
 import type { Audit } from "../identity/audit/audit.ts";
@@ -32,12 +33,13 @@ interface Parts {
   readonly outbox: Outbox;
   readonly eventFeed: EventFeed;
   readonly targets: Targets;
+  readonly checkProvider: CheckProvider;
 }
 
 /** Stored events: found, streamed, replayed and, after their time, deleted. */
 export function eventServices(platform: Platform, parts: Parts) {
   const { config, storage, clock, log, makeId } = platform;
-  const { registry, audit, outbox, eventFeed, targets } = parts;
+  const { registry, audit, outbox, eventFeed, targets, checkProvider } = parts;
   const pruning = pruner(
     storage,
     {
@@ -62,17 +64,25 @@ export function eventServices(platform: Platform, parts: Parts) {
   const replaying = eventReplay(storage, outbox, messagesFor, (id) => registry.provider(id));
   const running = replayRunner({ storage, outbox, index: indexing, replaying, clock, log });
   const services: EventServices = {
-    events: events(storage, indexing, outbox, replaying, targets, audit, read),
+    events: events(storage, indexing, outbox, replaying, targets, audit, read, checkProvider),
     replays: replays({
       storage,
       index: indexing,
       replaying,
+      checkProvider,
       audit,
       clock,
       makeId,
       wake: () => running.wake(),
     }),
-    eventStreams: eventStreams({ storage, eventFeed, index: indexing, audit, clock }),
+    eventStreams: eventStreams({
+      storage,
+      eventFeed,
+      index: indexing,
+      checkProvider,
+      audit,
+      clock,
+    }),
   };
   return {
     services,

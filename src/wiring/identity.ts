@@ -12,6 +12,7 @@ import {
   failureLimiter,
   type TestLimiter,
   testLimiter,
+  writeLimiter,
 } from "../identity/limiter.ts";
 import { type Oidc, oidc } from "../identity/oidc/oidc.ts";
 import { type Sessions, sessions } from "../identity/sessions/sessions.ts";
@@ -26,6 +27,8 @@ export interface IdentityServices {
   readonly clients: Clients;
   readonly consoleCodes: ConsoleCodes;
   readonly limiter: FailureLimiter;
+  /** Of failed sign-ins by OpenID Connect, which must not block an address's webhooks. */
+  readonly signInLimiter: FailureLimiter;
   readonly tests: TestLimiter;
   readonly users: Users;
   readonly audit: Audit;
@@ -42,14 +45,19 @@ export function identityServices(platform: Platform): IdentityServices {
   const verifying =
     config.jwksUrl === null
       ? (token: string) => minting.verify(token)
-      : jwksVerifier(config.jwksUrl, issuing, clock);
-  const audited = audit(storage, clock, makeId);
+      : jwksVerifier(
+          config.jwksUrl,
+          { ...issuing, types: config.jwtTypes, rolesClaim: config.jwtRolesClaim },
+          clock,
+        );
+  const audited = audit(storage, clock, makeId, writeLimiter(clock));
   return {
     tokens: minting,
     verify: rememberedSessions(verifying, clock),
     clients: clients(storage, minting, clock, makeId),
     consoleCodes: consoleCodes(issuing, storage, minting, clock),
     limiter: failureLimiter(clock),
+    signInLimiter: failureLimiter(clock),
     tests: testLimiter(clock),
     users: users(storage, clock, config.usersAccess),
     audit: audited,

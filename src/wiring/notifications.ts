@@ -98,7 +98,7 @@ export async function notificationServices(
     keys: () => keys,
     hashKeys,
     audit,
-    changed: () => dispatching.refresh(),
+    changed: (id) => dispatching.refresh(id),
     removing: (destinationId) => [
       write(summariseWithout, { destinationId }),
       write(deleteDeliveriesTo, { destinationId }),
@@ -126,6 +126,7 @@ export async function notificationServices(
       outbox,
       audit,
       tests,
+      closeCircuit: (id) => dispatching.closeCircuit(id),
     }),
     destinationHealth: destinationHealth(storage, clock),
     readLatency: destinationLatency(storage, managed),
@@ -138,6 +139,7 @@ export async function notificationServices(
       clock,
       outbox,
       audit,
+      closeCircuit: (id) => dispatching.closeCircuit(id),
     }),
   };
   // Before the first event: a notification is stored with its deliveries.

@@ -1,3 +1,4 @@
+import type { GuardedFetch } from "../base/guarded-fetch.ts";
 import { version } from "../base/version.ts";
 import { logAccess } from "../config/api-access.ts";
 import { takenIds } from "../config/providers.ts";
@@ -7,8 +8,10 @@ import { type Rejections, rejections } from "../gateway/diagnosis/rejections.ts"
 import type { Outbox } from "../gateway/notifications/outbox.ts";
 import { type Onboarding, onboarding } from "../gateway/onboarding/onboarding.ts";
 import type { Provider } from "../gateway/providers/provider.ts";
+import type { CheckProvider } from "../gateway/providers/provider-filter.ts";
 import type { Registry } from "../gateway/providers/registry.ts";
 import type { EffectOf } from "../gateway/receive/effects.ts";
+import { latePayments } from "../gateway/receive/late-payments.ts";
 import { type Receive, receiver } from "../gateway/receive/receive.ts";
 import { type Recover, recoverer } from "../gateway/receive/recover.ts";
 import { webhookMetrics } from "../gateway/receive/webhook-metrics.ts";
@@ -48,18 +51,21 @@ export interface WebhookServices {
 
 interface Parts {
   readonly registry: Registry;
+  /** Fetches what files and deliveries name. */
+  readonly fetchUrl: GuardedFetch;
   readonly secrets: SecretStore;
   readonly limiter: FailureLimiter;
   readonly tests: TestLimiter;
   readonly audit: Audit;
   readonly outbox: Outbox;
   readonly effectOf: EffectOf;
+  readonly checkProvider: CheckProvider;
 }
 
 /** Providers and their deliveries: received, rejected, or recovered from the provider's log. */
 export function webhookServices(
   platform: Platform,
-  { registry, secrets, limiter, tests, audit, outbox, effectOf }: Parts,
+  { registry, fetchUrl, secrets, limiter, tests, audit, outbox, effectOf, checkProvider }: Parts,
 ) {
   const { config, storage, clock, log, metrics, tracer, makeId } = platform;
   const withLog = config.providers.filter((id) => deliveryLogOf(id) !== undefined);
@@ -72,6 +78,7 @@ export function webhookServices(
     storage,
     registry,
     reveals: reveals({ storage, audit, clock, log }),
+    checkProvider,
     log,
     clock,
     makeId,
@@ -90,6 +97,7 @@ export function webhookServices(
     log,
     clock,
     makeId,
+    fetchUrl,
     adoptSecret(id: string, secret: string) {
       // Another process may have stored one since this one read them.
       if (secrets.webhookSecrets(id) === null) secrets.createWebhookSecret(id, secret);
@@ -99,6 +107,7 @@ export function webhookServices(
   };
   const receive = receiver(receiving);
   const recover = recoverer(receiving);
+  const late = latePayments({ storage, registry, effectOf, clock, log });
   const intervalMs = config.reconcileMinutes * minuteMs;
   const reconciling = reconciler({
     storage,
@@ -123,6 +132,7 @@ export function webhookServices(
   function reload(): readonly string[] {
     const changed = registry.reload();
     countedReceipts.registered(registry.ids());
+    late.wake();
     return changed;
   }
 
@@ -156,8 +166,13 @@ export function webhookServices(
   };
   return {
     services,
-    start: () => reconciliations.start(),
-    stop: () => reconciliations.stop(),
+    start() {
+      reconciliations.start();
+      late.start();
+    },
+    async stop() {
+      await Promise.all([reconciliations.stop(), late.stop()]);
+    },
     /** Writes the counts that are in memory. */
     flush: () => tallied.stop(),
   };

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 
+import { json } from "../support/app.ts";
 import { commandLine } from "../support/cli.ts";
+import { post } from "../support/flights.ts";
 import { type ServedApp, serveApp } from "../support/served-app.ts";
 
 const { skyhook, newFolder } = commandLine();
@@ -84,18 +86,30 @@ test("skyhook apply says which destination the server refuses", async () => {
   expect(err).toContain("Did you mean event.type?");
 });
 
-test("skyhook apply leaves users' destinations alone", async () => {
-  const users = await served.app.services.tokens.mint({ id: "ada", roles: ["user"] }, 3_600);
-  const response = await served.app.fetch("/v1/destinations", {
-    method: "POST",
-    headers: { authorization: `Bearer ${users}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "hers", format: "json", url: "http://127.0.0.1:1099/" }),
-  });
+test("skyhook apply and skyhook destination leave users' destinations of the same name alone", async () => {
+  const body = { name: "hers", format: "json", url: "http://127.0.0.1:1099/" };
+  const createHers = (bearer: string) =>
+    served.app.as("user", "/v1/destinations", post(body), bearer);
+  const response = await createHers("ada");
   expect(response.status).toBe(201);
   const nothing = await applying("destinations: []\n", "--prune");
   expect(nothing.out).not.toContain("hers");
-  const clash = await applying(
-    "destinations: [{name: hers, format: json, url: 'http://127.0.0.1:1/'}]\n",
-  );
-  expect(clash.err).toContain("hers is the name of a user's destination");
+  const { id: hers } = await json(response);
+  const same = "destinations: [{name: hers, format: json, url: 'http://127.0.0.1:1099/'}]\n";
+  expect((await applying(same)).out).toContain("+ hers\n");
+  const run = (...args: string[]) =>
+    skyhook(["destination", ...args, "--url", served.url], {
+      cwd: newFolder(),
+      env: { OPERATOR_TOKEN: served.token },
+    });
+  expect((await run("pause", "hers")).out).toBe("paused hers\n");
+  expect((await run("show", String(hers))).out).toContain('"state": "active"');
+  expect((await run("remove", "hers")).out).toBe("removed hers\n");
+  // Now the name is that of one user, and then of two.
+  expect((await run("show", "hers")).out).toContain('"ownerId": "ada"');
+  await createHers("bob");
+  expect(await run("show", "hers")).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("2 users have a destination hers. Name one by its id: "),
+  });
 });

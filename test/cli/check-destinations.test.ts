@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { checkDestinations } from "../../src/cli/checks/destinations.ts";
+import { checkOutbox } from "../../src/cli/checks/outbox.ts";
+import { checkServer } from "../../src/cli/checks/server.ts";
+import { write } from "../../src/db/statement.ts";
+import { insertNotification } from "../../src/gateway/notifications/notifications.sql.ts";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
+import { notificationRow } from "../support/rows.ts";
 
 let app: TestApp;
 const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
@@ -39,4 +44,20 @@ test("doctor says of each destination whether it works, and what to do", async (
   const other = { PERSONAL_DATA_KEY: Buffer.alloc(32, 8).toString("base64") };
   const lost = await checkDestinations(storage, config, other);
   expect(lost.map(({ level }) => level)).toEqual(["bad", "bad", "bad"]);
+});
+
+test("doctor does not name the operator gateway as the cause where none is configured", async () => {
+  const { storage, config } = app.services;
+  const dead = { status: "dead", dueAt: null, lastError: "HTTP 500" } as const;
+  await storage.atomically(write(insertNotification, notificationRow(1, dead)));
+  const finding = await checkOutbox(storage);
+  expect(finding).toMatchObject({
+    level: "odd",
+    detail: expect.stringContaining("1 dead (HTTP 500): repair the destinations that fail, then"),
+  });
+  const [gateway] = await checkServer({ ...config, port: 0 });
+  expect(gateway).toMatchObject({
+    about: "operator gateway",
+    detail: "not configured: notifications go to other destinations, the feed and the log",
+  });
 });

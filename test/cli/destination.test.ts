@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
+import { until } from "../support/app.ts";
 import { commandLine } from "../support/cli.ts";
 import { type ServedApp, serveApp } from "../support/served-app.ts";
 
@@ -51,6 +52,10 @@ test("skyhook destination adds, lists, tests, pauses and removes a destination",
   expect((await run("resume", "deploys")).out).toBe("resumed deploys\n");
   expect((await run("rotate", "deploys")).out).toMatch(/^secret=whsec_/);
   expect((await run("retry", "deploys")).out).toBe("0 deliveries are sent again\n");
+  await Promise.all(
+    Array.from({ length: 10 }, () => served.app.deliverSample("deploy_platform", "deploy.error")),
+  );
+  await until(async () => (await run("list")).out.includes("circuit open"));
   expect((await run("remove", "deploys")).out).toBe("removed deploys\n");
   expect(await run("show", "deploys")).toMatchObject({
     code: 1,

@@ -7,7 +7,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/errors.ts";
 import { misspeltSettings } from "../../src/config/misspelt.ts";
 import { withoutPassword } from "../../src/db/without-password.ts";
-import { equalSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
+import { equalSecrets, requireSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
 import { catalogue } from "../../src/gateway/providers/catalogue.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
@@ -234,10 +234,33 @@ describe("webhook secrets", () => {
     expect(() => store.webhookSecrets("code_host")).toThrow("CODE_HOST_WEBHOOK_SECRET is empty");
   });
 
-  test("are compared, to find providers with the same secret", () => {
-    const env = { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" };
+  test.each([
+    ["current", { CODE_HOST_WEBHOOK_SECRET: "same", DEPLOY_PLATFORM_WEBHOOK_SECRET: "same" }],
+    [
+      "previous",
+      {
+        CODE_HOST_WEBHOOK_SECRET: "new",
+        CODE_HOST_WEBHOOK_SECRET_PREVIOUS: "same",
+        DEPLOY_PLATFORM_WEBHOOK_SECRET: "same",
+      },
+    ],
+  ])("are compared, to find providers with the same %s secret", (_, env) => {
     const store = secretStore(env, "/nonexistent");
+    const others = { TASK_TRACKER_WEBHOOK_SECRET: "other", SHARED_INBOX_WEBHOOK_SECRET: "another" };
     expect(equalSecrets(store, catalogue)).toEqual([["deploy_platform", "code_host"]]);
+    expect(equalSecrets(secretStore(others, "/nonexistent"), catalogue)).toEqual([]);
+  });
+
+  test("need folders where the settings name folders, or nothing", () => {
+    const file = join(folder, "not-a-folder");
+    writeFileSync(file, "");
+    const env = { DATA_DIR: folder, SECRETS_DIR: file, PROVIDERS_DIR: file };
+    expect(failureOf(() => requireSecrets(env))).toEqual([
+      `SECRETS_DIR must be a folder, but ${file} is a file`,
+      `PROVIDERS_DIR must be a folder, but ${file} is a file`,
+    ]);
+    const missing = join(folder, "missing");
+    requireSecrets({ DATA_DIR: folder, SECRETS_DIR: missing, PROVIDERS_DIR: missing });
   });
 
   test("are stored in files that only the owner can read", () => {

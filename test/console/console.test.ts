@@ -152,6 +152,10 @@ describe("a one-time code", () => {
     }
     expect((await exchange(7)).status).toBe(400);
     expect((await app.fetch("/v1/auth/console", post("{"))).status).toBe(400);
+    const plain = post({ code: "x" }, { "content-type": "text/plain" });
+    const unsupported = await app.fetch("/v1/auth/console", plain);
+    expect(unsupported.status).toBe(415);
+    expect(unsupported.headers.get("accept")).toBe("application/json");
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { curlOf } from "../../src/console/page/events/curl.ts";
-import { ago, lastDelivery } from "../../src/console/page/durations.ts";
+import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
 import { type JsonNode, jsonTree, prettyJson } from "../../src/console/page/events/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;
@@ -17,6 +17,15 @@ test("a provider's last delivery reads like the time of its last event", () => {
       `${event}, usually every 20\u00a0min`,
     );
   }
+});
+
+test.each([
+  [28_000, "in 28s"],
+  [500, "now"],
+  [-14_000, "due 14s ago"],
+])("a delivery that is due in %p ms reads: %s", (ms, text) => {
+  const now = Date.now();
+  expect(due(new Date(now + ms), now)).toBe(text);
 });
 
 describe("copy as cURL", () => {

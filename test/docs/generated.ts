@@ -23,6 +23,7 @@ import {
   catalogueTable,
   credentialLines,
   credentials,
+  identityTable,
   providerTable,
   settingsTable,
   transitionTable,
@@ -52,6 +53,7 @@ export const generatedParts = (): readonly GeneratedPart[] => [
   { file: "docs/webhooks.md", name: "events", text: eventTable() },
   { file: "docs/payments.md", name: "transitions", text: transitionTable() },
   { file: "docs/providers.md", name: "catalogue", text: catalogueTable() },
+  { file: "docs/providers.md", name: "identities", text: identityTable() },
   { file: "docs/provider.schema.json", name: "schema", text: publishedSchema(), place: /^.*$/s },
 ];
 
@@ -86,7 +88,10 @@ function receivedOf(provider: Provider, sample: SampleDelivery): Received {
   const normalised = interpret(provider, { bytes }, (name) => lowered.get(name));
   if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
   const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
-  const { keys } = deliveryIdentity(provider, normalised, { signedBytes: bytes });
+  const { keys } = deliveryIdentity(provider, normalised, {
+    signedBytes: bytes,
+    signedContext: "",
+  });
   const event: Event = {
     id: eventId,
     provider: provider.id,
@@ -149,6 +154,7 @@ const noticeOf = (amount: string): PaymentNotice => ({
   amountMinor: null,
   currency: "USD",
   isForeign: false,
+  isTest: false,
   amount,
 });
 

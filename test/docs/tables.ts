@@ -2,9 +2,15 @@ import { transitions } from "../../src/booking/booking-state.ts";
 import { settings } from "../../src/config/settings.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
 import type { Provider } from "../../src/gateway/providers/provider.ts";
-import { signatureHeaders, signsCompactJson } from "../../src/gateway/signatures/scheme.ts";
+import {
+  isTextScheme,
+  signatureHeaders,
+  signsCompactJson,
+  toleranceOf,
+} from "../../src/gateway/signatures/scheme.ts";
 import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
 import { catalogueFiles } from "../../src/gateway/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../src/gateway/providers/files/file-provider.ts";
 import { readProviderFile } from "../../src/gateway/providers/files/provider-file.ts";
 import { schemeName } from "../../src/gateway/signatures/scheme-name.ts";
 
@@ -67,6 +73,34 @@ export function catalogueTable(): string {
   });
   const head = ["| name | service | signature | checked with |", "| --- | --- | --- | --- |"];
   return [...head, ...rows].join("\n");
+}
+
+/** What identifies the deliveries of each provider: a table of docs/providers.md. */
+export function identityTable(): string {
+  const files = Object.entries(catalogueFiles).map(([id, text]) =>
+    fileProvider(id, `${id}.yaml`, readProviderFile(`${id}.yaml`, text)),
+  );
+  const head = ["| provider | id | time | name |", "| --- | --- | --- | --- |"];
+  return [...head, ...[...catalogue, ...files].map(identityRow)].join("\n");
+}
+
+function identityRow(provider: Provider): string {
+  const { id, deliveryIdIsSigned, signature } = provider;
+  const [sample] = Object.values(provider.samples);
+  if (sample === undefined) throw new Error(`${id} has no sample`);
+  const { headers, body } = sample({ id: crypto.randomUUID(), now: new Date() });
+  const sent = new Headers({ ...headers });
+  const header = (...names: readonly string[]) =>
+    names.map((name) => sent.get(name)).find((value) => value !== null) ?? null;
+  const { deliveryId, unsignedName } = provider.normalise({ payload: body, header });
+  if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed | | |`;
+  const time = isTextScheme(signature) ? signature.timestamp : toleranceOf(signature);
+  const cells = [
+    deliveryId === null ? "none" : "unsigned",
+    (time ?? null) === null ? "" : "yes",
+    unsignedName === undefined ? "" : "yes",
+  ];
+  return `| \`${id}\` |${cells.map((cell) => (cell === "" ? " " : ` ${cell} `)).join("|")}|`;
 }
 
 /** The changes of a booking's status: a table of docs/payments.md. */

@@ -91,6 +91,31 @@ describe("SIGTERM", () => {
     await app.stop();
   });
 
+  test("is seen by load balancers as 503 on new connections, while a request is in flight and for a second", async () => {
+    const server = await start(newFolder());
+    const health = async (path: string) => (await fetch(server.url + path, fresh)).status;
+    const fresh = { headers: { connection: "close" } };
+    expect(await health("/readyz")).toBe(200);
+    const slow = await halfSent(server, 1);
+    const startedMs = performance.now();
+    const exited = server.stop();
+    await until(() => server.log().includes("SIGTERM: stopping"));
+    const seen: number[] = [];
+    while (performance.now() - startedMs < 2_000) seen.push(await health("/readyz"));
+    expect(new Set(seen)).toEqual(new Set([503]));
+    expect(await health("/livez")).toBe(200);
+    expect(await slow.finish()).toStartWith("HTTP/1.1 200 ");
+    expect(await exited).toBe(0);
+    // Nothing in flight: long enough for a check each second, and no longer.
+    const idle = await start(newFolder());
+    const idleMs = performance.now();
+    const stopped = idle.stop();
+    await until(() => idle.log().includes("SIGTERM: stopping"));
+    expect((await fetch(`${idle.url}/readyz`, fresh)).status).toBe(503);
+    expect(await stopped).toBe(0);
+    expect(performance.now() - idleMs).toBeWithin(1_000, 4_000);
+  });
+
   test("does not wait for a client that never ends its request", async () => {
     const folder = newFolder();
     const server = await start(folder);

@@ -37,6 +37,8 @@ interface DeliverOptions {
 /** The webhook secret of each provider in tests. */
 export const testSecret = (provider: string): string => `test-secret-of-${provider}`;
 
+/** A file accepts all lines. A pipe without a reader would delay the end of a test. */
+const logDrainMs = 5_000;
 const everyProvider = catalogue.map(({ id }) => id);
 
 export async function startApp(
@@ -103,6 +105,8 @@ export async function startApp(
       // Advances past the time that a stop waits for open requests.
       clock.advance(5_000);
       await stopped;
+      // Lines are written in the background, and tests read the file afterwards.
+      await log.drain(logDrainMs);
       const used = database;
       // A test may stop its app before the cleanup stops it again.
       database = null;

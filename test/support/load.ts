@@ -37,9 +37,10 @@ export function paymentEvent(
   type: "payment_intent.succeeded" | "charge.refunded",
   booking: string,
   amount: number,
+  namesBooking = true,
 ): RequestInit {
   const payment = `pi_${booking}`;
-  const metadata = { booking };
+  const metadata = namesBooking ? { booking } : {};
   const object =
     type === "charge.refunded"
       ? { payment_intent: payment, amount_refunded: amount, currency: "usd", metadata }

@@ -3,6 +3,7 @@ import { operatorGateway } from "../../src/gateway/destination.ts";
 import { emptyEvent, type StoredEvent } from "../../src/gateway/event.ts";
 import type { Notification } from "../../src/gateway/notification.ts";
 import type { StoredDelivery } from "../../src/gateway/outgoing-delivery.ts";
+import type { StoredRejection } from "../../src/gateway/rejection.ts";
 
 /** An event row to store; `number` makes it unique. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {
@@ -21,6 +22,25 @@ export function eventRow(number: number, fields: Partial<StoredEvent> = {}): Sto
     headers: { host: "localhost" },
     address: "127.0.0.1",
     signedWith: "current",
+    bodyBytes: 2,
+    body: Buffer.from("{}"),
+    ...fields,
+  };
+}
+
+export function rejectionRow(
+  number: number,
+  fields: Partial<StoredRejection> = {},
+): StoredRejection {
+  return {
+    id: `rej_${number.toString(16).padStart(32, "0")}`,
+    provider: "code_host",
+    createdAt: new Date(Date.UTC(2026, 10, 21) + number),
+    reason: "wrong-signature",
+    address: "192.0.2.1",
+    requestId: "one",
+    headers: { host: "localhost" },
+    signatures: { "signature-256": "sha256=00" },
     bodyBytes: 2,
     body: Buffer.from("{}"),
     ...fields,
@@ -67,6 +87,8 @@ export function deliveryRow(
     leasedUntil: null,
     deliveredAt,
     lastError,
+    blocked: (fields.orderKey ?? null) !== null,
+    afterDead: false,
     ...fields,
   };
 }

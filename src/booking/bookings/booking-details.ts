@@ -30,11 +30,10 @@ export async function detailsOf(
   const { id, expiresAt } = booking;
   const [passengers, records] = await Promise.all([
     storage.all(passengersOf, { bookingId: id }),
-    expiresAt === null ? null : storage.all(paymentsOfBookings, { ids: [id] }),
+    expiresAt === null ? [] : storage.all(paymentsOfBookings, { ids: [id] }),
   ]);
   const opened = passengers.map((passenger) => decrypted(seal, passenger));
-  const money = records === null ? null : moneyView(booking, records);
-  return bookingDetails(booking, opened, money, new Date(clock.now()));
+  return bookingDetails(booking, opened, moneyView(booking, records), new Date(clock.now()));
 }
 
 /** Returns masked passengers. If their key is missing, returns the `unavailable` error instead of throwing it. */

@@ -27,6 +27,7 @@ export const historyTypes = [
   "payment.failed",
   "payment.overrefunded",
   "payment.unmatched",
+  "refund.none",
   "refund.pending",
   "refund.partial",
   "refund.succeeded",
@@ -237,8 +238,12 @@ function refund(
 ): HistoryEntry {
   const amount = moneyText(moneyOf(refundMinor ?? 0, currency));
   const suffix = refundReason === null ? "" : `: ${refundReason}`;
-  const title = `Refund of ${amount} (${refundPercent ?? 0} %) pending${suffix}`;
-  return { at, type: "refund.pending", title, actor: null, ...noEvent };
+  const isDue = refundMinor !== null && refundMinor > 0;
+  const title = isDue
+    ? `Refund of ${amount} (${refundPercent ?? 0} %) pending`
+    : "No refund is due";
+  const type = isDue ? "refund.pending" : "refund.none";
+  return { at, type, title: `${title}${suffix}`, actor: null, ...noEvent };
 }
 
 function revealed({ createdAt, actor, reason }: Disclosure): HistoryEntry {

@@ -10,13 +10,14 @@ import { invalidParameter } from "../../web/rest/query.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";
+import { foldedName } from "./name-folding.ts";
 
 /** Which bookings to list. Undefined means any. */
 export interface BookingFilters {
   readonly userId: string | undefined;
   /**
    * An exact booking id, reference, contact e-mail address, flight number or last name of a passenger. All but
-   * ids are matched ignoring the case of ASCII letters.
+   * ids are matched ignoring case.
    */
   readonly q?: string | undefined;
 }
@@ -42,7 +43,7 @@ export function bookingsMatching(
     return listOfOne(() => storage.all(bookingById, { id: q, userId: userId ?? null }));
   }
   if (q.includes("@")) return bookingPages(storage, { userId, contactEmail: storedEmail(q) });
-  return bookingPages(storage, { userId, found: q.normalize("NFC") });
+  return bookingPages(storage, { userId, found: foldedName(q) });
 }
 
 /** A list with at most one item. */

@@ -41,14 +41,10 @@ export interface BookingMade extends BookingSummary {
 }
 
 /** A booking with its passengers. */
-export interface BookingDetails extends BookingSummary {
+export interface BookingDetails extends BookingSummary, MoneyView {
   readonly contactEmail: string;
   readonly paymentMethod: Booking["paymentMethod"];
   readonly passengers: readonly PassengerView[];
-  /** What providers reported about its payment. Only for a booking that was made as a hold. */
-  readonly payments?: MoneyView["payments"];
-  /** Only for a booking that was made as a hold. */
-  readonly refund?: MoneyView["refund"];
   /** The booking's history, oldest first. For admins only. */
   readonly history?: readonly HistoryEntry[];
 }
@@ -56,7 +52,7 @@ export interface BookingDetails extends BookingSummary {
 export interface PassengerView extends Pick<Passenger, "firstName" | "lastName" | "email"> {
   /** Fully masked. */
   readonly dateOfBirth: string;
-  /** Masked except for the last four characters. */
+  /** Masked except for at most a third of its characters. */
   readonly passportNumber: string;
 }
 
@@ -132,7 +128,7 @@ export function bookingSummary(booking: BookingOnFlight, now: Date): BookingSumm
 export function bookingDetails(
   booking: BookingOnFlight,
   passengers: readonly (Passenger & PersonalData)[],
-  money: MoneyView | null,
+  money: MoneyView,
   now: Date,
 ): BookingDetails {
   return {

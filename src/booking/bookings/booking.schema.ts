@@ -82,7 +82,7 @@ const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it 
   method: word(["original_payment_method"]),
   status: word(refundStatuses, {
     description:
-      "`pending`: not refunded yet, as far as is known. Of a booking that was made as a hold, by the payment provider's events, also `partial` and `succeeded`, or `none` if nothing is due.",
+      "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, for a booking that was made as a hold.",
   }),
   reason: text("The rule of the refund policy that applies."),
 });
@@ -134,7 +134,10 @@ const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a
   lastName: text("Family name.", "Lovelace"),
   email: text("E-mail address.", "ada@example.com"),
   dateOfBirth: text("Fully masked.", "****-**-**"),
-  passportNumber: text("Masked except for the last four characters.", "****4567"),
+  passportNumber: text(
+    "Masked except for its last characters, at most a third of them.",
+    "*****67",
+  ),
 });
 
 const webhookSchema = schemaOf<Webhook>()(
@@ -220,17 +223,13 @@ export const bookingDetailsSchema = schemaOf<BookingDetails>()(
     contactEmail: text("The contact's e-mail address.", "ada@example.com"),
     paymentMethod: word(paymentMethods),
     passengers: listOf(passengerSchema, { description: "In the order of the request." }),
-    payments: Type.Optional(
-      listOf(paymentSchema, {
-        description: "Oldest first. Only for a booking that was made as a hold.",
-      }),
-    ),
-    refund: Type.Optional(
-      nullable(refundProgressSchema, {
-        description:
-          "Null if none is due and none was made. Only for a booking that was made as a hold.",
-      }),
-    ),
+    payments: listOf(paymentSchema, {
+      description:
+        "The payments that providers reported, oldest first. Empty unless it was made as a hold.",
+    }),
+    refund: nullable(refundProgressSchema, {
+      description: "Null if no refund is due and none was reported.",
+    }),
     history: Type.Optional(
       listOf(historyEntrySchema, {
         description: "The booking's history, oldest first. Only for admins.",

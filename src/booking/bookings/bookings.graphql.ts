@@ -67,7 +67,7 @@ export function bookingsGraphql(
       }),
       dateOfBirth: t.exposeString("dateOfBirth", { description: "Masked completely." }),
       passportNumber: t.exposeString("passportNumber", {
-        description: "Masked except for the last four characters.",
+        description: "Masked except for its last characters, at most a third of them.",
       }),
     }),
   });
@@ -82,7 +82,9 @@ export function bookingsGraphql(
       }),
       fee: t.expose("fee", { type: "Money", description: "Amount not refunded." }),
       method: t.exposeString("method", { description: "Refund method." }),
-      status: t.exposeString("status", { description: "Status of the refund." }),
+      status: t.exposeString("status", {
+        description: "`pending`, `partial`, `succeeded`, or `none` if nothing is due.",
+      }),
       reason: t.exposeString("reason", { description: "The rule that determined the amount." }),
     }),
   });
@@ -158,9 +160,9 @@ export function bookingsGraphql(
       refund: t.field({
         type: RefundProgressType,
         nullable: true,
-        description: "The refund due, and the amount refunded so far; null if nothing is due.",
-        resolve: async ({ id, expiresAt }, _, ctx) =>
-          expiresAt === undefined ? null : ((await loadMoneyOf(ctx, id))?.refund ?? null),
+        description:
+          "The refund due, and the amount refunded so far; null if nothing is due and nothing was refunded.",
+        resolve: async ({ id }, _, ctx) => (await loadMoneyOf(ctx, id))?.refund ?? null,
       }),
       cancellation: t.expose("cancellation", {
         type: CancellationType,
@@ -276,7 +278,9 @@ export function bookingsGraphql(
       async resolve(_, { input, idempotencyKey }, { signedIn }) {
         const ctx = signedIn();
         const key = idempotencyKeyOf(idempotencyKey);
-        return (await bookings.create(ctx, input, key)).made;
+        // REST has no null here; in GraphQL, null for an optional input means that it is absent.
+        const body = { ...input, hold: input.hold ?? undefined };
+        return (await bookings.create(ctx, body, key)).made;
       },
     }),
     cancelBooking: t.field({

@@ -43,6 +43,28 @@ export const insertPassenger = statement<Passenger>()((db, { passengers }) =>
   db.insert(passengers).values(allColumns(passengers)),
 );
 
+/** Passengers of an earlier version whose last names have to be folded. */
+export const unfoldedNames = statement<{ limit: number }>()((db, { passengers }, p) =>
+  db
+    .select({
+      bookingId: passengers.bookingId,
+      position: passengers.position,
+      lastName: passengers.lastName,
+    })
+    .from(passengers)
+    .where(sql`${passengers.lastNameFolded} = ''`)
+    .limit(p.limit),
+);
+
+export const setFoldedName = statement<
+  Pick<Passenger, "bookingId" | "position" | "lastNameFolded">
+>()((db, { passengers }, p) =>
+  db
+    .update(passengers)
+    .set({ lastNameFolded: p.lastNameFolded })
+    .where(and(eq(passengers.bookingId, p.bookingId), eq(passengers.position, p.position))),
+);
+
 /** `userId`: the owner whose bookings to read; null for all owners. */
 interface OwnerFilter {
   readonly userId: Booking["userId"] | null;
@@ -200,7 +222,7 @@ export const mayHold = statement<Pick<Booking, "flightId" | "userId"> & { limit:
 );
 
 /**
- * `found`: a text that is the booking's reference, its flight's number or a passenger's last name, ignoring case.
+ * `found`: a text from `foldedName` that is the booking's reference, its flight's number or a passenger's last name.
  * As a union, so that each part uses its own index. Drizzle omits table names where the outer query has one table.
  */
 export const bookingPages = pagesOver(tables)<BookingOnFlight, "userId" | "contactEmail" | "found">(
@@ -215,7 +237,7 @@ export const bookingPages = pagesOver(tables)<BookingOnFlight, "userId" | "conta
       filter: "found",
       by: ({ bookings, flights, passengers }, text, dialect) =>
         sql`select ${bookings.id} from ${bookings} where ${bookings.reference} = upper(${text})
-          union select ${passengers.bookingId} from ${passengers} where ${dialect.lower(passengers.lastName)} = ${dialect.lower(text)}
+          union select ${passengers.bookingId} from ${passengers} where coalesce(${passengers.lastNameFolded}, ${dialect.lower(passengers.lastName)}) = ${text}
           union select bookings.id from ${flights} inner join ${bookings} on bookings.flight_id = flights.id where flights.flight_number = upper(${text})`,
     },
     select: (db, t) =>

@@ -91,7 +91,7 @@ interface Parts extends SaleParts, CancellationParts {
 }
 
 export function bookings(parts: Parts): Bookings {
-  const { storage, outbox, tracer, clock } = parts;
+  const { storage, tracer, clock } = parts;
 
   async function findOwn(ctx: Context, id: string): Promise<BookingOnFlight> {
     // The query filters by owner, so that a booking of another user and a missing one produce the same
@@ -133,7 +133,6 @@ export function bookings(parts: Parts): Bookings {
           const booking = await inSpan(tracer, "booking create", { attributes: seats }, () =>
             sell(parts, ctx, request, keyed, now),
           );
-          outbox.committed();
           parts.seatsChanged(booking.flightId);
           if (booking.expiresAt !== null) parts.held();
           return bookingMade(booking);
@@ -208,7 +207,6 @@ export function bookings(parts: Parts): Bookings {
       booking.status !== "cancelled" &&
       (await inSpan(tracer, "booking cancel", {}, () => cancelNow(parts, ctx, booking)));
     if (isFirst) {
-      outbox.committed();
       parts.seatsChanged(booking.flightId);
     } else await storage.settled();
     const now = await find(booking.id);

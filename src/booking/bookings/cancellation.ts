@@ -68,5 +68,7 @@ export async function cancelNow(
     write(insertEvent, event),
     ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
   );
-  return cancelled.changes > 0;
+  if (cancelled.changes === 0) return false;
+  outbox.committed(event);
+  return true;
 }

@@ -69,6 +69,6 @@ async function expire(
   );
   if (expired.changes === 0) return;
   log.info({ id: booking.id, reference: booking.reference }, "hold expired");
-  outbox.committed();
+  outbox.committed(event);
   seatsChanged(booking.flightId);
 }

@@ -7,11 +7,13 @@ import type { Event, StoredEvent } from "../../gateway/event.ts";
 import { insertEvent } from "../../gateway/events/events.sql.ts";
 import type { Outbox } from "../../gateway/notifications/outbox.ts";
 import type { PaymentNotice } from "../../gateway/payment-notice.ts";
+import { replaceEffect } from "../../gateway/receive/late-payments.sql.ts";
 import { changedMeanwhile, type Effect, type EffectOf } from "../../gateway/receive/effects.ts";
 import { decidePayment, type PaymentDecision, transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter } from "../flight.ts";
 import { takeSeats } from "../flights/flights.sql.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { Payment } from "../payment.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
@@ -26,19 +28,35 @@ import {
   paymentsOfBookings,
   setRefunded,
 } from "./payments.sql.ts";
+import { insertWaitingRefund, waitingRefundsOf } from "./waiting-refunds.sql.ts";
+import { settleRefund, type WaitingRefunds, waitingRefunds } from "./waiting-refunds.ts";
 
 interface Parts {
+  readonly waiting: Pick<WaitingRefunds, "committed">;
   readonly storage: Storage;
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly log: Log;
+  /** Whether test payments count. */
+  readonly testMode: boolean;
   readonly seatsChanged: (flightId: Booking["flightId"]) => void;
 }
 
+interface PaymentEffects extends Pick<WaitingRefunds, "start" | "stop"> {
+  readonly effectOf: EffectOf;
+}
+
 /** Confirms and refunds bookings by the payment events of providers. */
-export function paymentEffects(parts: Parts): EffectOf {
-  const { storage, clock } = parts;
-  return async (event, notice) => {
+export function paymentEffects(parts: Omit<Parts, "waiting">): PaymentEffects {
+  const waiting = waitingRefunds({ ...parts, effectOf: (event, notice) => effect(event, notice) });
+  const effect = effects({ ...parts, waiting });
+  return { effectOf: effect, start: () => waiting.start(), stop: () => waiting.stop() };
+}
+
+function effects(parts: Parts): EffectOf {
+  const { storage, clock, testMode } = parts;
+  const effectOf: EffectOf = async (event, notice) => {
     const { provider, payment } = notice;
     const [holder] =
       payment === null
@@ -48,8 +66,10 @@ export function paymentEffects(parts: Parts): EffectOf {
     const refunded =
       notice.kind === "refunded" && holder?.outcome === "confirmed" ? holder.bookingId : null;
     const named = refunded ?? notice.booking ?? holder?.bookingId ?? null;
-    if (named === null) return null;
-    const booking = await findBooking(storage, named);
+    const isTest = notice.isTest && !testMode;
+    if (named === null) return isTest ? null : waitingEffect(parts, event, notice);
+    if (isTest) return testPayment;
+    const booking = await bookingFor(named, notice);
     if (booking === undefined) return unknownBooking(named);
     const records = await storage.all(paymentsOfBookings, { ids: [booking.id] });
     const now = new Date(clock.now());
@@ -65,7 +85,48 @@ export function paymentEffects(parts: Parts): EffectOf {
       },
       notice,
     );
-    return effectOf(parts, booking, event, notice, decision, now);
+    return decidedBy(parts, booking, event, notice, decision, now);
+  };
+
+  /**
+   * The booking that an event names. If it is a payment whose refund waits for it, the refund is recorded first, as one
+   * that names the booking: it may keep the payment from confirming.
+   */
+  async function bookingFor(
+    named: string,
+    { kind, provider, payment, isForeign }: PaymentNotice,
+  ): Promise<BookingOnFlight | undefined> {
+    const booking = await findBooking(storage, named);
+    if (booking === undefined || kind !== "paid" || payment === null || isForeign) return booking;
+    const refunds = await storage.all(waitingRefundsOf, { provider, reference: payment });
+    for (const refund of refunds) await settleRefund({ ...parts, effectOf }, refund, booking.id);
+    return refunds.length === 0 ? booking : findBooking(storage, booking.id);
+  }
+
+  return effectOf;
+}
+
+const testPayment: Effect = {
+  explanation: "no effect: a test payment, and PAYMENT_PROCESSOR_TEST_MODE is off",
+  logged: { effect: "test payment" },
+  writes: [],
+  committed() {},
+};
+
+/** A refund that names no booking waits for its payment. Null for everything else, and without an id of the payment. */
+function waitingEffect(
+  { clock, waiting }: Parts,
+  { id: eventId }: Pick<Event, "id">,
+  notice: PaymentNotice,
+): Effect | null {
+  const { kind, provider, payment: reference, isForeign } = notice;
+  if (kind !== "refunded" || reference === null || isForeign) return null;
+  const createdAt = new Date(clock.now());
+  return {
+    explanation: `no effect yet: waits for the payment ${reference} of a booking`,
+    logged: { effect: "waits" },
+    writes: [write(insertWaitingRefund, { eventId, provider, reference, notice, createdAt })],
+    committed: () => waiting.committed({ provider, reference }),
   };
 }
 
@@ -78,10 +139,10 @@ function unknownBooking(named: string): Effect {
   };
 }
 
-function effectOf(
+function decidedBy(
   parts: Parts,
   booking: BookingOnFlight,
-  event: Event,
+  event: Pick<Event, "id">,
   notice: PaymentNotice,
   decision: PaymentDecision,
   now: Date,
@@ -100,6 +161,7 @@ function effectOf(
     outcome,
     createdAt: now,
   };
+  const events = eventsOf(parts, booking, event, notice, decision, now);
   return {
     explanation,
     logged,
@@ -108,13 +170,15 @@ function effectOf(
       write(countPayment, booking, changedMeanwhile),
       ...transitionWrites(booking, payment, decision, now),
       write(insertPayment, payment, changedMeanwhile),
-      ...eventsOf(parts, booking, event, notice, decision, now).flatMap(({ own, ownerId }) => [
+      ...events.flatMap(({ own, ownerId }) => [
         write(insertEvent, own),
         ...parts.outbox.writesFor(own, [bookingMessage(own)], ownerId === null ? {} : { ownerId }),
       ]),
     ],
     committed() {
-      parts.outbox.committed();
+      for (const { own } of events) parts.outbox.committed(own);
+      const { provider, reference } = payment;
+      if (reference !== null) parts.waiting.committed({ provider, reference });
       if (transition === "reseat") parts.seatsChanged(booking.flightId);
     },
   };
@@ -123,7 +187,7 @@ function effectOf(
 function transitionWrites(
   { id, flightId, seats }: BookingOnFlight,
   payment: Payment,
-  { transition, refundedMinor }: PaymentDecision,
+  { transition, refundedMinor, earlyRefunds }: PaymentDecision,
   now: Date,
 ): readonly Write<unknown>[] {
   if (transition === null) return [];
@@ -136,7 +200,13 @@ function transitionWrites(
     write(confirm, { id, updatedAt: now, confirmedAt: now }, changedMeanwhile),
     ...(refundedMinor === 0
       ? []
-      : [write(setRefunded, refunded, changedMeanwhile), write(countEarlyRefunds, payment)]),
+      : [
+          write(setRefunded, refunded, changedMeanwhile),
+          write(countEarlyRefunds, payment),
+          ...earlyRefunds.map(({ eventId, amount }) =>
+            write(replaceEffect, { id: eventId, effect: `refunded ${amount} of ${id}` }),
+          ),
+        ]),
   ];
 }
 
@@ -144,7 +214,7 @@ function transitionWrites(
 function eventsOf(
   { makeId }: Parts,
   booking: BookingOnFlight,
-  cause: Event,
+  cause: Pick<Event, "id">,
   notice: PaymentNotice,
   { transition, problem, refundedMinor }: PaymentDecision,
   now: Date,

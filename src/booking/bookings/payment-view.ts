@@ -32,11 +32,11 @@ export interface RefundProgress {
   readonly payouts: readonly PayoutView[];
 }
 
-/** The money of a booking that was made as a hold. */
+/** The money of a booking: what was paid and refunded, as far as providers reported it. */
 export interface MoneyView {
   /** Oldest first. */
   readonly payments: readonly PaymentView[];
-  /** Null if none is due and none was made. */
+  /** Null if no refund is due and none was reported: its status would be `none`. */
   readonly refund: RefundProgress | null;
 }
 

@@ -13,6 +13,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { storedFolding } from "./name-folding.ts";
 import type { BookingRequest } from "./booking-request.ts";
 import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
@@ -80,6 +81,7 @@ export async function sell(
         ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
+      outbox.committed(event);
       // Not the number read above, of which concurrent bookings may have taken some.
       return { ...booking, flight: { ...flight, ...taken.rows[0] } };
     } catch (error) {
@@ -151,6 +153,11 @@ function passengersFor(
 ): Passenger[] {
   return passengers.map(({ dateOfBirth, passportNumber, ...passenger }, index) => {
     const place = { bookingId: id, position: index + 1 };
-    return { ...place, ...passenger, sealed: seal.seal(place, { dateOfBirth, passportNumber }) };
+    return {
+      ...place,
+      ...passenger,
+      lastNameFolded: storedFolding(passenger.lastName),
+      sealed: seal.seal(place, { dateOfBirth, passportNumber }),
+    };
   });
 }

@@ -5,25 +5,44 @@ import type { Storage } from "../../db/storage.ts";
 
 import type { FlightPlan } from "../flight.ts";
 
+/** A flight to import, and its line in the file. */
+interface FlightLine {
+  readonly line: number;
+  readonly plan: FlightPlan;
+}
+
+/** A line that was not imported. */
+interface SkippedLine {
+  readonly line: number;
+  readonly error: string;
+}
+
 /**
  * Adds flights. Updates flights with the same flight number, departure and cabin, and keeps their seats
  * already sold. Imports all flights or none: one transaction, which holds the database's write lock for about
- * 10 µs per flight. Throws `validation-failed`, which names the flight, if a flight has fewer seats than are
- * already sold.
+ * 10 µs per flight. Throws `validation-failed`, which names the line, if a flight has fewer seats than are
+ * already sold. With `skipBad`, returns these lines instead and imports the others.
  */
 export async function importFlights(
   storage: Storage,
-  plans: Iterable<FlightPlan>,
+  flights: readonly FlightLine[],
   now: Date,
-): Promise<number> {
-  const writes = Array.from(plans, (plan) =>
-    write(upsertFlight, { ...plan, createdAt: now }, tooFewSeats(plan)),
+  { skipBad = false }: { readonly skipBad?: boolean } = {},
+): Promise<readonly SkippedLine[]> {
+  const writes = flights.map(({ line, plan }) =>
+    write(
+      upsertFlight,
+      { ...plan, createdAt: now },
+      skipBad ? undefined : new AppError("validation-failed", `line ${line}: ${tooFewSeats(plan)}`),
+    ),
   );
-  await storage.atomically(...writes);
-  return writes.length;
+  const results = await storage.atomically(...writes);
+  return flights
+    .filter((_, index) => results[index]?.changes === 0)
+    .map(({ line, plan }) => ({ line, error: tooFewSeats(plan) }));
 }
 
-function tooFewSeats({ flightNumber, departureTime, cabinClass, seats }: FlightPlan): AppError {
+function tooFewSeats({ flightNumber, departureTime, cabinClass, seats }: FlightPlan): string {
   const flight = `${flightNumber} of ${departureTime.toISOString()}, ${cabinClass}`;
-  return new AppError("validation-failed", `${flight}: more than ${seats} seats are already sold`);
+  return `${flight}: more than ${seats} seats are already sold`;
 }

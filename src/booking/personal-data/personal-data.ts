@@ -57,7 +57,8 @@ export function requestHashKeys(keys: KeyRing): KeyRing {
   return derivedKeys(keys, "skyhook idempotency");
 }
 
-/** Masks a passport number except for its last four characters. */
+/** Five stars, whatever the length, and at most the last four characters, but never more than a third of them. */
 export function maskedPassport(passportNumber: string): string {
-  return passportNumber.slice(-4).padStart(passportNumber.length, "*");
+  const shown = Math.min(4, Math.floor(passportNumber.length / 3));
+  return `*****${passportNumber.slice(passportNumber.length - shown)}`;
 }

@@ -5,7 +5,7 @@ import { programName } from "../program.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
 
-/** Checks whether notifications fail to reach the operator gateway. */
+/** Checks whether notifications fail to reach the destinations of the operators. */
 export async function checkOutbox(storage: Storage): Promise<Finding> {
   const about = "notifications";
   const waiting = await storage.all(undelivered, {});
@@ -20,6 +20,6 @@ export async function checkOutbox(storage: Storage): Promise<Finding> {
   const why = failure?.lastError ?? "unknown";
   return odd(
     about,
-    `${parts.join("; ")} (${why}): repair the operator gateway, then run \`${programName} replay --undelivered\``,
+    `${parts.join("; ")} (${why}): repair the destinations that fail, then run \`${programName} replay --undelivered\``,
   );
 }

@@ -47,7 +47,18 @@ export function checkSecrets(config: Config, env: Environment): readonly Finding
   const pairs = equalSecrets(store, providers.filter(isReadable)).map(([one, other]) =>
     odd(one, `has the same secret as ${other}: a delivery for one verifies at the other`),
   );
-  return [...findings, ...pairs];
+  return [...findings, ...pairs, ...checkTestMode(config)];
+}
+
+/** Test payments cost nothing, so beside a live account they give seats away. */
+function checkTestMode(config: Config): readonly Finding[] {
+  const { paymentProcessorTestMode: isOn, paymentProcessorApiToken: token } = config;
+  if (!isOn) return [];
+  const about = "test payments";
+  if (!/^[sr]k_live_/.test(token ?? "")) return [good(about, "confirm bookings: test mode is on")];
+  const detail =
+    "confirm bookings, but PAYMENT_PROCESSOR_API_TOKEN is a live key: unset PAYMENT_PROCESSOR_TEST_MODE";
+  return [odd(about, detail)];
 }
 
 /** A provider that signs its URL needs to be known by that URL. */

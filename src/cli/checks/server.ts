@@ -13,7 +13,10 @@ export async function checkServer(config: Config): Promise<readonly Finding[]> {
 function checkGateway({ operatorGatewayUrl: url }: Config): Finding {
   const about = "operator gateway";
   if (url === null)
-    return good(about, "not configured: only the feed and the log show notifications");
+    return good(
+      about,
+      "not configured: notifications go to other destinations, the feed and the log",
+    );
   // The path or the query may contain a key.
   return good(about, `notifications are posted to ${URL.parse(url)?.origin ?? "an invalid URL"}`);
 }

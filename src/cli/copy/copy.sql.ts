@@ -56,6 +56,8 @@ const copiesByName = {
   bookings: copyOf("bookings", ["id"]),
   passengers: copyOf("passengers", ["bookingId", "position"]),
   payments: copyOf("payments", ["eventId"]),
+  waitingRefunds: copyOf("waitingRefunds", ["eventId"]),
+  paymentSearches: copyOf("paymentSearches", ["provider", "source"]),
   disclosures: copyOf("disclosures", ["id"]),
   idempotency: copyOf("idempotency", ["scope", "key"]),
   events: copyOf("events", ["id"]),

@@ -101,7 +101,7 @@ function life(
     cancel: async () => services.bookings.cancel(ctx, hold.bookingId),
     async refund() {
       const { refund } = await services.bookings.read(ctx, hold.bookingId);
-      if (refund === null || refund === undefined) return;
+      if (refund === null) return;
       await pay("charge.refunded", parseMinor(String(refund.amount), hold.currency));
     },
   };

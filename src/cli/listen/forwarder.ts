@@ -1,5 +1,6 @@
 import type { Provider } from "../../gateway/providers/provider.ts";
 import type { DevelopmentSecret } from "../../gateway/signatures/development-secret.ts";
+import { isTextScheme } from "../../gateway/signatures/scheme.ts";
 import { note, type Paint, timeOfDay } from "../output.ts";
 
 import { localAnswer } from "./local-answer.ts";
@@ -25,6 +26,14 @@ export interface Forwarder {
   showSecret(provider: string): void;
 }
 
+/** A caution for services that sign a time in the body, which is sent unchanged; null for others. */
+function timeInBody(scheme: Provider["signature"]): string | null {
+  const { from = "", toleranceSeconds = 0 } = isTextScheme(scheme) ? (scheme.timestamp ?? {}) : {};
+  return from.startsWith("/")
+    ? `the signed time is in the body (${from}): a library that checks it accepts a delivery for ${toleranceSeconds} s`
+    : null;
+}
+
 export function forwarder(parts: Parts): Forwarder {
   const { to, withAllHeaders, providers, state, signal, paint } = parts;
   const shown = new Set<string>();
@@ -46,6 +55,8 @@ export function forwarder(parts: Parts): Forwarder {
           ? `${provider.id}: only the service can sign; its deliveries arrive unsigned`
           : `${provider.id}: deliveries are signed with the secret ${secret.secret.trim()}`;
       note(about);
+      const timed = secret === null ? null : timeInBody(provider.signature);
+      if (timed !== null) note(`${provider.id}: ${timed}`);
     }
     return secret;
   }

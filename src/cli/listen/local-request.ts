@@ -7,8 +7,9 @@ import {
   developmentSecret,
 } from "../../gateway/signatures/development-secret.ts";
 import type { SigningKey } from "../../gateway/signatures/keys.ts";
-import { readHeadersOf, signatureHeaders } from "../../gateway/signatures/scheme.ts";
+import { readHeadersOf, signatureHeaders, signedUnder } from "../../gateway/signatures/scheme.ts";
 import { signedHeaders } from "../../gateway/signatures/sign.ts";
+import { splitStored } from "../../gateway/stored-headers.ts";
 import { messageOf } from "../errors.ts";
 
 /** A delivery as received from the server. */
@@ -53,16 +54,17 @@ export interface LocalRequest {
 
 /**
  * The headers to send with a delivery: those that the provider reads, and a fresh signature with a throwaway
- * secret. `withAll`: the other stored headers too. `url`: the local address, for schemes that sign it.
+ * secret, under the name that the delivery came with, or else the service's own. `withAll`: the other stored headers too. `url`: the local address, for schemes that sign it.
  */
 export function localRequest(
-  { headers: stored, bytes }: ReceivedDelivery,
+  { headers: kept, bytes }: ReceivedDelivery,
   provider: Provider | undefined,
   secret: DevelopmentSecret | null,
   { url, withAll }: { readonly url: string; readonly withAll: boolean },
 ): LocalRequest {
   const scheme = provider?.signature;
   const signatures = scheme === undefined ? [] : signatureHeaders(scheme);
+  const { headers: stored, signedAs } = splitStored(kept, signatures);
   const read = [
     "content-type",
     ...(provider?.readHeaders ?? []),
@@ -80,7 +82,8 @@ export function localRequest(
   if (secret === null) return { headers, unsigned: "only the service can sign" };
   try {
     const request = { method: "POST", url, headers, bytes: bytes ?? new Uint8Array() };
-    const added = signedHeaders(scheme, keyOf(secret), request, Date.now());
+    const under = signedAs === undefined ? scheme : signedUnder(scheme, signedAs);
+    const added = signedHeaders(under, keyOf(secret), request, Date.now());
     return { headers: { ...headers, ...added }, unsigned: null };
   } catch (error) {
     return { headers, unsigned: messageOf(error) };

@@ -17,6 +17,13 @@ export function ago(time: Date, now: number): string {
   return relative.format(Math.trunc(seconds / length), unit);
 }
 
+/** `in 28s`, `now`, or `due 3h ago` while it waits for something else, such as an open circuit. */
+export function due(time: Date, now: number): string {
+  const text = ago(time, now);
+  if (text === "just now") return "now";
+  return time.getTime() < now ? `due ${text}` : text;
+}
+
 /** `41 ms`, `41.9 s`: how long a request took. */
 export function milliseconds(ms: number): string {
   return ms < 10_000 ? `${ms.toLocaleString("en")}\u00a0ms` : `${(ms / 1_000).toFixed(1)}\u00a0s`;

@@ -101,19 +101,44 @@ export function TextFilter({ route, name, label, options, placeholder }: TextPar
   );
 }
 
+const linked = [
+  ["subject", "Subject"],
+  ["idempotencyKey", "Idempotency key"],
+] as const;
+
+/** Filters that only a link sets. Shown while they are set. */
+export function LinkedFilters({ route }: { readonly route: Route }) {
+  return (
+    <>
+      {linked
+        .filter(([name]) => route.query.has(name))
+        .map(([name, label]) => (
+          <TextFilter
+            key={name}
+            route={route}
+            name={name}
+            label={label}
+            placeholder=""
+            options={[]}
+          />
+        ))}
+    </>
+  );
+}
+
 interface Service {
   readonly webhooks: { readonly providers: readonly string[] };
 }
 
-/** Offers the registered providers and `own`: Skyhook's own sources of events. */
+/** Offers the registered providers and `own`: the sources of events that are not webhooks. */
 export function ProviderFilter({
   route,
-  own = ["bookings"],
+  own = ["bookings", "skyhook"],
 }: {
   readonly route: Route;
   readonly own?: readonly string[];
 }) {
-  const { value } = useLoad<Service>(".//");
+  const { value } = useLoad<Service>("./");
   const options = [...(value?.webhooks.providers ?? []), ...own];
   return (
     <SelectFilter

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { ago, timeLeft } from "./durations.ts";
+import { ago, due, timeLeft } from "./durations.ts";
 
 /** In the browser's time zone, with its name. */
 const exact = new Intl.DateTimeFormat("en-GB", {
@@ -27,15 +27,26 @@ function useTicking(textAt: (now: number) => string, at: string): string {
   return text || textAt(Date.now());
 }
 
+interface TimeProps {
+  readonly at: string;
+  /** The text for the present time in milliseconds. */
+  readonly show?: (time: Date, now: number) => string;
+}
+
 /** A relative time. Its tooltip has the exact time, in UTC and in the browser's time zone. */
-export function Time({ at }: { readonly at: string }) {
+export function Time({ at, show = ago }: TimeProps) {
   const time = new Date(at);
-  const text = useTicking((now) => ago(time, now), at);
+  const text = useTicking((now) => show(time, now), at);
   return (
     <time dateTime={at} title={`${at}\n${exact.format(time)} (local time)`}>
       {text}
     </time>
   );
+}
+
+/** When something is due. */
+export function DueTime({ at }: { readonly at: string }) {
+  return <Time at={at} show={due} />;
 }
 
 /** A countdown. */

@@ -41,16 +41,19 @@ const tones: Readonly<Record<string, Tone>> = {
  * The delivery state of an event. Each has a shape of its own, so that the list can be scanned without
  * telling red from green.
  */
-const deliveryMarks: Readonly<Record<DeliveryState, readonly [glyph: string, label: string]>> = {
+const deliveryMarks = {
   dead: ["✕", "Dead"],
   retrying: ["↻", "Retrying"],
   pending: ["…", "Pending"],
   delivered: ["✓", "Delivered"],
   none: ["–", "None"],
-};
+} as const satisfies Readonly<Record<DeliveryState, Mark>>;
+type Mark = readonly [glyph: string, label: string];
+const markByState: ReadonlyMap<string, Mark> = new Map(Object.entries(deliveryMarks));
 
 export function Delivery({ of: state }: { readonly of: DeliveryState }) {
-  const [glyph, label] = deliveryMarks[state];
+  // A newer server may know other states.
+  const [glyph, label] = markByState.get(state) ?? ["?", words(state)];
   return (
     <span class={`mark ${state}`}>
       <span class="glyph" aria-hidden="true">

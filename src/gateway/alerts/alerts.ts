@@ -4,17 +4,18 @@ import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { type Destination, goneReason, nameInLogs } from "../destination.ts";
 import type { Targets } from "../destinations/targets.ts";
 import { rejectionsSince } from "../diagnosis/rejections.sql.ts";
 import { emptyEvent, type StoredEvent } from "../event.ts";
 import { insertEvent } from "../events/events.sql.ts";
 import type { Message } from "../notification.ts";
-import { deadCounts } from "../notifications/deliveries.sql.ts";
+import { deadCounts, goneDestinations } from "../notifications/deliveries.sql.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 
 /**
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
- * letters, open circuits, silent providers, many rejected deliveries. A storm is one message with a count.
+ * letters, open circuits, destinations that are gone, silent providers, many rejected deliveries. A storm is one message with a count.
  */
 export type Alerts = Pick<BackgroundTask, "start" | "stop">;
 
@@ -40,7 +41,8 @@ const rejectionWindowMs = 5 * 60_000;
 /** What is wrong, by a key that stays the same while it lasts, with a line for operators. */
 type Troubles = ReadonlyMap<string, Trouble>;
 interface Trouble {
-  readonly kind: "dead_letters" | "circuit_open" | "provider_silent" | "rejections";
+  readonly kind:
+    "dead_letters" | "circuit_open" | "destination_gone" | "provider_silent" | "rejections";
   readonly line: string;
   /** Grows while it gets worse; an alert is sent again then. */
   readonly count: number;
@@ -51,6 +53,7 @@ interface Trouble {
 const titles: Readonly<Record<Trouble["kind"], string>> = {
   dead_letters: "Notifications are dead-lettered",
   circuit_open: "Destinations fail",
+  destination_gone: "Destinations were disabled",
   provider_silent: "Providers are silent",
   rejections: "Many deliveries are rejected",
 };
@@ -85,13 +88,16 @@ export function alerts(parts: Parts): Alerts {
 
 async function troublesOf({ storage, targets, silentProviders, clock }: Parts): Promise<Troubles> {
   const since = new Date(clock.now() - rejectionWindowMs);
-  const [dead, rejected, silent] = await Promise.all([
+  const [dead, gone, rejected, silent] = await Promise.all([
     storage.all(deadCounts, {}),
+    storage.all(goneDestinations, {}),
     storage.all(rejectionsSince, { since }),
     silentProviders(),
   ]);
-  const nameOf = (id: string) =>
-    targets.list().find(({ destination }) => destination.id === id)?.destination.name ?? id;
+  const nameOf = (id: Destination["id"]) => {
+    const target = targets.find(id);
+    return target === undefined ? id : nameInLogs(target.destination);
+  };
   const open = targets.list().filter(({ destination }) => destination.openUntil !== null);
   return new Map<string, Trouble>([
     ...dead.map(({ destinationId, count }): [string, Trouble] => [
@@ -103,11 +109,20 @@ async function troublesOf({ storage, targets, silentProviders, clock }: Parts): 
         destinationId,
       },
     ]),
-    ...open.map(({ destination: { id, name, failures } }): [string, Trouble] => [
+    ...open.map(({ destination: { id, failures } }): [string, Trouble] => [
       `circuit_open:${id}`,
       {
         kind: "circuit_open",
-        line: `${name}: ${failures} failures in a row`,
+        line: `${nameOf(id)}: ${failures} failures in a row`,
+        count: 1,
+        destinationId: id,
+      },
+    ]),
+    ...gone.map(({ id }): [string, Trouble] => [
+      `destination_gone:${id}`,
+      {
+        kind: "destination_gone",
+        line: `${nameOf(id)}: ${goneReason}`,
         count: 1,
         destinationId: id,
       },

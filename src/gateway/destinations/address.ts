@@ -3,11 +3,10 @@ import {
   AddressError,
   publicAddresses,
   requirePublicName,
+  requireUsualPort,
   type Resolve,
 } from "../../base/public-address.ts";
 
-/** The lowest port of destinations, except for those of HTTP. Lower ones belong to other protocols. */
-const lowestPort = 1_024;
 const maxUrlCharacters = 2_000;
 
 /** What a destination may be. `allowsPrivate`: http, and private addresses, such as those of your own network. */
@@ -37,15 +36,12 @@ export function destinationUrl(text: string, { allowsPrivate }: AddressRules): U
   if (url.username !== "" || url.password !== "") {
     throw new AddressError("The address must not contain a user name or password");
   }
-  const port = url.port === "" ? 443 : Number(url.port);
-  if (port < lowestPort && port !== 443 && port !== 80) {
-    throw new AddressError(`Port ${port} is not allowed. Use 80, 443, or ${lowestPort} and above.`);
-  }
+  requireUsualPort(url);
   if (!allowsPrivate) requirePublicName(url, howToAllow);
   return url;
 }
 
-const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE=true to allow private networks.";
+const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE to allow private networks.";
 
 /** The IP addresses of a destination's host. Throws an `AddressError` if one of them is not public. */
 export function publicAddressesOf(url: URL, resolve: Resolve): Promise<Addresses> {

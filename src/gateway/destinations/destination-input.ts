@@ -3,7 +3,12 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
-import { type FormatName, formatNames, operatorGateway } from "../destination.ts";
+import {
+  destinationStates,
+  type FormatName,
+  formatNames,
+  operatorGateway,
+} from "../destination.ts";
 
 import { type AddressRules, destinationUrl } from "./address.ts";
 import { signedFormats } from "./destination-secrets.ts";
@@ -24,7 +29,7 @@ const fields = {
   name: Type.String({
     pattern: "^[a-z0-9][a-z0-9._-]{0,62}$",
     errorMessage: "Use 1 to 63 lower-case letters, digits, dots, hyphens or underscores",
-    description: "Unique.",
+    description: "Unique among your destinations.",
     examples: ["deploys"],
   }),
   format: Type.Union(
@@ -68,7 +73,15 @@ export const destinationInputSchema = Type.Object(
 /** A new destination, or one as it is to be. */
 export type DestinationInput = Static<typeof destinationInputSchema>;
 
-export const destinationChangesSchema = Type.Partial(Type.Object(fields), {
+const state = Type.Union(
+  destinationStates.map((name) => Type.Literal(name)),
+  {
+    errorMessage: `One of: ${destinationStates.join(", ")}`,
+    description: "`paused`: deliveries wait. `disabled`: none are stored.",
+  },
+);
+
+export const destinationChangesSchema = Type.Partial(Type.Object({ ...fields, state }), {
   $id: "DestinationChanges",
   description: "The fields to change.",
 });
@@ -114,8 +127,11 @@ export function validate(
     format === "pagerduty" && (secret ?? "") === ""
       ? (["/secret", "Required: the routing key of the PagerDuty integration"] as const)
       : null,
-    ownerId !== null && (alerts === true || !signedFormats.includes(format))
+    ownerId !== null && !signedFormats.includes(format)
       ? (["/format", "Use json or cloudevents"] as const)
+      : null,
+    ownerId !== null && alerts === true
+      ? (["/alerts", "Only destinations of the operators receive alerts. Leave it out."] as const)
       : null,
   ].filter((error) => error !== null);
   if (errors.length === 0) return;

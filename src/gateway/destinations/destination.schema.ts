@@ -17,7 +17,7 @@ import type { FilterExplanation } from "./filter.ts";
 
 export const destinationFields = {
   id: prefixedId<Destination["id"]>("dst_", { description: "The destination's id." }),
-  name: text("Unique.", "deploys"),
+  name: text("Unique among the destinations of its owner.", "deploys"),
   ownerId: nullable(text("The user whose booking events it receives; null for the operators'.")),
   format: word(formatNames, { description: "Format of its messages." }),
   address: text("The address without its secret parts.", "https://hooks.slack.com/…"),
@@ -51,7 +51,11 @@ export const destinationWithSecretSchema = schemaOf<DestinationWithSecret>()(
   "A destination and its secret, which is shown only here.",
   {
     ...destinationFields,
-    secret: nullable(text("The signing secret (Standard Webhooks); null if the format has none.")),
+    secret: nullable(
+      text(
+        "The signing secret (Standard Webhooks); null if the format has none, and for a retry with the same Idempotency-Key.",
+      ),
+    ),
   },
 );
 

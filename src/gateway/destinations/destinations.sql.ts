@@ -1,7 +1,7 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import { allColumns, columnsExcept, encoded, rowIf, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { type Destination, destinationsTable, type StoredDestination } from "../destination.ts";
 
@@ -13,7 +13,29 @@ function destinationColumns({ destinations }: TablesOf<typeof tables>) {
   return columnsExcept(destinations, { sealed: true }) satisfies Record<keyof Destination, unknown>;
 }
 
-/** Touches no row when the name or id is taken. */
+/** As in the unique index: the operators' destinations have no owner. */
+const ownerOf = ({ ownerId }: TablesOf<typeof tables>["destinations"]) =>
+  sql`coalesce(${ownerId}, '')`;
+
+/**
+ * Touches no row when the name is taken, the owner has `maxOfOwner` destinations, or all users together have
+ * `maxOfUsers`. Insertions wait for each other, because the last limit concerns all of them.
+ */
+export const insertIfRoom = statement<
+  StoredDestination & { maxOfOwner: number; maxOfUsers: number }
+>()(
+  (db, { destinations }, p) => {
+    const count = (condition: SQL) =>
+      sql`(select count(*) from ${destinations} where ${condition})`;
+    const ofOwner = count(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`);
+    const ofUsers = count(sql`${destinations.ownerId} is not null`);
+    const hasRoom = sql`${ofOwner} < ${p.maxOfOwner} and (coalesce(${p.ownerId}, '') = '' or ${ofUsers} < ${p.maxOfUsers})`;
+    return db.insert(destinations).select(rowIf(destinations, hasRoom)).onConflictDoNothing();
+  },
+  { contended: () => ({ table: destinationsTable, id: 0 }) },
+);
+
+/** For the destination of the settings. Touches no row when the name or id is taken. */
 export const insertDestination = statement<StoredDestination>()((db, { destinations }) =>
   db.insert(destinations).values(allColumns(destinations)).onConflictDoNothing(),
 );
@@ -23,6 +45,46 @@ export const allDestinations = statement()((db, { destinations }) =>
     .select(columnsExcept(destinations, {}))
     .from(destinations)
     .orderBy(asc(destinations.createdAt), asc(destinations.id)),
+);
+
+/** The columns that show whether a destination has changed since it was read. */
+export const destinationVersions = statement()((db, { destinations }) => {
+  const { id, updatedAt, failures, openUntil } = destinations;
+  return db
+    .select({ id, updatedAt, failures, openUntil })
+    .from(destinations)
+    .orderBy(asc(destinations.createdAt), asc(destinations.id));
+});
+
+export const destinationsByIds = statement<{ ids: readonly Destination["id"][] }>()(
+  (db, { destinations }, p, dialect) =>
+    db
+      .select(columnsExcept(destinations, {}))
+      .from(destinations)
+      .where(dialect.among(destinations.id, p.ids)),
+);
+
+/** The destination of an owner with this name, by the unique index. */
+export const destinationByName = statement<Pick<Destination, "name" | "ownerId">>()(
+  (db, { destinations }, p) =>
+    db
+      .select({ id: destinations.id })
+      .from(destinations)
+      .where(
+        and(
+          sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`,
+          eq(destinations.name, p.name),
+        ),
+      )
+      .limit(1),
+);
+
+/** How many destinations an owner has. */
+export const countOfOwner = statement<Pick<Destination, "ownerId">>()((db, { destinations }, p) =>
+  db
+    .select({ count: sql<number>`count(*)`.mapWith(Number) })
+    .from(destinations)
+    .where(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`),
 );
 
 export const destinationById = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
@@ -60,12 +122,25 @@ export const updateDestination = statement<
     ),
 );
 
+/** Touches no row if it changed since `before`, or is disabled. */
+export const disableDestination = statement<
+  Pick<Destination, "id" | "updatedAt"> & { before: Date }
+>()((db, { destinations }, p) => {
+  const { id, updatedAt, state } = destinations;
+  return db
+    .update(destinations)
+    .set({ state: "disabled", updatedAt: p.updatedAt })
+    .where(
+      sql`${id} = ${p.id} and ${updatedAt} = ${encoded(p.before, updatedAt)} and ${state} <> 'disabled'`,
+    );
+});
+
 export const deleteDestination = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
   db.delete(destinations).where(eq(destinations.id, p.id)),
 );
 
 /** Many attempts change the health of a destination at the same time. */
-const healthIsContended = {
+export const healthIsContended = {
   contended: ({ id }: Pick<Destination, "id">) => ({ table: destinationsTable, id }),
 };
 
@@ -99,6 +174,11 @@ export const recordFailure = statement<
     .where(eq(id, p.id))
     .returning({ failures, openUntil });
 }, healthIsContended);
+
+export const healthById = statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
+  const { id, failures, openUntil } = destinations;
+  return db.select({ failures, openUntil }).from(destinations).where(eq(id, p.id)).limit(1);
+});
 
 export const destinationPages = pagesOver(tables)<Destination, "ownerId">({
   table: (t) => t.destinations,

@@ -1,11 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
-import {
-  type Context,
-  isAdmin,
-  isOperator,
-  requireAdmin,
-  requireOperator,
-} from "../../base/context.ts";
+import { type Context, isAdmin, isOperator, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
@@ -19,31 +13,31 @@ import type { Storage } from "../../db/storage.ts";
 import {
   type Destination,
   type DestinationState,
-  operatorGateway,
+  nameInLogs,
   type StoredDestination,
 } from "../destination.ts";
 
 import { type PrivateAllowed, rulesFor } from "./address.ts";
+import { changedDestination } from "./changed-destination.ts";
+import { destinationAccess } from "./destination-access.ts";
+import { readSecrets, sealSecrets, signedFormats } from "./destination-secrets.ts";
 import {
-  type DestinationSecrets,
-  keptSecrets,
-  readSecrets,
-  sealSecrets,
-  shownAddress,
-  signedFormats,
-} from "./destination-secrets.ts";
-import {
-  allDestinations,
   deleteDestination,
-  destinationById,
+  destinationByName,
   destinationPages,
-  insertDestination,
   operatorsDestinationPages,
+  recordRecovery,
   updateDestination,
 } from "./destinations.sql.ts";
-import { invalid, readDestination, readDestinationChanges, validate } from "./destination-input.ts";
+import {
+  type DestinationChanges,
+  invalid,
+  readDestination,
+  readDestinationChanges,
+  validate,
+} from "./destination-input.ts";
 import { makeSecret } from "./formats/standard-webhooks.ts";
-import { newDestination, requireRoom } from "./new-destination.ts";
+import { insertion, newDestination, noRoom } from "./new-destination.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
 
 /** A destination with its secret, which is shown once. */
@@ -59,8 +53,8 @@ export interface DestinationWithSecret extends Destination {
  */
 export interface Destinations {
   /**
-   * With a key, a retry returns the same (`replayed`), without the secret once it was changed. Throws `invalid-body`, and
-   * `validation-failed` for a bad field, with its place, and if the name is taken.
+   * With a key, a retry returns the same (`replayed`), without the secret. Throws `invalid-body`, and
+   * `validation-failed` for a bad field, with its place, and if the name is taken or there is no room.
    */
   create(
     ctx: Context,
@@ -76,8 +70,9 @@ export interface Destinations {
   read(ctx: Context, id: string): Promise<Destination>;
   /** Like `read`, but throws `insufficient-scope` unless the caller may change it. */
   readToChange(ctx: Context, id: string): Promise<Destination>;
-  /** Changes the given fields. Throws `validation-failed`. */
+  /** Changes the given fields, and stores nothing if all have their values already. Throws `validation-failed`. */
   update(ctx: Context, id: string, body: unknown): Promise<Destination>;
+  /** Making it active also closes its circuit. */
   setState(ctx: Context, id: string, state: DestinationState): Promise<Destination>;
   /** Makes a new secret. The old one also signs for 24 hours. Throws `validation-failed` for other formats. */
   rotate(ctx: Context, id: string): Promise<DestinationWithSecret>;
@@ -94,7 +89,7 @@ interface Parts {
   /** Keys for the hashes of requests, because requests hold secrets. */
   readonly hashKeys: () => KeyRing;
   /** Called after a change was committed. */
-  readonly changed: () => Promise<void>;
+  readonly changed: (id: Destination["id"]) => Promise<void>;
   /** The writes that go with the removal of a destination. */
   readonly removing: (id: Destination["id"]) => readonly Write<unknown>[];
   readonly audit: Audit;
@@ -106,53 +101,83 @@ const overlapMs = 24 * 3_600_000;
 export function destinations(parts: Parts): Destinations {
   const { storage, clock, keys } = parts;
 
-  async function findToRead(ctx: Context, id: string): Promise<StoredDestination> {
-    const [found] = isDestinationId(id) ? await storage.all(destinationById, { id }) : [];
-    if (found === undefined || !mayRead(ctx, found)) {
-      throw new AppError("not-found", "No destination has this id");
-    }
-    return found;
-  }
+  const find = destinationAccess(storage);
 
-  async function find(ctx: Context, id: string): Promise<StoredDestination> {
-    const found = await findToRead(ctx, id);
-    if (found.ownerId !== ctx.actor.id) requireAdmin(ctx);
-    return found;
-  }
-
+  /** Stores a change with its audit entries. */
   async function save(
     ctx: Context,
     stored: StoredDestination,
-    action: AuditAction,
-    detail?: string,
+    next: StoredDestination,
+    entries: readonly (readonly [action: AuditAction, detail?: string])[],
+    writes: readonly Write<unknown>[] = [],
   ): Promise<Destination> {
-    await requireFreeName(stored);
     // Later than before, also within one millisecond, so that a concurrent change is noticed.
     const updatedAt = new Date(Math.max(clock.now(), stored.updatedAt.getTime() + 1));
-    const next = { ...stored, updatedAt };
+    const saved = { ...next, updatedAt };
+    const isRenamed = next.name !== stored.name;
+    if (isRenamed) await requireFreeName(next);
     try {
       await storage.atomically(
-        write(updateDestination, { ...next, before: stored.updatedAt }, changedMeanwhile),
-        parts.audit.entry(ctx, action, stored.name, detail),
+        write(updateDestination, { ...saved, before: stored.updatedAt }, changedMeanwhile),
+        ...entries.map(([action, detail]) => entryAbout(ctx, saved, action, detail)),
+        ...writes,
       );
     } catch (error) {
       // A concurrent request may have taken the name since it was free: the unique index then refuses it.
-      await requireFreeName(stored);
+      if (isRenamed) await requireFreeName(next);
       throw error;
     }
-    await parts.changed();
-    return shown(next);
+    await parts.changed(stored.id);
+    return shown(saved);
   }
 
-  async function requireFreeName({ id, name }: StoredDestination): Promise<void> {
-    const all = await storage.all(allDestinations, {});
-    if (all.some((other) => other.id !== id && other.name === name)) throw nameTaken;
+  function entryAbout(ctx: Context, of: Destination, action: AuditAction, detail?: string) {
+    return parts.audit.entry(ctx, action, nameInLogs(of), detail);
   }
 
-  function withSecret(stored: StoredDestination): DestinationWithSecret {
-    const isOurs = signedFormats.includes(stored.format);
-    const secret = isOurs ? readSecrets(keys(), stored).secret : null;
-    return { ...shown(stored), secret };
+  async function requireFreeName({ id, name, ownerId }: Destination): Promise<void> {
+    const [other] = await storage.all(destinationByName, { name, ownerId });
+    if (other !== undefined && other.id !== id) throw nameTaken;
+  }
+
+  async function insert(
+    ctx: Context,
+    stored: StoredDestination,
+    reserving: readonly Write<never>[],
+  ): Promise<void> {
+    try {
+      await storage.atomically(
+        insertion(stored, notInserted),
+        entryAbout(ctx, stored, "destination.created", stored.address),
+        ...reserving,
+      );
+    } catch (error) {
+      if (error !== notInserted) throw error;
+      await requireFreeName(stored);
+      throw await noRoom(storage, stored.ownerId);
+    }
+    await parts.changed(stored.id);
+  }
+
+  /** Stores nothing, not even an audit entry, if no value changes. */
+  async function change(
+    ctx: Context,
+    stored: StoredDestination,
+    changes: DestinationChanges,
+  ): Promise<Destination> {
+    const { next, fields } = changedDestination(parts, stored, changes);
+    const isResumed =
+      changes.state === "active" && (fields.includes("state") || stored.openUntil !== null);
+    if (fields.length === 0 && !isResumed) return shown(stored);
+    const others = fields.filter((field) => field !== "state");
+    const entries = [
+      ...(others.length > 0 ? [["destination.updated", others.join(", ")] as const] : []),
+      ...(isResumed || fields.includes("state") ? [[stateActions[next.state]] as const] : []),
+    ];
+    if (!isResumed) return save(ctx, stored, next, entries);
+    // After a resume, deliveries are sent at once, not after the next probe.
+    const healthy = { ...next, failures: 0, openUntil: null };
+    return save(ctx, stored, healthy, entries, [write(recordRecovery, { id: stored.id })]);
   }
 
   return {
@@ -161,9 +186,8 @@ export function destinations(parts: Parts): Destinations {
       const ownerId = isAdmin(ctx) ? null : ctx.actor.id;
       validate(input, rulesFor(parts.privateAllowed, ownerId), ownerId);
       const now = new Date(clock.now());
-      const { actor } = ctx;
       const keyed = idempotencyKey && {
-        actor,
+        actor: ctx.actor,
         operation: "destination",
         key: idempotencyKey,
         input,
@@ -174,21 +198,12 @@ export function destinations(parts: Parts): Destinations {
         storage,
         keyed || null,
         async () => {
-          await requireRoom(storage, ownerId);
           const stored = newDestination(parts, input, ownerId, now);
-          await storage.atomically(
-            write(insertDestination, stored, nameTaken),
-            parts.audit.entry(ctx, "destination.created", stored.name, stored.address),
-            ...(keyed ? reserveKey(keyed, stored.id) : []),
-          );
-          await parts.changed();
-          return withSecret(stored);
+          await insert(ctx, stored, keyed ? reserveKey(keyed, stored.id) : []);
+          const isOurs = signedFormats.includes(stored.format);
+          return { ...shown(stored), secret: isOurs ? readSecrets(keys(), stored).secret : null };
         },
-        async (id) => {
-          const stored = await find(ctx, id);
-          const isUnchanged = stored.updatedAt.getTime() === stored.createdAt.getTime();
-          return isUnchanged ? withSecret(stored) : { ...shown(stored), secret: null };
-        },
+        async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),
       );
     },
     async list(ctx, request, { owner } = { owner: undefined }) {
@@ -202,40 +217,21 @@ export function destinations(parts: Parts): Destinations {
       return paginate(pages(storage, own), request);
     },
     async read(ctx, id) {
-      return shown(await findToRead(ctx, id));
+      return shown(await find.toRead(ctx, id));
     },
     async readToChange(ctx, id) {
-      return shown(await find(ctx, id));
+      return shown(await find.toChange(ctx, id));
     },
     async update(ctx, id, body) {
       const changes = readDestinationChanges(body);
-      const stored = await find(ctx, id);
-      requireNotOfSettings(stored, changes);
-      const before = readSecrets(keys(), stored);
-      const { url = before.address, secret, ...rest } = changes;
-      const next = { ...stored, ...rest, address: shownAddress(url) };
-      const kept = keptSecrets(before, stored.format, next.format);
-      const given = next.format === "pagerduty" ? (secret ?? kept.secret) : (secret ?? null);
-      validate(
-        { ...next, url, ...(given !== null && { secret: given }) },
-        stored.id === operatorGateway.id ? null : rulesFor(parts.privateAllowed, stored.ownerId),
-        stored.ownerId,
-      );
-      const isOurs = signedFormats.includes(next.format);
-      const secrets: DestinationSecrets = {
-        ...kept,
-        address: url,
-        secret: isOurs ? (kept.secret ?? makeSecret()) : given,
-      };
-      const sealed = sealSecrets(keys(), stored.id, secrets);
-      const changed = Object.keys(changes).join(", ");
-      return save(ctx, { ...next, sealed }, "destination.updated", changed);
+      const stored = await find.toChange(ctx, id);
+      return change(ctx, stored, changes);
     },
     async setState(ctx, id, state) {
-      return save(ctx, { ...(await find(ctx, id)), state }, stateActions[state]);
+      return change(ctx, await find.toChange(ctx, id), { state });
     },
     async rotate(ctx, id) {
-      const stored = await find(ctx, id);
+      const stored = await find.toChange(ctx, id);
       requireNotOfSettings(stored, { secret: "" });
       const before = readSecrets(keys(), stored);
       if (!signedFormats.includes(stored.format) || before.secret === null) {
@@ -244,18 +240,19 @@ export function destinations(parts: Parts): Destinations {
       const secret = makeSecret();
       const previous = { secret: before.secret, untilMs: clock.now() + overlapMs };
       const sealed = sealSecrets(keys(), stored.id, { ...before, secret, previous });
-      return { ...(await save(ctx, { ...stored, sealed }, "destination.rotated")), secret };
+      const rotated = await save(ctx, stored, { ...stored, sealed }, [["destination.rotated"]]);
+      return { ...rotated, secret };
     },
     async remove(ctx, id) {
-      const stored = await find(ctx, id);
+      const stored = await find.toChange(ctx, id);
       requireNotOfSettings(stored, { name: "" });
       const removed = { id: stored.id };
       await storage.atomically(
         write(deleteDestination, removed),
         ...parts.removing(stored.id),
-        parts.audit.entry(ctx, "destination.removed", stored.name, stored.address),
+        entryAbout(ctx, stored, "destination.removed", stored.address),
       );
-      await parts.changed();
+      await parts.changed(stored.id);
       return shown(stored);
     },
   };
@@ -275,13 +272,8 @@ const changedMeanwhile = new AppError(
 
 const nameTaken = invalid("/name", "Another destination has this name");
 
-function mayRead(ctx: Context, { ownerId }: Destination): boolean {
-  return isAdmin(ctx) || ownerId === ctx.actor.id || (ownerId === null && isOperator(ctx));
-}
-
-function isDestinationId(id: string): id is Destination["id"] {
-  return /^dst_[0-9a-f]{32}$/.test(id);
-}
+/** Replaced by the reason before it is thrown. */
+const notInserted = new AppError("validation-failed", "The destination was not stored");
 
 function shown(stored: StoredDestination): Destination {
   const { sealed: _, ...destination } = stored;

@@ -1,18 +1,20 @@
+import type { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { StoredDestination } from "../destination.ts";
 
 import { type DestinationInput, invalid } from "./destination-input.ts";
 import { sealSecrets, shownAddress, signedFormats } from "./destination-secrets.ts";
-import { allDestinations } from "./destinations.sql.ts";
+import { countOfOwner, insertIfRoom } from "./destinations.sql.ts";
 import { makeSecret } from "./formats/standard-webhooks.ts";
 
 /** The most destinations of the operators, so that one event never writes more deliveries than that. */
 const maxDestinations = 100;
 /** The most destinations of one user, and of all users. */
 const maxUserDestinations = 5;
-const maxOfAllUsers = 1_000;
+const maxOfUsers = 1_000;
 const defaultMaxConcurrent = 8;
 
 /** A destination as it is first stored. Makes the secret of the formats that Skyhook signs. */
@@ -46,12 +48,23 @@ export function newDestination(
   };
 }
 
-/** Throws `validation-failed` if the owner, or all users, have as many as are allowed. */
-export async function requireRoom(storage: Storage, ownerId: string | null): Promise<void> {
-  const all = await storage.all(allDestinations, {});
-  const own = all.filter((destination) => destination.ownerId === ownerId).length;
-  const ofUsers = all.filter((destination) => destination.ownerId !== null).length;
-  const limit = ownerId === null ? maxDestinations : maxUserDestinations;
-  if (own < limit && (ownerId === null || ofUsers < maxOfAllUsers)) return;
-  throw invalid("/name", `There are ${limit} destinations already. Remove one first.`);
+/** The write that stores a new destination. Throws `onNoRows` if its name is taken or there is no room. */
+export function insertion(stored: StoredDestination, onNoRows: AppError): Write<never> {
+  const maxOfOwner = maxOf(stored.ownerId);
+  return write(insertIfRoom, { ...stored, maxOfOwner, maxOfUsers }, onNoRows);
+}
+
+/** The error for a destination beyond a limit. */
+export async function noRoom(storage: Storage, ownerId: string | null): Promise<AppError> {
+  const [own] = await storage.all(countOfOwner, { ownerId });
+  const max = maxOf(ownerId);
+  const detail =
+    (own?.count ?? 0) >= max
+      ? `There are ${max} destinations already. Remove one first.`
+      : `The users of this server have ${maxOfUsers} destinations, the most allowed. Ask its operators.`;
+  return invalid("", detail);
+}
+
+function maxOf(ownerId: string | null): number {
+  return ownerId === null ? maxDestinations : maxUserDestinations;
 }

@@ -32,8 +32,9 @@ export async function storeOperatorGateway(
   keys: KeyRing,
   nowMs: number,
 ): Promise<void> {
-  const now = new Date(nowMs);
   const [before] = await storage.all(destinationById, { id: operatorGateway.id });
+  // Later than before, also if the clock was set back, so that other instances notice the change.
+  const now = new Date(Math.max(nowMs, (before?.updatedAt.getTime() ?? 0) + 1));
   if (url === null || key === null) {
     if (before === undefined || before.address === notSet) return;
     const unset = { ...before, address: notSet, state: "disabled", updatedAt: now } as const;
@@ -88,9 +89,15 @@ export async function resealDestinations(storage: Storage, keys: KeyRing): Promi
   }
 }
 
-/** The settings define the operator gateway; only its filter, order and limits can be changed. */
-export function requireNotOfSettings({ id }: Destination, changes: DestinationChanges): void {
+/** The settings define the operator gateway; only its filter, order, limits and state can be changed. */
+export function requireNotOfSettings(
+  { id, address }: Destination,
+  changes: DestinationChanges,
+): void {
   if (id !== operatorGateway.id) return;
+  if (address === notSet && (changes.state ?? "disabled") !== "disabled") {
+    throw invalid("/state", "Set OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET first");
+  }
   const [fixed] = ["name", "format", "url", "secret"].filter((field) => field in changes);
   if (fixed === undefined) return;
   throw invalid(`/${fixed}`, "Change OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET instead");

@@ -16,7 +16,8 @@ import {
 import type { DestinationSecrets } from "./destination-secrets.ts";
 import { email } from "./formats/email.ts";
 import type { Sendable } from "./formats/format.ts";
-import { httpFormats } from "./formats/formats.ts";
+import type { Format } from "./formats/format.ts";
+import { httpFormat } from "./formats/formats.ts";
 import { mailboxOf, sendMail } from "./mail.ts";
 import { poster, type PostResponse } from "./post.ts";
 
@@ -72,7 +73,7 @@ export function sender(
   const deliver =
     format === "email"
       ? sendByMail({ ...parts, rules }, secrets)
-      : sendByHttp({ ...parts, rules }, httpFormats[format], secrets);
+      : sendByHttp({ ...parts, rules }, httpFormat(format), secrets);
   return async (notification, event, trace, signal) => {
     try {
       return await deliver(notification, event, trace, signal);
@@ -85,7 +86,7 @@ export function sender(
 
 function sendByHttp(
   { clock, rules, resolve }: RuledParts,
-  format: (typeof httpFormats)[keyof typeof httpFormats],
+  format: Format,
   secrets: DestinationSecrets,
 ): Send {
   const post = poster({

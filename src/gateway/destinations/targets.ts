@@ -1,21 +1,22 @@
 import { errorMessage } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Destination, StoredDestination } from "../destination.ts";
+import { type Destination, nameInLogs, type StoredDestination } from "../destination.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../notification.ts";
 
 import { openSecrets } from "./destination-secrets.ts";
-import { allDestinations } from "./destinations.sql.ts";
+import { destinationsByIds, destinationVersions } from "./destinations.sql.ts";
 import { compileFilter, type Filter } from "./filter.ts";
 import { type Send, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
 export interface Target {
   readonly destination: Destination;
-  /** Null: all events. */
-  readonly filter: Filter | null;
+  /** Compiled on first use, because most destinations of users never need theirs. Null: all events. */
+  readonly filter: () => Filter | null;
   readonly send: Send;
 }
 
@@ -38,11 +39,16 @@ export interface Targets {
     options: { readonly ownerId: string | null; readonly alert: boolean },
   ): readonly Recipient[];
   /** Remembers the health of a destination, which the database has already. */
-  setHealth(id: Destination["id"], health: Pick<Destination, "failures" | "openUntil">): void;
+  setHealth(id: Destination["id"], health: Health): void;
   find(id: Destination["id"]): Target | undefined;
-  /** Reads the destinations again. Call after a change, and when another process may have made one. */
-  refresh(): Promise<void>;
+  /**
+   * Reads a destination again after a change; without an id all of them, because another process may have changed
+   * one. Returns those that differ, removed ones included. The others keep their compiled filters.
+   */
+  refresh(id?: Destination["id"]): Promise<ReadonlySet<Destination["id"]>>;
 }
+
+type Health = Pick<Destination, "failures" | "openUntil">;
 
 interface Parts extends SendParts {
   readonly storage: Storage;
@@ -53,62 +59,121 @@ interface Parts extends SendParts {
 
 export function targets(parts: Parts): Targets {
   const { storage, log } = parts;
-  let known: readonly Target[] = [];
-  let stamp = "";
+  const known = new Map<Destination["id"], Target>();
+  /** Thousands of users may have destinations, but an event concerns one of them. Null: the operators. */
+  const idsByOwner = new Map<string | null, Set<Destination["id"]>>();
+  let refreshing: Promise<unknown> = Promise.resolve();
+
+  function put(target: Target): void {
+    const { id, ownerId } = target.destination;
+    known.set(id, target);
+    idsByOwner.set(ownerId, (idsByOwner.get(ownerId) ?? new Set()).add(id));
+  }
+
+  function remove(id: Destination["id"]): void {
+    const ownerId = known.get(id)?.destination.ownerId ?? null;
+    known.delete(id);
+    idsByOwner.get(ownerId)?.delete(id);
+    if (idsByOwner.get(ownerId)?.size === 0) idsByOwner.delete(ownerId);
+  }
+
+  function setHealth(id: Destination["id"], { failures, openUntil }: Health): void {
+    const target = known.get(id);
+    if (target === undefined) return;
+    known.set(id, { ...target, destination: { ...target.destination, failures, openUntil } });
+  }
+
+  async function readAgain(ids: readonly Destination["id"][]): Promise<void> {
+    if (ids.length === 0) return;
+    const stored = await storage.all(destinationsByIds, { ids });
+    const byId = new Map(stored.map((each) => [each.id, each]));
+    // In the order of `ids`, which a query by ids does not keep.
+    for (const id of ids) {
+      const found = byId.get(id);
+      if (found === undefined) remove(id);
+      else put(targetOf(parts, found));
+    }
+  }
+
+  /** Reads only the columns that show whether a destination has changed: a tenth of the cost of reading all columns. */
+  async function readChanged(): Promise<ReadonlySet<Destination["id"]>> {
+    const versions = await storage.all(destinationVersions, {});
+    const ids = new Set(versions.map(({ id }) => id));
+    const removed = [...known.keys()].filter((id) => !ids.has(id));
+    const changed = versions.filter(({ id, updatedAt }) => !isAt(known.get(id), updatedAt));
+    const inOtherHealth = versions.filter((version) =>
+      hasOtherHealth(known.get(version.id), version),
+    );
+    for (const id of removed) remove(id);
+    for (const version of inOtherHealth) setHealth(version.id, version);
+    await readAgain(changed.map(({ id }) => id));
+    return new Set([...removed, ...[...changed, ...inOtherHealth].map(({ id }) => id)]);
+  }
+
+  async function readOne(id: Destination["id"]): Promise<ReadonlySet<Destination["id"]>> {
+    await readAgain([id]);
+    return new Set([id]);
+  }
 
   return {
-    list: () => known,
+    list: () => [...known.values()],
     recipientsOf(event, { severity }, { ownerId, alert }) {
-      return known.flatMap(({ destination, filter }): readonly Recipient[] => {
+      const owners = ownerId === null ? [null] : [null, ownerId];
+      const ids = owners.flatMap((owner) => [...(idsByOwner.get(owner) ?? [])]);
+      return ids.flatMap((id): readonly Recipient[] => {
+        const target = known.get(id);
+        if (target === undefined) return [];
+        const { destination } = target;
         if (destination.state === "disabled" || (alert && !destination.alerts)) return [];
-        if (destination.ownerId !== null && destination.ownerId !== ownerId) return [];
-        const result = filter?.match({ ...event, severity }) ?? { matches: true };
+        const result = target.filter()?.match({ ...event, severity }) ?? { matches: true };
         if ("error" in result) {
           // Better a notification too many than one too few.
-          const fields = { destination: destination.name, event: event.id, error: result.error };
+          const fields = {
+            destination: nameInLogs(destination),
+            event: event.id,
+            error: result.error,
+          };
           log.warn(fields, "filter failed; delivering");
         } else if (!result.matches) return [];
         return [{ destination, orderKey: orderKeyOf(destination, event) }];
       });
     },
-    find: (id) => known.find(({ destination }) => destination.id === id),
-    setHealth(id, health) {
-      known = known.map((target) =>
-        target.destination.id === id
-          ? { ...target, destination: { ...target.destination, ...health } }
-          : target,
-      );
-    },
-    async refresh() {
-      const stored = await storage.all(allDestinations, {});
-      const newStamp = JSON.stringify(
-        stored.map((each) => ({ ...each, failures: 0, openUntil: null })),
-      );
-      if (newStamp === stamp) {
-        known = known.map((target, index) => ({
-          ...target,
-          destination: stored[index] ?? target.destination,
-        }));
-        return;
-      }
-      known = stored.map((destination) => targetOf(parts, destination));
-      stamp = newStamp;
+    find: (id) => known.get(id),
+    setHealth,
+    refresh(id) {
+      // One after the other: of two that overlap, the one that read earlier could be applied last.
+      const refreshed = refreshing.then(() => (id === undefined ? readChanged() : readOne(id)));
+      refreshing = refreshed.catch(() => {});
+      return refreshed;
     },
   };
 }
 
+function isAt(target: Target | undefined, updatedAt: Date): boolean {
+  return target?.destination.updatedAt.getTime() === updatedAt.getTime();
+}
+
+function hasOtherHealth(target: Target | undefined, { failures, openUntil }: Health): boolean {
+  if (target === undefined) return false;
+  const { destination } = target;
+  return (
+    destination.failures !== failures || destination.openUntil?.getTime() !== openUntil?.getTime()
+  );
+}
+
 function targetOf(parts: Parts, stored: StoredDestination): Target {
   const { sealed: _, ...destination } = stored;
-  return { destination, filter: filterOf(parts, stored), send: sendTo(parts, stored) };
+  return { destination, filter: lazy(() => filterOf(parts, stored)), send: sendTo(parts, stored) };
 }
 
 /** A filter that this version cannot compile delivers everything. */
-function filterOf({ log }: Parts, { name, filter }: StoredDestination): Filter | null {
-  if (filter === null) return null;
+function filterOf({ log }: Parts, stored: StoredDestination): Filter | null {
+  if (stored.filter === null) return null;
   try {
-    return compileFilter(filter);
+    return compileFilter(stored.filter);
   } catch (error) {
-    log.error({ destination: name, err: error }, "filter is invalid; delivering all events");
+    const fields = { destination: nameInLogs(stored), err: error };
+    log.error(fields, "filter is invalid; delivering all events");
     return null;
   }
 }
@@ -119,7 +184,8 @@ function sendTo(parts: Parts, stored: StoredDestination): Send {
     return sender(parts, stored, openSecrets(parts.keys(), stored));
   } catch (error) {
     const reason = errorMessage(error);
-    parts.log.error({ destination: stored.name, err: error }, "destination cannot be used");
+    const fields = { destination: nameInLogs(stored), err: error };
+    parts.log.error(fields, "destination cannot be used");
     return async () => ({
       delivered: false,
       responseStatus: null,

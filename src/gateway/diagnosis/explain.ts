@@ -12,6 +12,7 @@ import { exactText, lookup } from "../signatures/place.ts";
 import type { TextScheme } from "../signatures/scheme.schema.ts";
 import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
+import { aheadSeconds } from "../signatures/signed-time.ts";
 import type { Secrets, SignedRequest } from "../signatures/verification.ts";
 
 /** The provider of a delivery, and the configured secrets. */
@@ -140,8 +141,9 @@ function stale(scheme: TextScheme, request: SignedRequest): Explanation {
   const signedAtMs = millisecondsOf(claimedTime(scheme, source, signature), unit ?? "seconds") ?? 0;
   const offSeconds = Math.round((signedAtMs - receivedAtMs) / 1_000);
   const off = `${Math.abs(offSeconds)} s ${offSeconds < 0 ? "before" : "after"}`;
+  const allowed = offSeconds < 0 ? toleranceSeconds : aheadSeconds(toleranceSeconds);
   return {
     cause: "stale-timestamp",
-    detail: `The signature is valid, but it was made ${off} the delivery was received; at most ${toleranceSeconds} s are allowed. Synchronise the clocks of this machine and the sender, and check that nothing delays deliveries.`,
+    detail: `The signature is valid, but it was made ${off} the delivery was received; at most ${allowed} s are allowed. Synchronise the clocks of this machine and the sender, and check that nothing delays deliveries.`,
   };
 }

@@ -1,5 +1,6 @@
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
+import { aheadSeconds } from "../signatures/signed-time.ts";
 import type { SignatureRejection } from "../signatures/verification.ts";
 import {
   headerIn,
@@ -58,13 +59,24 @@ export function advice(
       return `The body has ${bodyBytes} bytes; the limit is ${maxBodyBytes}. Have the provider send less data.`;
     case "unsupported-encoding":
       return "The body is compressed (Content-Encoding). Check that no proxy compresses requests.";
+    default:
+      return ofNewerVersion(reason);
   }
+}
+
+/** During a rolling upgrade, another instance may store a reason that this version does not know. */
+function ofNewerVersion(reason: never): string {
+  return `A newer version of Skyhook rejected the delivery, for the reason ${String(reason)}. Upgrade this instance, then open the delivery again.`;
 }
 
 /** The scheme may have changed since the rejection, and may no longer have a time. */
 function tooFar(scheme: SignatureScheme): string {
   const seconds = toleranceOf(scheme);
-  return seconds === null ? "too far from" : `more than ${seconds} s from`;
+  if (seconds === null) return "too far from";
+  const ahead = aheadSeconds(seconds);
+  return ahead === seconds
+    ? `more than ${seconds} s from`
+    : `more than ${seconds} s before, or ${ahead} s after,`;
 }
 
 /** Where the signed time is expected. */

@@ -40,6 +40,26 @@ export const pruneRejections = statement<{ provider: string; keep: number }>()(
       ),
 );
 
+/**
+ * Deletes the oldest rejections that make all of them larger than `maxBytes`, at most `limit`. Reads the sizes of all:
+ * run it now and then.
+ */
+export const pruneRejectionBytes = statement<{ maxBytes: number; limit: number }>()((
+  db,
+  { rejections },
+  p,
+) => {
+  const { id, createdAt, headers, signatures, body, bodyBytes } = rejections;
+  const text = (column: typeof headers) => sql`octet_length(cast(${column} as text))`;
+  const bytes = sql`case when ${body} is null then 0 else ${bodyBytes} end + ${text(headers)} + ${text(signatures)}`;
+  const sums = sql`select ${id} as id, sum(${bytes}) over (order by ${createdAt} desc, ${id} desc) as total from ${rejections}`;
+  return db
+    .delete(rejections)
+    .where(
+      sql`${id} in (select id from (${sums}) as sums where total > ${p.maxBytes} order by total desc limit ${p.limit})`,
+    );
+});
+
 /** Deletes the bodies of at most `limit` rejections up to a time. The rejections stay. */
 export const deleteRejectedBodies = statement<{ until: Date; limit: number }>()(
   (db, { rejections }, p) =>

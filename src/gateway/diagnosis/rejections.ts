@@ -8,6 +8,7 @@ import type { TimeRange } from "../../db/part.ts";
 import { paginate } from "../../db/paginate.ts";
 import {
   insertRejection,
+  pruneRejectionBytes,
   pruneRejections,
   rejectionById,
   rejectionPages,
@@ -23,6 +24,7 @@ import type { Reveals } from "../../identity/audit/reveals.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
 import type { Delivery } from "../delivery.ts";
 import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
+import type { CheckProvider } from "../providers/provider-filter.ts";
 import type { Registry } from "../providers/registry.ts";
 import {
   isTextScheme,
@@ -36,6 +38,10 @@ import { withoutSecrets, withoutValues } from "../stored-headers.ts";
 
 /** Rejected deliveries stored per provider. */
 export const keptPerProvider = 200;
+/** Bodies and headers stored over all providers. With several processes, 1/16 more for each but the first. */
+const maxKeptBytesOfAll = 256 * 1024 * 1024;
+/** Deleted in one transaction beyond that limit. If more are to be deleted, the next rejection continues. */
+const maxPrunedAtOnce = 2_000;
 /** Larger bodies are not stored, because they come from unauthenticated senders. */
 const maxKeptBodyBytes = 256 * 1024;
 const maxUrlLength = 2_048;
@@ -56,7 +62,7 @@ export interface Rejections {
     delivery: Delivery,
     bytes: Uint8Array | null,
   ): Promise<void>;
-  /** Operators only. Newest first. */
+  /** Operators only. Newest first. Throws `invalid-parameter` for an unknown provider. */
   list(ctx: Context, request: PageRequest, filters: RejectionFilters): Promise<Page<Rejection>>;
   /** Operators only. Explains the rejection with the current secrets. Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<ExplainedRejection>;
@@ -66,13 +72,41 @@ interface Parts {
   readonly storage: Storage;
   readonly registry: Registry;
   readonly reveals: Reveals;
+  readonly checkProvider: CheckProvider;
   readonly log: Log;
   readonly clock: Clock;
   readonly makeId: MakeId;
+  readonly maxKeptBytes?: number;
 }
 
-export function rejections({ storage, registry, reveals, log, clock, makeId }: Parts): Rejections {
+export function rejections(parts: Parts): Rejections {
+  const { storage, registry, reveals, checkProvider, log, clock, makeId } = parts;
+  const { maxKeptBytes = maxKeptBytesOfAll } = parts;
   const withoutBody = failureLimiter(clock);
+  const pruneEveryBytes = maxKeptBytes / 16;
+  /** The first rejection prunes: what earlier processes stored is not known. */
+  let unprunedBytes = pruneEveryBytes;
+
+  /** Stores a rejection, and deletes the oldest ones of its provider and, now and then, of all. */
+  async function store(rejection: StoredRejection): Promise<void> {
+    unprunedBytes += sizeOf(rejection);
+    const isPruning = unprunedBytes >= pruneEveryBytes;
+    if (isPruning) unprunedBytes = 0;
+    const bound = { maxBytes: maxKeptBytes - pruneEveryBytes, limit: maxPrunedAtOnce };
+    try {
+      const results = await storage.atomically(
+        write(insertRejection, rejection),
+        write(pruneRejections, { provider: rejection.provider, keep: keptPerProvider }),
+        ...(isPruning ? [write(pruneRejectionBytes, bound)] : []),
+      );
+      const isMore = isPruning && results.at(-1)?.changes === maxPrunedAtOnce;
+      if (isMore) unprunedBytes = pruneEveryBytes;
+    } catch (error) {
+      if (isPruning) unprunedBytes = pruneEveryBytes;
+      throw error;
+    }
+  }
+
   return {
     async keep(provider, reason, delivery, bytes) {
       // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
@@ -94,16 +128,14 @@ export function rejections({ storage, registry, reveals, log, clock, makeId }: P
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
       };
       try {
-        await storage.atomically(
-          write(insertRejection, rejection),
-          write(pruneRejections, { provider, keep: keptPerProvider }),
-        );
+        await store(rejection);
       } catch (error) {
         log.error({ provider, requestId, err: error }, "failed to store rejected delivery");
       }
     },
-    list(ctx, request, { from, to, ...filters }) {
+    async list(ctx, request, { from, to, ...filters }) {
       requireOperator(ctx);
+      await checkProvider(filters.provider);
       return paginate(rejectionPages(storage, filters, { from, to }), request);
     },
     async read(ctx, id) {
@@ -126,6 +158,11 @@ export function rejections({ storage, registry, reveals, log, clock, makeId }: P
       };
     },
   };
+}
+
+/** As the database measures it. */
+function sizeOf({ body, headers, signatures }: StoredRejection): number {
+  return (body?.length ?? 0) + JSON.stringify(headers).length + JSON.stringify(signatures).length;
 }
 
 function isRejectionId(id: string): id is Rejection["id"] {

@@ -52,7 +52,7 @@ export function eventReplay(
       // An event that was not accepted on receipt has no notifications to send again.
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
       if (isRepeat) {
-        const notifying = outbox.rescheduleFor(event, "undelivered");
+        const notifying = await outbox.rescheduleFor(event, "undelivered");
         return { event, notifying, outcome: sent.some(isUndelivered) ? "resent" : "silent" };
       }
       const messages = messagesFor(event);

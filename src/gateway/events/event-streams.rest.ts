@@ -29,6 +29,7 @@ export const eventStreamsRest = (
     async (exchange) => {
       const ctx = await authenticated(exchange);
       const query = urlOf(exchange.request).searchParams;
+      const overdue = new AbortController();
       const items = await streams.open(ctx, {
         match: {
           provider: textFilter(query, "provider"),
@@ -42,11 +43,13 @@ export const eventStreamsRest = (
         afterSeq: lastEventId(exchange.request),
         since: instantFilter(query, "since") ?? null,
         withBody: choices(query, "include", ["body"]).includes("body"),
+        onOverdue: () => overdue.abort(),
       });
-      return eventStream(clock, messages(items), (error) => {
+      const end = (error?: unknown) => {
         void items.return?.();
         if (error !== undefined) log.error({ err: error }, "event stream of a client failed");
-      });
+      };
+      return eventStream(clock, messages(items), end, overdue.signal);
     },
     {
       query: eventStreamQuery,

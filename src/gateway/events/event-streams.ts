@@ -1,6 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import { parseSearch } from "../../base/search-terms.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
@@ -12,12 +13,14 @@ import { eventsAfter } from "../event.sql.ts";
 import { highestSeverity, type Severity } from "../notification.ts";
 import type { EventEntry, EventFeed } from "../notifications/channels/event-feed.ts";
 import { notificationsOfEvent } from "../notifications/notifications.sql.ts";
+import type { CheckProvider } from "../providers/provider-filter.ts";
 
 import { type EventMatch, isAtLeast, matches } from "./event-match.ts";
 import { eventsMatching, eventsWithWords } from "./event-search.ts";
 import { type EventTimeline, receiptOf } from "./events.ts";
-import { receiptById } from "./events.sql.ts";
+import { bodySizeById, receiptById } from "./events.sql.ts";
 import type { SearchIndex } from "./search-index.ts";
+import { streamBudget } from "./stream-budget.ts";
 
 /** An event as streamed. */
 export interface StreamedEvent extends Event {
@@ -45,13 +48,16 @@ export interface StreamOptions {
   readonly since: Date | null;
   /** Only webhooks, with receipt and body. Recorded in the audit list. */
   readonly withBody: boolean;
+  /** Called when the client does not read a large body for which others wait. It should be disconnected. */
+  readonly onOverdue: () => void;
 }
 
 /** Follows all stored events, for operators. */
 export interface EventStreams {
   /**
    * The first item is the position where the stream starts. Throws `unavailable` if too many read bodies, or if the
-   * next events are not indexed for a search, and `invalid-parameter` for words that cannot be searched.
+   * next events are not indexed for a search, and `invalid-parameter` for words that cannot be searched and
+   * an unknown provider.
    */
   open(ctx: Context, options: StreamOptions): Promise<AsyncIterableIterator<StreamItem>>;
 }
@@ -60,22 +66,32 @@ interface Parts {
   readonly storage: Storage;
   readonly eventFeed: EventFeed;
   readonly index: Pick<SearchIndex, "has">;
+  readonly checkProvider: CheckProvider;
   readonly audit: Audit;
   readonly clock: Clock;
+  readonly maxUnreadBytes?: number;
 }
 
 /** A client that matches little still learns its position after so many other events. */
 const positionInterval = 500;
-/** Each may hold two of the largest bodies in memory. */
 const maxBodyStreams = 32;
+/**
+ * The bodies that all of these streams together may have sent to clients that have not read them yet. A stream waits
+ * for its share before it reads a body, and ends if its client then does not read it while others wait. In memory, a
+ * body takes four times its size while its message is made.
+ */
+const defaultMaxUnreadBytes = 128 * 1024 * 1024;
 /** How many events after the start must be indexed before a stream with words opens, and how long it waits for them. */
 const firstEvents = 100;
 const patienceMs = 2_000;
 /** While the search index is being built. */
 const retryAfterSeconds = 10;
 
-export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts): EventStreams {
+export function eventStreams(parts: Parts): EventStreams {
+  const { storage, eventFeed, index, checkProvider, audit, clock } = parts;
   let bodyStreams = 0;
+  const budget = streamBudget(parts.maxUnreadBytes ?? defaultMaxUnreadBytes, clock);
+  const ownTurn = ownTurns();
 
   async function severityOf({ id: eventId }: Event): Promise<Severity | null> {
     return highestSeverity(await storage.all(notificationsOfEvent, { eventId }));
@@ -109,6 +125,19 @@ export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts)
     return receipt === null ? null : { ...event, severity, receipt, ...bodyText(stored.body) };
   }
 
+  /** Waits until the body of this event may be read. Returns what to call when the client has read it. */
+  async function roomFor(
+    { id }: Event,
+    signal: AbortSignal,
+    onOverdue: () => void,
+  ): Promise<() => void> {
+    const [stored] = await storage.all(bodySizeById, { id });
+    const free = await budget.reserve(stored?.bodyBytes ?? 0, signal, onOverdue);
+    // Making the message of a large body blocks the event loop for a while.
+    if (!signal.aborted) await ownTurn();
+    return free;
+  }
+
   async function* items(
     afterSeq: number,
     options: StreamOptions,
@@ -121,9 +150,18 @@ export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts)
       const found = await matching(entries, options.match, isOver);
       for (const entry of entries) {
         if (isOver()) return;
-        const event = found.has(entry.id) ? await rendered(entry, options) : null;
-        skipped = event === null ? skipped + 1 : 0;
-        if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+        const isFound = found.has(entry.id);
+        const free =
+          isFound && options.withBody ? await roomFor(entry, signal, options.onOverdue) : () => {};
+        try {
+          if (isOver()) return;
+          const event = isFound ? await rendered(entry, options) : null;
+          skipped = event === null ? skipped + 1 : 0;
+          // Continues when the client has read the message.
+          if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+        } finally {
+          free();
+        }
       }
     }
   }
@@ -141,6 +179,7 @@ export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts)
 
   async function opened(ctx: Context, options: StreamOptions, onEnd: () => void) {
     const { match, since, withBody } = options;
+    await checkProvider(match.provider);
     // Read before the stream opens, so that the client misses nothing after it opens.
     const newest = await eventFeed.newestSeq();
     const first = since === null ? newest : await eventFeed.seqBefore(since);
@@ -149,7 +188,7 @@ export function eventStreams({ storage, eventFeed, index, audit, clock }: Parts)
     if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
     if (withBody) {
       const { provider: _, type = "*", ...others } = match;
-      const detail = `${shown({ type, ...others })}, after ${afterSeq}`;
+      const detail = `${shown({ type, ...others })}, after position ${afterSeq}`;
       await storage.atomically(
         audit.entry(ctx, "events.streamed", match.provider ?? "all providers", detail),
       );

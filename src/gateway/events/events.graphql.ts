@@ -172,7 +172,7 @@ export function eventsGraphql(
     t.field({
       type: EventType,
       description:
-        "Parses the stored body of an event again and sends its notifications again. Operators only.",
+        "Parses the stored body of an event again. Failed notifications are sent again under their own ids. If none failed, new ones are sent. Operators only.",
       args: { eventId: t.arg.id({ required: true, description: "Id of the event." }) },
       resolve: (_, { eventId }, { signedIn }) => events.replay(signedIn(), eventId),
     }),

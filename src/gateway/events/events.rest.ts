@@ -1,10 +1,15 @@
 import { Elysia } from "elysia";
 
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import { ownTurns } from "../../base/own-turn.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { servePage } from "../../web/rest/serve.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice, textFilter, timeRange } from "../../web/rest/query.ts";
+import { streamedJson } from "../../web/rest/streamed-json.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import {
@@ -17,7 +22,8 @@ import {
 import { eventStatuses } from "../event.ts";
 import { deliveryStates } from "../event-index.ts";
 import type { EventFilters } from "./event-search.ts";
-import type { Events } from "./events.ts";
+import type { Events, EventTimeline } from "./events.ts";
+import { smallBytes, streamBudget } from "./stream-budget.ts";
 
 function filtersOf(query: URLSearchParams): EventFilters {
   return {
@@ -34,9 +40,37 @@ function filtersOf(query: URLSearchParams): EventFilters {
 
 const operation = operations("Operators", operatorsOnly);
 
+/** The bodies of all responses that clients have not read yet. In memory, a body takes four times its size for a moment. */
+const maxUnreadBytes = 128 * 1024 * 1024;
+
 /** The received events and their replay, for operators. */
-export const eventsRest = (events: Events, authenticated: Authenticated) =>
-  new Elysia({ name: "events", prefix: "/v1/events" })
+export const eventsRest = (events: Events, authenticated: Authenticated, clock: Clock) => {
+  const budget = streamBudget(maxUnreadBytes, clock);
+  const ownTurn = ownTurns();
+
+  /** Waits for memory if the body is large. Disconnects a client that does not read it while others wait. */
+  async function read(ctx: Context, id: string, request: Request): Promise<EventTimeline> {
+    const bytes = await events.bodyBytes(ctx, id);
+    if (bytes <= smallBytes) return events.read(ctx, id);
+    const overdue = new AbortController();
+    const free = await budget.reserve(bytes, request.signal, () => overdue.abort());
+    try {
+      // The client has gone and reads no response.
+      if (request.signal.aborted) throw new AppError("bad-request", "The client disconnected");
+      // To read a large body and to make a response of it each block the event loop for a while.
+      await ownTurn();
+      const event = await events.read(ctx, id);
+      await ownTurn();
+      const response = streamedJson(event, free, overdue.signal);
+      // Guarantee: Elysia sends a Response as it is. Its types allow one only where no handler returns anything else.
+      return response as unknown as EventTimeline;
+    } catch (error) {
+      free();
+      throw error;
+    }
+  }
+
+  return new Elysia({ name: "events", prefix: "/v1/events" })
     .get(
       "",
       async (exchange) => {
@@ -69,7 +103,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
     )
     .get(
       "/:id",
-      async (exchange) => events.read(await authenticated(exchange), exchange.params.id),
+      async (exchange) => read(await authenticated(exchange), exchange.params.id, exchange.request),
       {
         params: eventParams,
         response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
@@ -87,13 +121,13 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         const { id } = exchange.params;
         await events.replay(ctx, id, { onlyUndelivered: onlyUndelivered === "true" });
         // The response has the body, so it is recorded as a read of it.
-        return events.read(ctx, id);
+        return read(ctx, id, exchange.request);
       },
       {
         parse: "none",
         params: eventParams,
         query: replayQuery,
-        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404) },
+        response: { 200: eventTimelineSchema, ...problemResponses(401, 403, 404, 429) },
         detail: operation(
           "replayEvent",
           "Replay an event",
@@ -101,3 +135,4 @@ export const eventsRest = (events: Events, authenticated: Authenticated) =>
         ),
       },
     );
+};

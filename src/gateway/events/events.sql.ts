@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
 
 import { type Event, type StoredEvent, eventsTable } from "../event.ts";
 import { eventColumns } from "../event.sql.ts";
@@ -19,33 +19,34 @@ export const insertEvent = statement<StoredEvent>()((db, { events }, p, dialect)
     .onConflictDoNothing();
 });
 
-/**
- * The event that a delivery duplicates: with the same body hash if the event has one, otherwise with the
- * same idempotency key. An equal unsigned id with another body is not a duplicate.
- */
-export const firstOfDelivery = statement<
-  Pick<StoredEvent, "provider" | "idempotencyKey" | "bodyHash">
->()((db, { events }, p) =>
+/** The event that a delivery without a body hash duplicates. */
+export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db, t, p) =>
   db
-    .select({
-      id: events.id,
-      type: events.type,
-      status: events.status,
-      idempotencyKey: events.idempotencyKey,
-    })
-    .from(events)
+    .select(firstColumns(t))
+    .from(t.events)
+    .where(and(isNull(t.events.bodyHash), eq(t.events.idempotencyKey, p.idempotencyKey)))
+    .limit(1),
+);
+
+/** The event that a delivery with a body hash duplicates. An equal key is not enough: unsigned ids can be forged. */
+export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash">>()((db, t, p) =>
+  db
+    .select(firstColumns(t))
+    .from(t.events)
+    // As in the partial index.
     .where(
-      or(
-        and(isNull(events.bodyHash), eq(events.idempotencyKey, p.idempotencyKey)),
-        and(
-          isNotNull(events.bodyHash),
-          eq(events.provider, p.provider),
-          eq(events.bodyHash, p.bodyHash),
-        ),
+      and(
+        isNotNull(t.events.bodyHash),
+        eq(t.events.provider, p.provider),
+        eq(t.events.bodyHash, p.bodyHash),
       ),
     )
     .limit(1),
 );
+
+function firstColumns({ events: { id, type, status, idempotencyKey } }: TablesOf<typeof tables>) {
+  return { id, type, status, idempotencyKey };
+}
 
 /** Events of one type about one thing, newest first. */
 interface Like extends Pick<Event, "provider" | "type" | "subject"> {
@@ -120,6 +121,11 @@ export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
     .from(events)
     .where(eq(events.id, p.id))
     .limit(1),
+);
+
+/** The size of the body when it was received. Does not read the body. */
+export const bodySizeById = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db.select({ bodyBytes: events.bodyBytes }).from(events).where(eq(events.id, p.id)).limit(1),
 );
 
 /** Replaces the normalised fields of an event. Identity and receipt stay. */

@@ -16,13 +16,20 @@ import { eventById } from "../event.sql.ts";
 import { type DeliveryState, deliveryStateOf } from "../event-index.ts";
 import type { EventReplay } from "./event-replay.ts";
 import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
-import { effectsOf, eventsByIds, receiptById, renormaliseEvent } from "./events.sql.ts";
+import {
+  effectsOf,
+  eventsByIds,
+  bodySizeById,
+  receiptById,
+  renormaliseEvent,
+} from "./events.sql.ts";
 import type { SearchIndex } from "./search-index.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,
   notificationsOfEvents,
 } from "../notifications/notifications.sql.ts";
+import type { CheckProvider } from "../providers/provider-filter.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import { type BodyText, bodyText } from "../body-text.ts";
@@ -84,13 +91,15 @@ export interface ReplayOptions {
 
 /** For operators only. */
 export interface Events {
-  /** Newest first. */
+  /** Newest first. Throws `invalid-parameter` for an unknown provider. */
   list(
     ctx: Context,
     request: PageRequest,
     filters: EventFilters,
     extras?: ListExtras,
   ): Promise<Page<ListedEvent>>;
+  /** The size of its body when it was received; 0 if there is no such event. */
+  bodyBytes(ctx: Context, id: string): Promise<number>;
   /** Records who read the body. Throws `not-found`. */
   read(ctx: Context, id: string): Promise<EventTimeline>;
   /** The existing events of `ids`, in any order. */
@@ -116,6 +125,7 @@ export function events(
   targets: Pick<Targets, "list">,
   audit: Audit,
   reveals: Reveals,
+  checkProvider: CheckProvider,
 ): Events {
   async function find(id: string): Promise<Event> {
     const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
@@ -178,6 +188,7 @@ export function events(
   return {
     async list(ctx, request, filters, extras = {}) {
       requireOperator(ctx);
+      await checkProvider(filters.provider);
       if (needsIndex(filters)) await index.caughtUp();
       const page = await paginate(await eventsMatching(storage, filters), request);
       const isPlain = extras.severity !== true && extras.delivery !== true;
@@ -188,6 +199,12 @@ export function events(
       const event = await timeline(id);
       if (event.body !== null) await reveals.record(ctx, "event.revealed", event.id);
       return event;
+    },
+    async bodyBytes(ctx, id) {
+      requireOperator(ctx);
+      if (!isEventId(id)) return 0;
+      const [stored] = await storage.all(bodySizeById, { id });
+      return stored?.bodyBytes ?? 0;
     },
     async find(ctx, ids) {
       requireOperator(ctx);
@@ -206,7 +223,7 @@ export function events(
         ...notifying,
         audit.entry(ctx, "event.replayed", event.id),
       );
-      outbox.committed();
+      outbox.committed(event);
       return find(id);
     },
   };
@@ -231,7 +248,7 @@ function deliveryTo(
     const { status, attemptCount, dueAt, deliveredAt, lastError } = delivery;
     return [{ ...name, status, attemptCount, dueAt, deliveredAt, lastError, filtered: null }];
   }
-  const filtered = filter?.explain({ ...event, severity }) ?? null;
+  const filtered = filter()?.explain({ ...event, severity }) ?? null;
   if (filtered === null) return [];
   const never = { attemptCount: 0, dueAt: null, deliveredAt: null, lastError: null };
   return [{ ...name, ...never, status: "filtered", filtered }];

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 
 import { type BodyError, bodyReader } from "../../base/validation.ts";
 import { instantIn } from "../../web/rest/query.ts";
@@ -6,24 +6,26 @@ import { eventStatuses } from "../event.ts";
 import { deliveryStates } from "../event-index.ts";
 import type { ReplayFilters } from "../replay.ts";
 
-const oneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
-  Type.Optional(
-    Type.Unsafe<Words[number]>(
-      Type.Union(
-        words.map((word) => Type.Literal(word)),
-        { errorMessage: `One of: ${words.join(", ")}`, description },
-      ),
-    ),
+/** Null is not a filter, as in the filters that a preview and a replay return. */
+const orNull = <Schema extends TSchema>(schema: Schema, errorMessage: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { errorMessage }));
+
+const oneOf = <const Words extends readonly string[]>(words: Words, description: string) => {
+  const choice = Type.Union(
+    words.map((word) => Type.Literal(word)),
+    { description },
   );
+  return orNull(Type.Unsafe<Words[number]>(choice), `One of: ${words.join(", ")}`);
+};
+const instantDetail = "Write an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
 const time = (description: string) =>
-  Type.Optional(
-    Type.String({
-      description,
-      examples: ["2026-11-21T09:00:00Z"],
-    }),
-  );
+  orNull(Type.String({ description, examples: ["2026-11-21T09:00:00Z"] }), instantDetail);
+const maxLength = 200;
 const filter = (description: string, example: string) =>
-  Type.Optional(Type.String({ minLength: 1, maxLength: 200, description, examples: [example] }));
+  orNull(
+    Type.String({ minLength: 1, maxLength, description, examples: [example] }),
+    `Write 1 to ${maxLength} characters`,
+  );
 
 export const maxRatePerSecond = 1_000;
 /** Without one of these, all events of a provider or type, or all there are, would be replayed. */
@@ -72,8 +74,7 @@ function rules(body: unknown): readonly BodyError[] {
   for (const name of ["from", "to"]) {
     const value = fields[name];
     if (typeof value !== "string" || instantIn(value) !== null) continue;
-    const detail = "Write an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
-    errors.push({ pointer: `/${name}`, kind: "rule", detail });
+    errors.push({ pointer: `/${name}`, kind: "rule", detail: instantDetail });
   }
   const [start, end] = [fields["from"], fields["to"]].map((value) =>
     typeof value === "string" ? instantIn(value) : null,
@@ -81,7 +82,7 @@ function rules(body: unknown): readonly BodyError[] {
   if (start && end && start > end) {
     errors.push({ pointer: "/to", kind: "rule", detail: "Must not be before from" });
   }
-  if (limiting.every((name) => fields[name] === undefined)) {
+  if (limiting.every((name) => (fields[name] ?? null) === null)) {
     errors.push({
       pointer: "/from",
       kind: "rule",
@@ -98,7 +99,7 @@ export function readReplayInput(
 ): { readonly filters: ReplayFilters; readonly ratePerSecond: number | undefined } {
   const { from, to, ratePerSecond, ...others } = read(body);
   const { provider, type, status, delivery, subject, idempotencyKey, q } = others;
-  const [start, end] = [from, to].map((text) => (text === undefined ? null : instantIn(text)));
+  const [start, end] = [from, to].map((text) => (text ? instantIn(text) : null));
   return {
     filters: {
       from: start?.toISOString() ?? null,

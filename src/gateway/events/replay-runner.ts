@@ -100,7 +100,7 @@ export function replayRunner(parts: Parts): ReplayRunner {
         write(renormaliseEvent, prepared.event, gone),
         ...prepared.notifying,
       );
-      outbox.committed();
+      outbox.committed(prepared.event);
     } catch (error) {
       // The database, or the end of this run: the event stays the next one.
       if (error === lost || (error instanceof AppError && error.code === "unavailable"))

@@ -29,7 +29,7 @@ export const replaysRest = (
 ) => {
   const one = {
     params: replayParams,
-    response: { 200: replaySchema, ...problemResponses(401, 403, 404) },
+    response: { 200: replaySchema, ...problemResponses(401, 403, 404, 429) },
   };
   return new Elysia({ name: "replays", prefix: "/v1/replays" })
     .post(
@@ -47,7 +47,7 @@ export const replaysRest = (
         body: documented(replayInputSchema),
         response: {
           201: replaySchema,
-          ...problemResponses(401, 403, 409, 413, 415, 422, 503),
+          ...problemResponses(401, 403, 409, 413, 415, 422, 429, 503),
         },
         detail: operation(
           "startReplay",
@@ -129,7 +129,7 @@ export const replaysRest = (
       {
         ...one,
         parse: "none",
-        response: { 200: replaySchema, ...problemResponses(401, 403, 404, 409) },
+        response: { 200: replaySchema, ...problemResponses(401, 403, 404, 409, 429) },
         detail: operation(
           "resumeReplay",
           "Resume a stopped replay",

@@ -9,6 +9,7 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { Event } from "../event.ts";
+import type { CheckProvider } from "../providers/provider-filter.ts";
 import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "../replay.ts";
 
 import { changesBetween, type EventReplay, type FieldChange } from "./event-replay.ts";
@@ -47,7 +48,7 @@ export interface ReplayDifference extends Pick<Event, "id" | "provider" | "type"
 export interface Replays {
   /**
    * Counts the events, and compares some with what this version makes of them. Changes nothing. Throws
-   * `validation-failed`, `invalid-body`, and `unavailable` while events are missing in the search index.
+   * `validation-failed`, `invalid-body`, `invalid-parameter`, and `unavailable` while events are missing in the search index.
    */
   preview(ctx: Context, body: unknown): Promise<ReplayPreview>;
   /** Throws as `preview`, and `replay-running`. */
@@ -68,6 +69,7 @@ interface Parts {
   readonly storage: Storage;
   readonly index: Pick<SearchIndex, "caughtUp">;
   readonly replaying: EventReplay;
+  readonly checkProvider: CheckProvider;
   readonly audit: Audit;
   readonly clock: Clock;
   readonly makeId: MakeId;
@@ -85,11 +87,12 @@ const patienceMs = 5_000;
 const retryAfterSeconds = 10;
 
 export function replays(parts: Parts): Replays {
-  const { storage, index, replaying, audit, clock, makeId, wake } = parts;
+  const { storage, index, replaying, checkProvider, audit, clock, makeId, wake } = parts;
   const ownTurn = ownTurns();
 
   async function sourceOf(filters: ReplayFilters) {
     const wanted = filtersOf(filters);
+    await checkProvider(wanted.provider);
     // Unlike a list, a replay must not skip the events that are not indexed yet.
     if (needsIndex(wanted) && !(await index.caughtUp(patienceMs))) throw notIndexed();
     return eventsMatching(storage, wanted);
@@ -144,7 +147,12 @@ export function replays(parts: Parts): Replays {
       const fresh = { positionAt: null, positionId: null, leasedBy: null, leasedUntil: null };
       await storage.atomically(
         write(insertReplay, { ...replay, ...fresh }, alreadyRunning()),
-        audit.entry(ctx, "replay.started", replay.id, `${total} events: ${shown(filters)}`),
+        audit.entry(
+          ctx,
+          "replay.started",
+          replay.id,
+          `${total} ${total === 1 ? "event" : "events"}: ${shown(filters)}`,
+        ),
       );
       wake();
       return replay;

@@ -13,7 +13,7 @@ import {
   rejectionAdvice,
   silenceAdvice,
 } from "./issue-advice.ts";
-import { deadGroups, rejectionGroups, retryingGroups } from "./issues.sql.ts";
+import { deadGroups, rejectionGroups, retryingGroups, waitingGroups } from "./issues.sql.ts";
 
 /** An issue, without what operators decided about it. */
 export type FoundIssue = Omit<Issue, "mutedUntil">;
@@ -91,16 +91,16 @@ async function failuresOf(
   destination: Destination,
 ): Promise<readonly FoundIssue[]> {
   const place = { destinationId: destination.id, limit: sampleSize };
-  const [retrying, dead] = await Promise.all([
-    storage.all(retryingGroups, place),
+  const isOpen = destination.openUntil !== null;
+  const [waiting, dead] = await Promise.all([
+    storage.all(isOpen ? waitingGroups : retryingGroups, place),
     storage.all(deadGroups, place),
   ]);
-  const isOpen = destination.openUntil !== null;
   return [
     ...byCause(destination, "dead-letters", dead),
     ...(isOpen
-      ? [circuitIssue(destination, retrying, clock.now())]
-      : byCause(destination, "retrying", retrying)),
+      ? [circuitIssue(destination, waiting, clock.now())]
+      : byCause(destination, "retrying", waiting)),
   ];
 }
 

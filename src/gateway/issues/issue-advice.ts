@@ -1,4 +1,3 @@
-import { notSent } from "../notifications/attempt.ts";
 import type { RejectionReason } from "../rejection.ts";
 
 /** What a failed delivery is grouped by: the answer without the text that differs from one to the next. */
@@ -12,8 +11,6 @@ const maxCauseLength = 120;
 
 /** What to do about a destination that answers so. */
 export function deliveryAdvice(cause: string): string {
-  if (cause === notSent)
-    return "Repair the destination, then retry: sending to it was suspended when these were due.";
   const status = Number(/^HTTP (\d{3})$/.exec(cause)?.[1] ?? Number.NaN);
   if (status === 401 || status === 403)
     return "The destination rejects the request: check its secret or token.";
@@ -27,7 +24,7 @@ export function deliveryAdvice(cause: string): string {
   return "The destination cannot be reached: check that it runs and that this server may connect to it.";
 }
 
-const rejectionAdvices: Readonly<Record<RejectionReason, string>> = {
+const rejectionAdvices = {
   "missing-signature": "Set a secret for the webhook at the provider: its deliveries are unsigned.",
   "several-signatures": "Check that no proxy repeats the signature header.",
   "malformed-signature": "Check that no proxy changes the signature header.",
@@ -42,10 +39,12 @@ const rejectionAdvices: Readonly<Record<RejectionReason, string>> = {
   "unsupported-scheme": "Set up the kind of webhook that the latest delivery names.",
   "body-too-large": "Have the provider send less data: the bodies are larger than the limit.",
   "unsupported-encoding": "Check that no proxy compresses requests.",
-};
+} satisfies Readonly<Record<RejectionReason, string>>;
+const adviceByReason: ReadonlyMap<string, string> = new Map(Object.entries(rejectionAdvices));
 
-export function rejectionAdvice(reason: RejectionReason): string {
-  return rejectionAdvices[reason];
+/** `reason`: also one that a newer version stored. */
+export function rejectionAdvice(reason: string): string {
+  return adviceByReason.get(reason) ?? "Open the latest delivery to see what was received.";
 }
 
 export const circuitAdvice =

@@ -38,7 +38,7 @@ export const issuesRest = (
       {
         parse: "none",
         params: issueParams,
-        response: { 200: retriedSchema, ...problemResponses(401, 403, 404) },
+        response: { 200: retriedSchema, ...problemResponses(401, 403, 404, 429) },
         detail: operation("retryIssue", "Send the deliveries of an issue again, now"),
       },
     )
@@ -53,7 +53,7 @@ export const issuesRest = (
         parse: "none",
         params: issueParams,
         body: documented(muteSchema),
-        response: { 200: issueSchema, ...problemResponses(401, 403, 404, 413, 415, 422) },
+        response: { 200: issueSchema, ...problemResponses(401, 403, 404, 413, 415, 422, 429) },
         detail: operation("muteIssue", "Hide an issue in the console until a time"),
       },
     )
@@ -63,7 +63,7 @@ export const issuesRest = (
       {
         parse: "none",
         params: issueParams,
-        response: { 200: issueSchema, ...problemResponses(401, 403, 404) },
+        response: { 200: issueSchema, ...problemResponses(401, 403, 404, 429) },
         detail: operation("unmuteIssue", "Show a muted issue again"),
       },
     );

@@ -41,21 +41,29 @@ interface Sample {
 }
 
 /** The newest dead deliveries of a destination by provider and error. Reads the index of dead deliveries. */
-export const deadGroups = failedGroups(
+export const deadGroups = groups(
   ({ deliveries }, p) =>
-    sql`${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.createdAt} desc, ${deliveries.id} desc`,
+    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.createdAt} desc, ${deliveries.id} desc limit ${p.limit}`,
 );
 
-/** The same for deliveries that failed and are tried again. Reads the index of unsettled deliveries. */
-export const retryingGroups = failedGroups(
+/** The same for waiting deliveries. Of each order key, counts the first. Reads the index of due deliveries. */
+export const waitingGroups = groups(
   ({ deliveries }, p) =>
-    sql`${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and ${deliveries.status} = 'retrying' order by ${deliveries.dueAt}`,
+    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} limit ${p.limit}`,
 );
 
-function failedGroups(which: (t: Tables, p: Parameters<Sample>) => SQL) {
+/** Of so many waiting deliveries, those due last, the failed ones are looked for. */
+const maxWaitingRead = sql.raw("5000");
+
+/** The same for deliveries that failed and are tried again. They are due after those that were not tried yet. */
+export const retryingGroups = groups(
+  ({ deliveries }, p) =>
+    sql`select waiting.seq from (select ${deliveries.seq}, ${deliveries.status} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} desc limit ${maxWaitingRead}) as waiting where waiting.status = 'retrying' limit ${p.limit}`,
+);
+
+function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
   return statement<Sample>()((db, t, p) => {
     const { seq, lastError, createdAt, eventId } = t.deliveries;
-    const sample = sql`select ${seq} from ${t.deliveries} where ${which(t, p)} limit ${p.limit}`;
     return db
       .select({
         provider: t.events.provider,
@@ -67,7 +75,7 @@ function failedGroups(which: (t: Tables, p: Parameters<Sample>) => SQL) {
       })
       .from(t.deliveries)
       .innerJoin(t.events, eq(t.events.id, eventId))
-      .where(sql`${seq} in (${sample})`)
+      .where(sql`${seq} in (${sample(t, p)})`)
       .groupBy(t.events.provider, lastError);
   });
 }

@@ -4,6 +4,7 @@ import { AppError } from "../../base/errors.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
+import type { Destination } from "../destination.ts";
 import type { Outbox } from "../notifications/outbox.ts";
 import { type Failed, retryDeadOf, retryWaitingOf } from "../notifications/retries.ts";
 
@@ -27,6 +28,7 @@ interface Parts extends IssueParts {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly audit: Audit;
+  readonly closeCircuit: (id: Destination["id"]) => Promise<void>;
 }
 
 /** The most issues in a list. */
@@ -81,7 +83,10 @@ export function issues(parts: Parts): IssueService {
       }
       await storage.atomically(audit.entry(ctx, "issue.retried", subjectOf(issue), issue.cause));
       const retried = await retryOf(issue);
-      outbox.committed();
+      if (issue.destinationId !== null) {
+        await parts.closeCircuit(issue.destinationId);
+        outbox.rescheduled(issue.destinationId);
+      }
       return { retried };
     },
     async mute(ctx, id, until) {

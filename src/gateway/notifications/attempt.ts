@@ -4,8 +4,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
-import type { Destination } from "../destination.ts";
-import { recordFailure, recordRecovery, recordSuccess } from "../destinations/destinations.sql.ts";
+import { type Destination, goneReason, nameInLogs } from "../destination.ts";
 import type { Sendable } from "../destinations/formats/format.ts";
 import type { SendResult } from "../destinations/send.ts";
 import type { Target } from "../destinations/targets.ts";
@@ -14,7 +13,9 @@ import type { Event } from "../event.ts";
 import { type Attempt, nextRetryMs } from "../notification.ts";
 import type { OutgoingDelivery } from "../outgoing-delivery.ts";
 
-import { retryNow } from "./deliveries.sql.ts";
+import { disableDestination } from "../destinations/destinations.sql.ts";
+import { type Health, healthWrite } from "./circuit.ts";
+import { nextInLine } from "./delivery-order.sql.ts";
 import {
   type ClaimedDelivery,
   notificationById,
@@ -35,46 +36,37 @@ export interface AttemptParts {
   readonly random: () => number;
   /** Called when the health of a destination has changed. */
   readonly onHealth: (id: Destination["id"], health: Health) => void;
+  /** Called when a destination was disabled, by this attempt or another one. */
+  readonly onDisabled: (id: Destination["id"]) => Promise<void>;
 }
+
+/** Statuses after which no retry can succeed (RFC 9110, 15.5.11 and 15.5.14). */
+const gone = 410;
+const tooLarge = 413;
+const isFinal = (status: number | null) => status === gone || status === tooLarge;
 
 /** A larger difference between the clock and the time that passed is a jump of the clock. */
 const leastJumpMs = 1_000;
 
-/** This many failures in a row open the circuit: deliveries then fail without a request, but for probes. */
-const circuitThreshold = 10;
-/** The time between two probes. */
-const probeMs = 30_000;
-
-type Health = Pick<Destination, "failures" | "openUntil">;
-
-/** The error of an attempt that was not made. */
-export const notSent = "not sent: the circuit is open after many failures";
-const circuitIsOpen: SendResult = {
-  delivered: false,
-  responseStatus: null,
-  error: notSent,
-  retryAfterMs: null,
-};
-
-export function isCircuitOpen({ openUntil }: Health, nowMs: number): boolean {
-  return openUntil !== null && openUntil.getTime() > nowMs;
+/** A delivery that was claimed, to be attempted once. */
+interface Claim {
+  readonly delivery: ClaimedDelivery;
+  readonly claimedMs: number;
+  /** It was claimed to find out whether the destination answers again. */
+  readonly isProbe: boolean;
+  /** Called when it is sent. */
+  readonly onSend: () => void;
 }
 
-/** Whether the next attempt decides if the circuit closes. */
-export function isHalfOpen({ openUntil }: Health, nowMs: number): boolean {
-  return openUntil !== null && openUntil.getTime() <= nowMs;
-}
-
-/** Sends a delivery that was claimed at `claimedMs`, and records the outcome. Never throws. */
+/** Sends a delivery and records the outcome. Never throws. */
 export async function attempt(
   parts: AttemptParts,
   target: Target,
-  delivery: ClaimedDelivery,
-  claimedMs: number,
+  claim: Claim,
   signal: AbortSignal,
 ): Promise<void> {
   const { storage, clock, log } = parts;
-  const { notificationId, eventId, attemptCount } = delivery;
+  const { notificationId, eventId, attemptCount } = claim.delivery;
   try {
     const [[event], [notification]] = await Promise.all([
       storage.all(eventById, { id: eventId }),
@@ -85,17 +77,15 @@ export async function attempt(
     }
     const startedAt = new Date(clock.now());
     const startedMs = performance.now();
-    // As when it was claimed: of many claimed while the circuit was open, none is a probe.
-    const result = isCircuitOpen(target.destination, claimedMs)
-      ? circuitIsOpen
-      : await sendTraced(parts, target, notification, event, attemptCount, signal);
+    claim.onSend();
+    const result = await sendTraced(parts, target, notification, event, attemptCount, signal);
     // Interrupted by the stop, which is not an error of the destination. The next start sends it again.
     if (signal.aborted && !result.delivered) return;
     // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
     const tookMs = Math.ceil(performance.now() - startedMs);
     const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
     const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
-    await record(parts, target, delivery, { startedAt, durationMs, result });
+    await record(parts, target, claim, { startedAt, durationMs, result });
   } catch (error) {
     // It is sent again when the lease ends.
     log.error({ id: notificationId, err: error }, "failed to record delivery; retrying");
@@ -108,63 +98,50 @@ interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
 
 /** Stores an attempt and what became of its delivery and its destination, in one transaction. */
 async function record(
-  parts: AttemptParts,
-  target: Target,
-  { notificationId, destinationId, eventId, seq, leasedUntil, attemptCount }: ClaimedDelivery,
+  { storage, clock, log, metrics, random, onHealth, onDisabled }: AttemptParts,
+  { destination }: Target,
+  claim: Claim,
   { startedAt, durationMs, result }: Made,
 ): Promise<void> {
-  const { storage, clock, log, metrics, random } = parts;
+  const { delivery, claimedMs, isProbe } = claim;
+  const { notificationId, destinationId, eventId, seq, leasedUntil, attemptCount } = delivery;
   const { delivered, responseStatus, error } = result;
-  const outcome = outcomeOf(attemptCount, result, clock.now(), random());
+  const now = clock.now();
+  const outcome = outcomeOf(claim, result, now, random());
   const attempted = { notificationId, destinationId, startedAt, durationMs };
   const lease = { seq, leasedUntil };
-  const [health] = await storage.atomically(
-    ...healthWrites(target, result, clock.now()),
+  const isGone = responseStatus === gone;
+  // The next delivery with the order key keeps its attempts if this one died without using up its own.
+  const afterDead = !delivered && (delivery.afterDead || !isFinal(responseStatus));
+  const results = await storage.atomically(
+    healthWrite(destination, result, now, isProbe ? claimedMs : null),
     write(insertAttempt, { ...attempted, delivered, responseStatus, error }),
     write(settleDelivery, { ...lease, ...outcome, earlierAttempts: attemptCount }),
     // If it was rescheduled during the failed attempt, it is due at once.
     ...(delivered ? [] : [write(releaseDelivery, lease)]),
+    ...(outcome.dueAt === null ? nextInLine(delivery, new Date(now), { afterDead }) : []),
     ...summaryWrites(eventId),
+    ...(isGone ? [disabling(destination, now)] : []),
   );
-  metrics.attempted(
-    target.destination,
-    delivered ? "delivered" : "failed",
-    result === circuitIsOpen ? null : durationMs / 1_000,
-  );
-  const { name: destination } = target.destination;
-  const fields = { id: notificationId, destination, attempt: outcome.attemptCount, error };
+  const [health] = results;
+  metrics.attempted(destination, delivered ? "delivered" : "failed", durationMs / 1_000);
+  const name = nameInLogs(destination);
+  const fields = { id: notificationId, destination: name, attempt: outcome.attemptCount, error };
   if (!delivered) log.warn(fields, `notification ${outcome.status}`);
-  if (result !== circuitIsOpen) await followHealth(parts, target, health?.rows[0]);
-}
-
-function healthWrites(
-  { destination: { id, failures } }: Target,
-  result: SendResult,
-  nowMs: number,
-): readonly Write<Health>[] {
-  if (result === circuitIsOpen) return [];
-  if (result.delivered) return [write(failures > 0 ? recordRecovery : recordSuccess, { id })];
-  const openUntil = new Date(nowMs + probeMs);
-  return [write(recordFailure, { id, openUntil, threshold: circuitThreshold })];
-}
-
-/** Logs when the circuit opens or closes. A destination that has recovered gets its retries at once. */
-async function followHealth(
-  { storage, clock, log, onHealth }: AttemptParts,
-  { destination }: Target,
-  health: Health | undefined,
-): Promise<void> {
-  if (health === undefined) return;
-  const wasOpen = destination.openUntil !== null;
-  const isOpen = health.openUntil !== null;
-  const fields = { destination: destination.name };
-  if (isOpen && !wasOpen) log.warn(fields, "circuit opened: too many failures in a row");
-  if (wasOpen && !isOpen) {
-    log.info(fields, "circuit closed");
-    const now = new Date(clock.now());
-    await storage.atomically(write(retryNow, { destinationId: destination.id, now }));
+  const [changed] = health.rows;
+  if (changed !== undefined) onHealth(destination.id, changed);
+  if (!isGone) return;
+  if (results.at(-1)?.changes === 1) {
+    log.warn({ destination: name, reason: goneReason }, "destination disabled");
   }
-  onHealth(destination.id, health);
+  // Before the queue looks for more.
+  await onDisabled(destination.id);
+}
+
+/** Changes nothing if the destination was changed since this attempt began: its address may be another one. */
+function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write<never> {
+  const updatedAt = new Date(Math.max(nowMs, before.getTime() + 1));
+  return write(disableDestination, { id, before, updatedAt });
 }
 
 /** Sends in a separate span, in the trace of the request that created the event. */
@@ -199,18 +176,26 @@ async function sendTraced(
 
 /** The state of a delivery after an attempt. */
 function outcomeOf(
-  earlierAttempts: number,
-  { delivered, error, retryAfterMs }: SendResult,
+  { delivery, claimedMs, isProbe }: Claim,
+  { delivered, error, retryAfterMs, responseStatus }: SendResult,
   nowMs: number,
   random: number,
 ): Pick<OutgoingDelivery, "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"> {
-  const attemptCount = earlierAttempts + 1;
+  const attemptCount = delivery.attemptCount + 1;
   if (delivered) {
     const deliveredAt = new Date(nowMs);
     return { status: "delivered", attemptCount, dueAt: null, deliveredAt, lastError: null };
   }
-  const delayMs = nextRetryMs(attemptCount, retryAfterMs, random);
   const failed = { attemptCount, deliveredAt: null, lastError: error };
+  if (isFinal(responseStatus)) return { ...failed, status: "dead", dueAt: null };
+  const { dueAt } = delivery;
+  // A failed probe before the time of the next attempt does not use up one.
+  if (isProbe && dueAt !== null && dueAt.getTime() > claimedMs) {
+    return { ...failed, attemptCount: delivery.attemptCount, status: "retrying", dueAt };
+  }
+  // A probe fails because the destination does, so the delivery keeps all its attempts.
+  const isOnly = delivery.afterDead && !isProbe;
+  const delayMs = isOnly ? null : nextRetryMs(attemptCount, retryAfterMs, random);
   if (delayMs === null) return { ...failed, status: "dead", dueAt: null };
   return { ...failed, status: "retrying", dueAt: new Date(nowMs + delayMs) };
 }

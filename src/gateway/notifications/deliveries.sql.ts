@@ -1,21 +1,24 @@
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
-import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
+import {
+  allColumns,
+  columnsExcept,
+  statementsOver,
+  type Write,
+  write,
+} from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { destinationsTable } from "../destination.ts";
-import {
-  attemptsTable,
-  type NotificationStatus,
-  notificationsTable,
-  undeliveredStatuses,
-} from "../notification.ts";
+import { attemptsTable, notificationsTable } from "../notification.ts";
 import {
   deliveriesTable,
   type DeliveryWithTitle,
   type OutgoingDelivery,
   type StoredDelivery,
 } from "../outgoing-delivery.ts";
+
+import { nextInLine } from "./delivery-order.sql.ts";
 
 const tables = {
   deliveries: deliveriesTable,
@@ -28,47 +31,40 @@ const statement = statementsOver(tables);
 
 /** The public columns of a delivery. */
 function deliveryColumns({ deliveries }: Tables) {
-  const hidden = { seq: true, ownerId: true, orderKey: true, leasedUntil: true };
+  const hidden = {
+    seq: true,
+    ownerId: true,
+    orderKey: true,
+    leasedUntil: true,
+    blocked: true,
+    afterDead: true,
+  };
   return columnsExcept(deliveries, hidden) satisfies Record<keyof OutgoingDelivery, unknown>;
 }
 
-/** The database assigns `seq`. */
+/** The database assigns `seq`. Use `storeDelivery` for one that may have an order key. */
 export const insertDelivery = statement<Omit<StoredDelivery, "seq">>()((db, { deliveries }) =>
   db.insert(deliveries).values(allColumns(deliveries, "seq")),
 );
 
-/**
- * Reschedules an event's deliveries with these statuses: they are due at once, with all attempts left. Does
- * not end leases: a leased delivery is being sent, and must not be sent twice at the same time.
- */
-const reschedule = (...statuses: readonly NotificationStatus[]) =>
-  statement<Pick<OutgoingDelivery, "eventId"> & { now: Date }>()((db, { deliveries }, p) =>
-    db
-      .update(deliveries)
-      .set({ status: "pending", attemptCount: 0, dueAt: encoded(p.now, deliveries.dueAt) })
-      .where(and(eq(deliveries.eventId, p.eventId), inArray(deliveries.status, [...statuses])))
-      .returning({ id: deliveries.id }),
-  );
+/** The writes that store a delivery. With an order key, store it blocked: it becomes due if it is the first. */
+export function storeDelivery(delivery: Omit<StoredDelivery, "seq">): readonly Write<never>[] {
+  return [write(insertDelivery, delivery), ...nextInLine(delivery, delivery.createdAt)];
+}
 
-/** Used for a duplicate of the event. */
-export const rescheduleDead = reschedule("dead");
-
-/** Used for an operator's replay. */
-export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
-
-/** Makes the retries of a destination due now, because it has recovered. */
-export const retryNow = statement<Pick<StoredDelivery, "destinationId"> & { now: Date }>()(
-  (db, { deliveries }, p) =>
-    db
-      .update(deliveries)
-      .set({ dueAt: encoded(p.now, deliveries.dueAt) })
-      .where(
-        and(
-          eq(deliveries.destinationId, p.destinationId),
-          sql`${deliveries.dueAt} > ${encoded(p.now, deliveries.dueAt)}`,
-        ),
-      ),
-);
+/** The deliveries of an event that are not delivered, with their statuses and order keys. */
+export const undeliveredOf = statement<Pick<OutgoingDelivery, "eventId">>()((
+  db,
+  { deliveries },
+  p,
+) => {
+  const { seq, destinationId, orderKey, status, eventId } = deliveries;
+  return db
+    .select({ seq, destinationId, orderKey, status })
+    .from(deliveries)
+    .where(and(eq(eventId, p.eventId), sql`${status} <> 'delivered'`))
+    .orderBy(asc(seq));
+});
 
 export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()((db, t, p) =>
   db
@@ -122,16 +118,53 @@ export const deadCounts = statement()((db, { deliveries }) => {
     .groupBy(destinationId);
 });
 
-/** Unsettled deliveries whose destination was removed while they were stored. */
-export const orphanedDeliveries = statement<{ limit: number }>()(
-  (db, { deliveries, destinations }, p) =>
-    db
-      .select({ destinationId: deliveries.destinationId, eventId: deliveries.eventId })
+/** The disabled destinations that answered 410 then, to an attempt of at most 15 s. Reads the 64 attempts that can run at once. */
+export const goneDestinations = statement()((db, { destinations }) => {
+  const last = sql`select attempts.started_at, attempts.response_status from attempts
+      where attempts.destination_id = destinations.id order by attempts.started_at desc limit 64`;
+  return db
+    .select({ id: destinations.id })
+    .from(destinations)
+    .where(
+      sql`${destinations.state} = 'disabled' and exists (select 1 from (${last}) as recent
+      where recent.response_status = 410 and recent.started_at > destinations.updated_at - 15000)`,
+    );
+});
+
+/**
+ * Destinations that were removed while a delivery to them was stored. Reads one index entry per destination, however
+ * many deliveries wait (sqlite.org/lang_with.html: a recursive query that skips to the next value).
+ */
+const orphaned = (which: string) =>
+  statement()((db, { deliveries, destinations }) => {
+    const first = sql`select min(destination_id) from ${deliveries} where ${sql.raw(which)}`;
+    const orphans = sql`with recursive waiting(id) as (
+        select (${first}) union all
+        select (${first} and destination_id > waiting.id) from waiting where waiting.id is not null)
+      select (select seq from ${deliveries} where destination_id = waiting.id and ${sql.raw(which)} limit 1)
+      from waiting where waiting.id is not null
+      and not exists (select 1 from ${destinations} where ${destinations.id} = waiting.id)`;
+    return db
+      .select({ destinationId: deliveries.destinationId })
       .from(deliveries)
-      .where(
-        sql`${deliveries.dueAt} is not null and not exists (select 1 from ${destinations} where ${destinations.id} = ${deliveries.destinationId})`,
-      )
-      .limit(p.limit),
+      .where(sql`${deliveries.seq} in (${orphans})`);
+  });
+
+/** By what is due, and by what waits for earlier deliveries with its order key. */
+export const orphanedDestinations = [
+  orphaned("due_at is not null and not blocked"),
+  orphaned("blocked"),
+];
+
+/** Some deliveries to a destination. */
+export const deliveriesTo = statement<
+  Pick<OutgoingDelivery, "destinationId"> & { limit: number }
+>()((db, { deliveries: { destinationId, eventId }, deliveries }, p) =>
+  db
+    .select({ destinationId, eventId })
+    .from(deliveries)
+    .where(eq(destinationId, p.destinationId))
+    .limit(p.limit),
 );
 
 export const deleteOrphan = statement<Pick<OutgoingDelivery, "destinationId" | "eventId">>()(

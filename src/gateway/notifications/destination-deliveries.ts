@@ -11,7 +11,7 @@ import type { Destinations } from "../destinations/destinations.ts";
 import type { SendResult } from "../destinations/send.ts";
 import type { Targets } from "../destinations/targets.ts";
 import { emptyEvent, type Event } from "../event.ts";
-import type { Destination } from "../destination.ts";
+import { type Destination, nameInLogs } from "../destination.ts";
 import type { Attempt, NotificationStatus } from "../notification.ts";
 import type { DeliveryWithTitle } from "../outgoing-delivery.ts";
 
@@ -35,9 +35,9 @@ export interface DestinationDeliveries {
     filters: { readonly status: NotificationStatus | undefined },
     extras?: { readonly attempts: boolean },
   ): Promise<Page<ListedDelivery>>;
-  /** Sends all dead deliveries again. Returns how many. */
+  /** Sends all dead deliveries again, also while the circuit is open, and closes it. Returns how many. */
   retryDead(ctx: Context, destinationId: string): Promise<{ readonly retried: number }>;
-  /** Sends a notification that is not stored, and returns the answer. Throws `too-many-tests`. */
+  /** Sends a notification that is not stored, and returns the answer. A success closes the circuit. Throws `too-many-tests`. */
   test(ctx: Context, destinationId: string): Promise<TestResult>;
 }
 
@@ -54,6 +54,7 @@ interface Parts {
   readonly outbox: Outbox;
   readonly audit: Audit;
   readonly tests: TestLimiter;
+  readonly closeCircuit: (id: Destination["id"]) => Promise<void>;
 }
 
 /** Attempts shown per delivery. */
@@ -84,10 +85,12 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       return extras?.attempts === true ? withAttempts(destinationId, page) : page;
     },
     async retryDead(ctx, id) {
-      const { id: destinationId, name } = await destinations.readToChange(ctx, id);
-      await storage.atomically(audit.entry(ctx, "destination.retried", name));
+      const destination = await destinations.readToChange(ctx, id);
+      const { id: destinationId } = destination;
+      await storage.atomically(audit.entry(ctx, "destination.retried", nameInLogs(destination)));
       const retried = await retryDeadOf(parts, { destinationId, which: () => true });
-      outbox.committed();
+      await parts.closeCircuit(destinationId);
+      outbox.rescheduled(destinationId);
       return { retried };
     },
     async test(ctx, id) {
@@ -109,6 +112,7 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       const { signal } = new AbortController();
       const result = await target.send(notification, event, null, signal);
       const { delivered, responseStatus, error } = result;
+      if (delivered) await parts.closeCircuit(destinationId);
       const durationMs = Math.round(performance.now() - started);
       return { delivered, responseStatus, error, durationMs };
     },

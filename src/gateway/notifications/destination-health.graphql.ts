@@ -30,6 +30,9 @@ export function healthType(builder: Builder) {
         nullable: true,
         description: "The error of the last attempt; null if it was delivered.",
       }),
+      outcomes: t.exposeBooleanList("outcomes", {
+        description: "The last attempts, newest first: whether each was delivered. At most 100.",
+      }),
       successRate: t.exposeFloat("successRate", {
         nullable: true,
         description: "The share of the last 100 attempts that was delivered, 0 to 1.",

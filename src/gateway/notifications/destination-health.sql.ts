@@ -5,8 +5,6 @@ import { destinationsTable } from "../destination.ts";
 import { attemptsTable } from "../notification.ts";
 import { deliveriesTable } from "../outgoing-delivery.ts";
 
-import { notSent } from "./attempt.ts";
-
 const statement = statementsOver({
   destinations: destinationsTable,
   deliveries: deliveriesTable,
@@ -25,18 +23,18 @@ const ofDestination = (table: string) => sql.raw(`${table}.destination_id = dest
 
 /** Counts deliveries of a destination that meet a condition, which has an index. */
 function counted(condition: string) {
-  return sql<number>`(select count(*) from (select 1 from deliveries where ${ofDestination("deliveries")} and ${sql.raw(condition)} limit ${sql.raw(String(maxCounted + 1))}) as counted)`.mapWith(
-    Number,
-  );
+  return sql`(select count(*) from (select 1 from deliveries where ${ofDestination("deliveries")} and ${sql.raw(condition)} limit ${sql.raw(String(maxCounted + 1))}) as counted)`;
 }
+
+const due = "deliveries.due_at is not null and not deliveries.blocked";
 
 /** The queue of a destination. Counts one more than `maxCounted` for a longer one. */
 const queueFields = {
-  waiting: counted("deliveries.due_at is not null"),
-  dead: counted("deliveries.status = 'dead'"),
+  waiting: sql<number>`${counted(due)} + ${counted("deliveries.blocked")}`.mapWith(Number),
+  dead: sql<number>`${counted("deliveries.status = 'dead'")}`.mapWith(Number),
   oldestWaitingMs: sql<
     number | null
-  >`(select min(aged.created_at) from (select deliveries.created_at from deliveries where ${ofDestination("deliveries")} and deliveries.due_at is not null order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
+  >`(select min(aged.created_at) from (select deliveries.created_at from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
     Number,
   ),
 };
@@ -69,10 +67,7 @@ export const healthOf = statement<{ ids: readonly string[] }>()((
       lastAttemptMs: sql<number | null>`(select attempts.started_at ${newest} limit 1)`.mapWith(
         Number,
       ),
-      /** Of the last attempt that was made, not skipped while the circuit was open. */
-      lastError: sql<
-        string | null
-      >`(select made.error from (select attempts.error, attempts.started_at ${newest} limit ${sql.raw(String(recentAttempts))}) as made where made.error is null or made.error <> ${sql.raw(`'${notSent}'`)} order by made.started_at desc limit 1)`,
+      lastError: sql<string | null>`(select attempts.error ${newest} limit 1)`,
       /** Newest first: the duration of a delivered attempt in milliseconds, `x` for a failed one. */
       outcomes: sql<
         string | null

@@ -3,7 +3,7 @@ import type { Page } from "../../base/page.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Destination } from "../destination.ts";
 
-import { isCircuitOpen } from "./attempt.ts";
+import { isCircuitOpen } from "./circuit.ts";
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
 
 export const circuitStates = ["closed", "open", "probing"] as const;

@@ -38,7 +38,11 @@ export function destinationsGraphql(
     description: "Where notifications are sent, which ones, and how fast.",
     fields: (t) => ({
       destinationId: t.exposeID("id", { description: "Id of the destination in REST." }),
-      name: t.exposeString("name", { description: "Unique." }),
+      name: t.exposeString("name", { description: "Unique among the destinations of its owner." }),
+      ownerId: t.exposeString("ownerId", {
+        nullable: true,
+        description: "The user whose booking events it receives; null for the operators'.",
+      }),
       format: t.expose("format", { type: Format, description: "Format of its messages." }),
       address: t.exposeString("address", { description: "Without its secret parts." }),
       filter: t.exposeString("filter", {
@@ -64,6 +68,12 @@ export function destinationsGraphql(
         description: "Whether deliveries are sent, kept, or not stored.",
       }),
       failures: t.exposeInt("failures", { description: "Failed attempts since the last success." }),
+      openUntil: t.expose("openUntil", {
+        type: "DateTime",
+        nullable: true,
+        description:
+          "Set after ten failures in a row: until then nothing is sent, then one probe at a time.",
+      }),
       health: t.field({
         type: HealthType,
         description: "Its health.",
@@ -83,7 +93,8 @@ export function destinationsGraphql(
       }),
       secret: t.exposeString("secret", {
         nullable: true,
-        description: "The signing secret; null if the format has none.",
+        description:
+          "The signing secret; null if the format has none, and for a retry with the same idempotency key.",
       }),
     }),
   });
@@ -130,7 +141,7 @@ export function destinationsGraphql(
   const CreateDestinationInput = builder.inputType("CreateDestinationInput", {
     description: "A new destination. The same as the body of POST /v1/destinations.",
     fields: (t) => ({
-      name: t.string({ required: true, description: "Unique." }),
+      name: t.string({ required: true, description: "Unique among your destinations." }),
       format: t.field({ type: Format, required: true, description: "Format of its messages." }),
       url: t.string({ required: true, description: "Address to send to." }),
       filter: t.string({ description: "An expression (CEL) that an event must match." }),

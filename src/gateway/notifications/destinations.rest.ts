@@ -58,7 +58,7 @@ export const destinationsRest = (
 ) => {
   const one = {
     params: destinationParams,
-    response: { 200: destinationSchema, ...problemResponses(401, 403, 404) },
+    response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422, 429) },
   };
   return new Elysia({ name: "destinations", prefix: path })
     .post(
@@ -78,7 +78,7 @@ export const destinationsRest = (
         headers: idempotencyHeaders,
         response: {
           201: documentedHeaders(destinationWithSecretSchema, madeHeaders),
-          ...problemResponses(401, 413, 415, 422),
+          ...problemResponses(401, 413, 415, 422, 429),
         },
         detail: operation(
           "createDestination",
@@ -160,8 +160,15 @@ export const destinationsRest = (
         ...one,
         parse: "none",
         body: documented(destinationChangesSchema),
-        response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 413, 415, 422) },
-        detail: operation("updateDestination", "Change a destination", "Changes the given fields."),
+        response: {
+          200: destinationSchema,
+          ...problemResponses(401, 403, 404, 413, 415, 422, 429),
+        },
+        detail: operation(
+          "updateDestination",
+          "Change a destination",
+          "Changes the given fields, `state` included. Without a difference, nothing is stored.",
+        ),
       },
     )
     .delete(
@@ -170,7 +177,7 @@ export const destinationsRest = (
       {
         parse: "none",
         params: destinationParams,
-        response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422) },
+        response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422, 429) },
         detail: operation(
           "removeDestination",
           "Remove a destination",
@@ -218,7 +225,10 @@ export const destinationsRest = (
       {
         parse: "none",
         params: destinationParams,
-        response: { 200: destinationWithSecretSchema, ...problemResponses(401, 403, 404, 422) },
+        response: {
+          200: destinationWithSecretSchema,
+          ...problemResponses(401, 403, 404, 422, 429),
+        },
         detail: operation(
           "rotateDestinationSecret",
           "Make a new secret",
@@ -275,7 +285,7 @@ export const destinationsRest = (
       {
         parse: "none",
         params: destinationParams,
-        response: { 200: retriedSchema, ...problemResponses(401, 403, 404) },
+        response: { 200: retriedSchema, ...problemResponses(401, 403, 404, 429) },
         detail: operation("retryDeliveries", "Send all dead deliveries again"),
       },
     );

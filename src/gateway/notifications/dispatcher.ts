@@ -1,5 +1,7 @@
 import type { MakeId } from "../../base/ids.ts";
+import { write } from "../../db/statement.ts";
 import type { Destination } from "../destination.ts";
+import { recordRecovery } from "../destinations/destinations.sql.ts";
 import type { Targets } from "../destinations/targets.ts";
 import { detached } from "../../telemetry/tracing/span.ts";
 
@@ -15,14 +17,16 @@ interface Dispatcher {
   readonly feed: Feed;
   readonly eventFeed: EventFeed;
   readonly outbox: Outbox;
-  /** Call after a destination was changed. */
-  refresh(): Promise<void>;
+  /** Call after a destination was changed; without an id to read them all. */
+  refresh(id?: Destination["id"]): Promise<void>;
+  /** Sends to a destination again if its circuit is open. */
+  closeCircuit(id: Destination["id"]): Promise<void>;
   start(): Promise<void>;
   /** Accepts no more notifications and waits for running deliveries. Interrupted ones are sent again after a restart. */
   stop(): Promise<void>;
 }
 
-interface Parts extends Omit<AttemptParts, "onHealth"> {
+interface Parts extends Omit<AttemptParts, "onHealth" | "onDisabled"> {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
@@ -52,7 +56,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
   const delivering = notifier(parts);
   const listening = otherInstances(
     signals,
-    { feed: following, eventFeed: followingEvents, wake: () => wake(null), onNews },
+    { feed: following, eventFeed: followingEvents, wake: storedElsewhere, onNews },
     clock,
   );
 
@@ -65,10 +69,21 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
     });
   }
 
+  /** Another process stored events, perhaps with deliveries. */
+  function storedElsewhere(): void {
+    wake(new Set());
+    detached(() => delivering.wakeDue());
+  }
+
   /** Wakes the channels of this instance and of the others. */
   function committed(destinations: ReadonlySet<Destination["id"]> | null): void {
     wake(destinations);
     signals?.send("notifications", 0);
+  }
+
+  async function refresh(id?: Destination["id"]): Promise<void> {
+    await delivering.refresh(id);
+    signals?.send("destinations", 0);
   }
 
   /** Another instance has changed a destination. Polling finds what a lost signal or an error missed. */
@@ -81,10 +96,17 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
   return {
     feed: following,
     eventFeed: followingEvents,
-    outbox: outbox({ wake: committed }, parts.targets, parts.makeId, () => clock.now()),
-    async refresh() {
-      await delivering.refresh();
-      signals?.send("destinations", 0);
+    outbox: outbox({
+      storage,
+      channels: { wake: committed },
+      targets: parts.targets,
+      makeId: parts.makeId,
+      now: () => clock.now(),
+    }),
+    refresh,
+    async closeCircuit(id) {
+      const [closed] = await storage.atomically(write(recordRecovery, { id }));
+      if (closed.changes > 0) await refresh(id);
     },
     async start() {
       await delivering.start();

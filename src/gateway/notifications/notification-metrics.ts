@@ -69,11 +69,10 @@ export function notificationMetrics(
   }
 
   return {
-    /** `seconds`: how long it took; null if it was not made, because the circuit is open. */
-    attempted(target: Destination, outcome: "delivered" | "failed", seconds: number | null): void {
+    attempted(target: Destination, outcome: "delivered" | "failed", seconds: number): void {
       const destination = labelOf(target);
       attempts.inc({ destination, outcome });
-      if (seconds !== null) durations.observe({ destination }, seconds);
+      durations.observe({ destination }, seconds);
     },
     subscribers(count: number): void {
       subscribers.set(count);

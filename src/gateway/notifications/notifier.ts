@@ -5,8 +5,9 @@ import type { Targets } from "../destinations/targets.ts";
 import { longestRetryAfterMs } from "../notification.ts";
 
 import type { AttemptParts } from "./attempt.ts";
-import { deleteOrphan, orphanedDeliveries } from "./deliveries.sql.ts";
-import { bringForward, releaseLeases } from "./delivery-queue.sql.ts";
+import { followHealth, type Health } from "./circuit.ts";
+import { deleteOrphan, deliveriesTo, orphanedDestinations } from "./deliveries.sql.ts";
+import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
 import { summaryWrites } from "./notifications.sql.ts";
 import { type DeliveryQueue, deliveryQueue, leaseMs } from "./delivery-queue.ts";
 
@@ -15,19 +16,23 @@ interface Notifier {
   start(): Promise<void>;
   /** Looks for due deliveries soon. Null: of all destinations. Cheap enough to call on every commit. */
   wake(destinations: ReadonlySet<Destination["id"]> | null): void;
-  /** Reads the destinations again, and wakes them all. */
-  refresh(): Promise<void>;
+  /** Another process stored deliveries. Wakes the destinations that have some, of which there may be few. */
+  wakeDue(): void;
+  /** Reads one destination again, or all, and wakes those that changed. */
+  refresh(id?: Destination["id"]): Promise<void>;
   /** Claims nothing more and waits up to `patienceMs` for running deliveries. */
   stop(patienceMs: number): Promise<void>;
 }
 
-type Parts = Omit<AttemptParts, "onHealth"> & { readonly targets: Targets };
+type Parts = Omit<AttemptParts, "onHealth" | "onDisabled"> & { readonly targets: Targets };
 
 /** The time between two looks at the clock and, with several instances, at the destinations. */
 const lookIntervalMs = 30_000;
 const lookIntervalOfSeveralMs = 2_000;
-/** Orphaned deliveries removed per look. */
+/** Orphaned deliveries of a destination removed per look. */
 const maxOrphans = 100;
+/** The clocks of instances differ by less. */
+const longestSkewMs = 20_000;
 /** Smaller backward jumps of the clock only delay deliveries by as much. */
 const noticedJumpMs = 30_000;
 
@@ -42,33 +47,51 @@ export function notifier(parts: Parts): Notifier {
 
   function wake(destinations: ReadonlySet<Destination["id"]> | null): void {
     if (stopped) return;
-    for (const [id, queue] of queues) if (destinations?.has(id) !== false) queue.wake();
+    for (const id of destinations ?? queues.keys()) queues.get(id)?.wake();
   }
 
-  async function refresh(): Promise<void> {
-    await targets.refresh();
+  async function refresh(id?: Destination["id"]): Promise<void> {
+    const known = id === undefined ? targets.list() : [targets.find(id)];
+    const suspended = known
+      .flatMap((target) => (target === undefined ? [] : [target.destination]))
+      .filter(({ openUntil }) => openUntil !== null);
+    const changed = await targets.refresh(id);
+    // Another instance, a test, a retry or a resume may have closed a circuit.
+    for (const before of suspended) {
+      const now = targets.find(before.id)?.destination;
+      if (now !== undefined) noticeHealth(before, now);
+    }
     if (stopped) return;
-    const ids = new Set(targets.list().map(({ destination }) => destination.id));
-    for (const [id, queue] of queues) {
-      if (ids.has(id)) continue;
-      queues.delete(id);
-      void queue.stop();
-    }
-    for (const id of ids) {
-      if (!queues.has(id)) queues.set(id, queueOf(id));
-    }
-    wake(null);
+    for (const each of changed) startOrStop(each);
+    wake(changed);
+  }
+
+  /** A destination has a queue as long as it exists. */
+  function startOrStop(id: Destination["id"]): void {
+    const queue = queues.get(id);
+    const exists = targets.find(id) !== undefined;
+    if (exists && queue === undefined) queues.set(id, queueOf(id));
+    if (exists || queue === undefined) return;
+    queues.delete(id);
+    void queue.stop();
   }
 
   function queueOf(id: Destination["id"]): DeliveryQueue {
     const attemptParts: AttemptParts = {
       ...parts,
       onHealth(changed, health) {
+        const before = targets.find(changed)?.destination;
         targets.setHealth(changed, health);
         wake(new Set([changed]));
+        if (before !== undefined) noticeHealth(before, health);
       },
+      onDisabled: (disabled) => refresh(disabled),
     };
     return deliveryQueue(attemptParts, id, () => targets.find(id), stopping.signal);
+  }
+
+  function noticeHealth(before: Destination, health: Health): void {
+    void followHealth(parts, before, health, () => wake(new Set([before.id])));
   }
 
   /** Sends waiting deliveries at once after the clock was set back, which would otherwise delay them. */
@@ -86,11 +109,27 @@ export function notifier(parts: Parts): Notifier {
 
   /** Deliveries that were stored while their destination was removed would wait for ever. */
   async function removeOrphans(): Promise<void> {
-    const orphans = await storage.all(orphanedDeliveries, { limit: maxOrphans });
-    for (const orphan of orphans) {
-      await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites(orphan.eventId));
+    const found = await Promise.all(orphanedDestinations.map((each) => storage.all(each, {})));
+    for (const { destinationId } of found.flat()) {
+      const orphans = await storage.all(deliveriesTo, { destinationId, limit: maxOrphans });
+      for (const orphan of orphans) {
+        await storage.atomically(write(deleteOrphan, orphan), ...summaryWrites(orphan.eventId));
+      }
     }
   }
+
+  const seeking = backgroundTask(clock, async () => {
+    try {
+      // What is due soon has a timer, unless it was stored by a clock that is ahead.
+      const until = new Date(clock.now() + longestSkewMs);
+      const due = await storage.all(destinationsDue, { until });
+      wake(new Set(due.map(({ id }) => id)));
+      return null;
+    } catch (error) {
+      log.error({ err: error }, "failed to read due deliveries; retrying");
+      return 1_000;
+    }
+  });
 
   const looking = backgroundTask(clock, async () => {
     try {
@@ -116,15 +155,19 @@ export function notifier(parts: Parts): Notifier {
       );
       stopped = false;
       lookedAtMs = now;
-      await refresh();
+      await targets.refresh();
+      for (const { destination } of targets.list()) startOrStop(destination.id);
+      wake(null);
       looking.start(intervalMs);
+      seeking.start(null);
     },
     wake,
+    wakeDue: () => seeking.wake(),
     refresh,
     async stop(patienceMs) {
       stopped = true;
       const cancelPatience = clock.after(patienceMs, () => stopping.abort());
-      await Promise.all([looking, ...queues.values()].map((each) => each.stop()));
+      await Promise.all([looking, seeking, ...queues.values()].map((each) => each.stop()));
       cancelPatience();
     },
   };

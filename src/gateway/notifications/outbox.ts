@@ -1,13 +1,16 @@
 import type { MakeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
 import type { Destination } from "../destination.ts";
 import type { Recipient, Targets } from "../destinations/targets.ts";
 import type { Event } from "../event.ts";
-import type { Message, Notification } from "../notification.ts";
+import { type Message, type Notification, undeliveredStatuses } from "../notification.ts";
 import type { StoredDelivery } from "../outgoing-delivery.ts";
 
-import { insertDelivery, rescheduleDead, rescheduleUndelivered } from "./deliveries.sql.ts";
+import { storeDelivery, undeliveredOf } from "./deliveries.sql.ts";
+import { linesAgain } from "./delivery-order.sql.ts";
 import { insertNotification, summaryWrites } from "./notifications.sql.ts";
+import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
 
 /** Stores notifications and their deliveries, in the transaction of their event. */
 export interface Outbox {
@@ -17,13 +20,18 @@ export interface Outbox {
    * event is about Skyhook itself. `isExcluded`: a destination that does not receive it.
    */
   writesFor(event: Event, messages: readonly Message[], options?: WriteOptions): Write<never>[];
-  /** The writes that send an event's failed deliveries again, at once. `only`: dead ones, or all. */
-  rescheduleFor(event: Pick<Event, "id">, only: "dead" | "undelivered"): Write<unknown>[];
   /**
-   * Wakes the channels after an event or such a write was committed. `event`: that of `writesFor`; missing:
-   * wakes all.
+   * The writes that send an event's failed deliveries again, at once. `only`: dead ones, or all. The first write
+   * returns how many; none without such deliveries.
    */
-  committed(event?: Event): void;
+  rescheduleFor(
+    event: Pick<Event, "id">,
+    only: "dead" | "undelivered",
+  ): Promise<readonly Write<unknown>[]>;
+  /** Wakes the event's destinations after such writes were committed. `event`: the same object. */
+  committed(event: Pick<Event, "id">): void;
+  /** Wakes a destination after its deliveries were rescheduled. */
+  rescheduled(id: Destination["id"]): void;
 }
 
 interface WriteOptions {
@@ -32,20 +40,34 @@ interface WriteOptions {
   readonly isExcluded?: (id: Destination["id"]) => boolean;
 }
 
+const reschedules = {
+  dead: [rescheduleDead, ["dead"]],
+  undelivered: [rescheduleUndelivered, undeliveredStatuses],
+} as const;
+
 /** Wakes who sends. */
 interface Channels {
   /** `destinations`: those with new deliveries; null for all. */
   wake(destinations: ReadonlySet<Destination["id"]> | null): void;
 }
 
-export function outbox(
-  channels: Channels,
-  targets: Pick<Targets, "recipientsOf">,
-  makeId: MakeId,
-  now: () => number,
-): Outbox {
+interface Parts {
+  readonly storage: Storage;
+  readonly channels: Channels;
+  readonly targets: Pick<Targets, "recipientsOf">;
+  readonly makeId: MakeId;
+  readonly now: () => number;
+}
+
+export function outbox({ storage, channels, targets, makeId, now }: Parts): Outbox {
   /** The destinations with deliveries of an event. */
-  const sentTo = new WeakMap<Event, Set<Destination["id"]>>();
+  const sentTo = new WeakMap<Pick<Event, "id">, Set<Destination["id"]>>();
+
+  function recipientsOf(event: Pick<Event, "id">): Set<Destination["id"]> {
+    const ids = sentTo.get(event) ?? new Set();
+    sentTo.set(event, ids);
+    return ids;
+  }
 
   function notification(event: Event, message: Message, isPending: boolean): Notification {
     const madeAt = now();
@@ -82,13 +104,14 @@ export function outbox(
       leasedUntil: null,
       deliveredAt: null,
       lastError: null,
+      blocked: orderKey !== null,
+      afterDead: false,
     };
   }
 
   return {
     writesFor(event, messages, { ownerId = null, alert = false, isExcluded } = {}) {
-      const ids = sentTo.get(event) ?? new Set();
-      sentTo.set(event, ids);
+      const ids = recipientsOf(event);
       return messages.flatMap((message) => {
         const recipients = targets
           .recipientsOf(event, message, { ownerId, alert })
@@ -98,16 +121,30 @@ export function outbox(
         for (const { destination } of recipients) ids.add(destination.id);
         return [
           write(insertNotification, made),
-          ...recipients.map((recipient) => write(insertDelivery, delivery(made, recipient))),
+          ...recipients.flatMap((recipient) => storeDelivery(delivery(made, recipient))),
         ];
       });
     },
-    rescheduleFor({ id: eventId }, only) {
-      const reschedule = only === "dead" ? rescheduleDead : rescheduleUndelivered;
-      return [write(reschedule, { eventId, now: new Date(now()) }), ...summaryWrites(eventId)];
+    async rescheduleFor(event, only) {
+      const [reschedule, statuses] = reschedules[only];
+      const undelivered = await storage.all(undeliveredOf, { eventId: event.id });
+      const failed = undelivered.filter(({ status }) => statuses.some((each) => each === status));
+      if (failed.length === 0) return [];
+      const ids = recipientsOf(event);
+      for (const { destinationId } of failed) ids.add(destinationId);
+      const seqs = failed.map(({ seq }) => seq);
+      const at = new Date(now());
+      return [
+        write(reschedule, { seqs, now: at }),
+        ...linesAgain(failed, at),
+        ...summaryWrites(event.id),
+      ];
     },
     committed(event) {
-      channels.wake(event === undefined ? null : (sentTo.get(event) ?? null));
+      channels.wake(sentTo.get(event) ?? null);
+    },
+    rescheduled(id) {
+      channels.wake(new Set([id]));
     },
   };
 }

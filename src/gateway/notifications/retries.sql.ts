@@ -1,7 +1,8 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 
 import { encoded, statementsOver } from "../../db/statement.ts";
 import { eventsTable } from "../event.ts";
+import { type NotificationStatus, undeliveredStatuses } from "../notification.ts";
 import { deliveriesTable, type StoredDelivery } from "../outgoing-delivery.ts";
 
 const tables = { deliveries: deliveriesTable, events: eventsTable };
@@ -18,10 +19,19 @@ export const deadAfter = statement<Place & { readonly after: Date; readonly afte
   t,
   p,
 ) => {
-  const { seq, id, lastError, eventId, destinationId, status, createdAt } = t.deliveries;
+  const { seq, id, lastError, eventId, destinationId, orderKey, status, createdAt } = t.deliveries;
   const after = encoded(p.after, createdAt);
   return db
-    .select({ seq, id, createdAt, lastError, eventId, provider: t.events.provider })
+    .select({
+      seq,
+      id,
+      createdAt,
+      lastError,
+      eventId,
+      destinationId,
+      orderKey,
+      provider: t.events.provider,
+    })
     .from(t.deliveries)
     .innerJoin(t.events, eq(t.events.id, eventId))
     .where(
@@ -31,20 +41,23 @@ export const deadAfter = statement<Place & { readonly after: Date; readonly afte
     .limit(p.limit);
 });
 
-/** The deliveries of a destination that failed and are due after one of them. Reads the index of unsettled ones. */
-export const waitingAfter = statement<
-  Place & { readonly after: Date; readonly afterSeq: StoredDelivery["seq"] }
+/**
+ * The deliveries of a destination that failed and are due after `now` and before one of them, latest first. Reads the
+ * index of due ones.
+ */
+export const waitingBefore = statement<
+  Place & { now: Date; before: Date; beforeSeq: StoredDelivery["seq"] }
 >()((db, t, p) => {
-  const { seq, lastError, eventId, destinationId, status, dueAt } = t.deliveries;
-  const [after, afterSeq] = [encoded(p.after, dueAt), encoded(p.afterSeq, seq)];
+  const { seq, lastError, eventId, destinationId, status, dueAt, blocked } = t.deliveries;
+  const [now, before] = [encoded(p.now, dueAt), encoded(p.before, dueAt)];
   return db
     .select({ seq, dueAt, lastError, eventId, provider: t.events.provider })
     .from(t.deliveries)
     .innerJoin(t.events, eq(t.events.id, eventId))
     .where(
-      sql`${destinationId} = ${p.destinationId} and ${dueAt} is not null and ${status} = 'retrying' and (${dueAt}, ${seq}) > (${after}, ${afterSeq})`,
+      sql`${destinationId} = ${p.destinationId} and ${dueAt} > ${now} and not ${blocked} and ${status} = 'retrying' and (${dueAt}, ${seq}) < (${before}, ${encoded(p.beforeSeq, seq)})`,
     )
-    .orderBy(sql`${dueAt}`, sql`${seq}`)
+    .orderBy(sql`${dueAt} desc`, sql`${seq} desc`)
     .limit(p.limit);
 });
 
@@ -53,13 +66,31 @@ interface These {
   readonly now: Date;
 }
 
-/** Makes these deliveries due now, with all attempts left, if they are still dead. */
-export const retryDead = statement<These>()((db, { deliveries }, p, dialect) =>
-  db
-    .update(deliveries)
-    .set({ status: "pending", attemptCount: 0, dueAt: encoded(p.now, deliveries.dueAt) })
-    .where(and(dialect.among(deliveries.seq, p.seqs), sql`${deliveries.status} = 'dead'`)),
-);
+/**
+ * Reschedules these deliveries if they still have one of the statuses: they are due at once, with all attempts left.
+ * Those with an order key are blocked until `linesAgain`. Does not end leases: a leased delivery is being sent, and
+ * must not be sent twice at the same time.
+ */
+const reschedule = (...statuses: readonly NotificationStatus[]) =>
+  statement<These>()((db, { deliveries }, p, dialect) => {
+    const { seq, status, dueAt, orderKey } = deliveries;
+    return db
+      .update(deliveries)
+      .set({
+        status: "pending",
+        attemptCount: 0,
+        dueAt: encoded(p.now, dueAt),
+        blocked: sql`${orderKey} is not null`,
+        afterDead: sql`false`,
+      })
+      .where(and(dialect.among(seq, p.seqs), inArray(status, [...statuses])));
+  });
+
+/** Used for a duplicate of the event, and to retry. */
+export const rescheduleDead = reschedule("dead");
+
+/** Used for an operator's replay. */
+export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
 
 /** Makes these deliveries due now, if they still wait. */
 export const retryWaiting = statement<These>()((db, { deliveries }, p, dialect) =>

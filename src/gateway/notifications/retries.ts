@@ -1,12 +1,13 @@
 import type { Clock } from "../../base/clock.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
-import { write } from "../../db/statement.ts";
+import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { StoredDelivery } from "../outgoing-delivery.ts";
 import type { Event } from "../event.ts";
 
+import { linesAgain } from "./delivery-order.sql.ts";
 import { summaryWrites } from "./notifications.sql.ts";
-import { deadAfter, retryDead, retryWaiting, waitingAfter } from "./retries.sql.ts";
+import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retries.sql.ts";
 
 /** What decides whether a delivery is sent again. */
 export type Failed = Pick<StoredDelivery, "lastError"> & Pick<Event, "provider">;
@@ -20,7 +21,9 @@ interface Retry {
 type Parts = Readonly<{ storage: Storage; clock: Clock }>;
 
 /** The deliveries that are read, and changed, in one transaction. */
-const batchSize = 500;
+const batchSize = 100;
+/** The latest time of a `Date`. */
+const maxTimeMs = 8_640_000_000_000_000;
 
 /**
  * Makes dead deliveries of a destination due now, oldest first. Returns how many. Reads each one once, so that it ends
@@ -32,42 +35,49 @@ export async function retryDeadOf(parts: Parts, { destinationId, which }: Retry)
   for (;;) {
     const from = { destinationId, limit: batchSize, ...place };
     const batch = await inOwnTurn(parts.storage, () => parts.storage.all(deadAfter, from));
-    retried += await retry(parts, retryDead, batch.filter(which));
+    const dead = batch.filter(which);
+    const now = new Date(parts.clock.now());
+    retried += await retry(parts, rescheduleDead, dead, linesAgain(dead, now));
     const last = batch.at(-1);
     if (last === undefined || batch.length < batchSize) return retried;
     place = { after: last.createdAt, afterId: last.id };
   }
 }
 
-/** Makes deliveries of a destination that failed and wait for their next attempt due now. Returns how many. */
+/**
+ * Makes deliveries of a destination that failed and wait for their next attempt due now. Returns how many. Reads those
+ * that are due last first: what fails again meanwhile is due later than before, so it is not read again.
+ */
 export async function retryWaitingOf(
   parts: Parts,
   { destinationId, which }: Retry,
 ): Promise<number> {
   let retried = 0;
-  // Those that are due already are being sent. What becomes due now is behind the place, and is not read again.
-  let place = { after: new Date(parts.clock.now()), afterSeq: Number.MAX_SAFE_INTEGER };
+  const from = { destinationId, limit: batchSize, now: new Date(parts.clock.now()) };
+  let place = { before: new Date(maxTimeMs), beforeSeq: 0 };
   for (;;) {
-    const from = { destinationId, limit: batchSize, ...place };
-    const batch = await inOwnTurn(parts.storage, () => parts.storage.all(waitingAfter, from));
+    const values = { ...from, ...place };
+    const batch = await inOwnTurn(parts.storage, () => parts.storage.all(waitingBefore, values));
     retried += await retry(parts, retryWaiting, batch.filter(which));
     const last = batch.at(-1);
     if (last === undefined || last.dueAt === null || batch.length < batchSize) return retried;
-    place = { after: last.dueAt, afterSeq: last.seq };
+    place = { before: last.dueAt, beforeSeq: last.seq };
   }
 }
 
 /** In one transaction with the summaries of their events. */
 async function retry(
   { storage, clock }: Parts,
-  statement: typeof retryDead,
+  statement: typeof rescheduleDead,
   deliveries: readonly Pick<StoredDelivery, "seq" | "eventId">[],
+  ordering: readonly Write<never>[] = [],
 ): Promise<number> {
   if (deliveries.length === 0) return 0;
   const seqs = deliveries.map(({ seq }) => seq);
   const eventIds = new Set(deliveries.map(({ eventId }) => eventId));
   const [result] = await storage.atomically(
     write(statement, { seqs, now: new Date(clock.now()) }),
+    ...ordering,
     ...[...eventIds].flatMap((eventId) => summaryWrites(eventId)),
   );
   return result.changes;

@@ -56,7 +56,7 @@ export const onboardingRest = (
         body: documented(newProviderSchema),
         response: {
           201: documentedHeaders(providerSetupWithSecretSchema, locationHeader),
-          ...problemResponses(401, 403, 413, 415, 422),
+          ...problemResponses(401, 403, 413, 415, 422, 429),
         },
         detail: operation(
           "addProvider",
@@ -87,7 +87,7 @@ export const onboardingRest = (
         body: documented(newSecretSchema),
         response: {
           200: providerSetupWithSecretSchema,
-          ...problemResponses(401, 403, 404, 413, 415, 422),
+          ...problemResponses(401, 403, 404, 413, 415, 422, 429),
         },
         detail: operation(
           "setProviderSecret",

@@ -47,12 +47,17 @@ export const codeHost: Provider = {
 function normalise({ payload, header }: VerifiedDelivery): Normalised {
   const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
   const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
-  const name = nameOf(payload, hint);
+  const signedName = signedNameOf(payload);
+  const name = signedName ?? bareNameOf(payload, hint);
   const type = typeName(name);
   const entry = listed.get(name);
-  return entry === undefined
-    ? { status: "ignored", type, deliveryId, ...describeOther(payload, type) }
-    : { status: "accepted", type, deliveryId, ...entry.describe(payload) };
+  return {
+    status: entry === undefined ? "ignored" : "accepted",
+    type,
+    deliveryId,
+    ...(entry === undefined ? describeOther(payload, type) : entry.describe(payload)),
+    ...(signedName === null && { unsignedName: entry === undefined ? "" : type }),
+  };
 }
 
 /** The fields of a normalised event that depend only on the body. */
@@ -81,14 +86,13 @@ const offered = [
 ] as const;
 
 /**
- * The event's name. The header with the name is not signed, so it must not contradict the body: it names a
- * listed event only for a payload without a resource or action, which no real delivery has.
+ * The name of an event that its body does not name. The header with the name is not signed, so it must not
+ * contradict the body: it names a listed event only for a payload without a resource or action, which no real
+ * delivery has.
  */
-function nameOf(payload: JsonObject, hint: string | null): string | null {
-  const signed = signedNameOf(payload);
+function bareNameOf(payload: JsonObject, hint: string | null): string | null {
   const hinted = listed.get(hint);
-  if (signed !== null || hinted === undefined) return signed ?? hint;
-  return isBare(payload, hinted.member) ? hint : null;
+  return hinted === undefined || isBare(payload, hinted.member) ? hint : null;
 }
 
 /** The event's name from the signed body, such as `workflow_run.completed`, or null if it does not determine one. */
@@ -107,12 +111,14 @@ function signedNameOf(payload: JsonObject): string | null {
 
 /**
  * The event's name from the unsigned header, such as `issues.opened`, or from an action that is a listed
- * name. The action is only a hint too: the caller of `repository_dispatch` chooses it.
+ * name. The action is only a hint too: the caller of `repository_dispatch` chooses it. Without a header, the
+ * name in the body, which is not a listed one.
  */
 function hintOf(payload: JsonObject, event: string | null): string | null {
   const action = textAt(payload, "action");
   if (listed.has(action)) return action;
-  if (event === null || action === null || event.endsWith(`.${action}`)) return event;
+  if (event === null) return eventNameAt(payload, "event", listed);
+  if (action === null || event.endsWith(`.${action}`)) return event;
   return joined(".", event, action);
 }
 

@@ -15,7 +15,7 @@ export interface Handshake {
 }
 
 /** `hosts`: the only ones that are fetched from. */
-interface ConfirmUrl {
+export interface ConfirmUrl {
   readonly url: string | null;
   readonly hosts: readonly string[];
 }

@@ -124,14 +124,17 @@ export function shortHash(text: string | null): string | null {
 /** The members that may hold the name of the event. */
 const nameMembers = ["type", "event_name", "event"] as const;
 
-/** The payload's event name: a name from `listed` in any of the members, otherwise the value of `member`, or null. */
+/**
+ * The payload's event name: a name from `listed` in any of the members, otherwise the value of `member`, or of another
+ * if it has none, or null.
+ */
 export function eventNameAt(
   payload: JsonObject,
   member: (typeof nameMembers)[number],
   listed: ReadonlyMap<string | null, unknown>,
 ): string | null {
   const names = [member, ...nameMembers].map((name) => textAt(payload, name));
-  return names.find((name) => listed.has(name)) ?? names[0] ?? null;
+  return names.find((name) => listed.has(name)) ?? names.find((name) => name !== null) ?? null;
 }
 
 /** Maps the service's event names to Skyhook's. Skyhook's names map to themselves. */

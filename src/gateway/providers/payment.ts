@@ -31,6 +31,7 @@ export function paymentIn(
     payment,
     amountMinor,
     currency,
+    isTest: source.test !== undefined && read(source.test.place) === source.test.value,
     isForeign: !isMissing(read(source.foreignAccount)),
     amount:
       currency === null || amountMinor === null

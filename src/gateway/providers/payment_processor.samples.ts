@@ -11,14 +11,14 @@ const delivery =
       api_version: "2026-08-27.basil",
       created: Math.floor(now.getTime() / 1_000),
       type,
-      livemode: false,
+      livemode: true,
       pending_webhooks: 1,
       request: { id: null, idempotency_key: null },
       data: {
         object: {
           id: `${prefix}_${id.slice(-12)}`,
           object,
-          livemode: false,
+          livemode: true,
           currency: "eur",
           ...fields,
         },

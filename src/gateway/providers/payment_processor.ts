@@ -75,6 +75,8 @@ export const paymentProcessor: Provider = {
   normalise,
   payments: {
     unit: "minor",
+    // https://docs.stripe.com/api/events/object#event_object-livemode
+    test: { place: "/livemode", value: false },
     // A connected account sets the metadata of its own payments: https://docs.stripe.com/connect/webhooks
     foreignAccount: "/account",
     // Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases

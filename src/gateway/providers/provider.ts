@@ -81,6 +81,11 @@ export interface Normalised {
   readonly type: string;
   /** The provider's delivery id. If null, the hash of the body becomes the idempotency key. */
   readonly deliveryId: string | null;
+  /**
+   * The service's name of the event if the signature does not cover it; empty if it is not listed. Then deliveries
+   * with equal bodies can be different events, so the name is part of the delivery's identity.
+   */
+  readonly unsignedName?: string;
   /** Null if the payload has no time. */
   readonly occurredAt: Date | null;
   readonly subject: string | null;

@@ -1,8 +1,8 @@
 import { AppError, errorMessage } from "../../base/errors.ts";
-import { plainFetch } from "../../base/plain-fetch.ts";
+import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Delivery } from "../delivery.ts";
-import type { Handshake, HandshakeAnswer } from "../providers/handshake.ts";
+import type { ConfirmUrl, Handshake, HandshakeAnswer } from "../providers/handshake.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { type Weakness, weaknessOf } from "../providers/weak-secret.ts";
@@ -62,6 +62,8 @@ export interface RejectedHandshake {
 interface AnswerParts {
   readonly registry: Iterable<Registered>;
   readonly adoptSecret: AdoptSecret;
+  /** Fetches the URLs that confirm subscriptions. */
+  readonly fetchUrl: GuardedFetch;
   readonly log: Log;
 }
 
@@ -86,7 +88,7 @@ export async function answerHandshake(
   }
   const rejection = sent === null || secrets !== null ? null : adopt(parts, provider, sent);
   if (rejection !== null) return rejection;
-  if (handshake.confirmUrl !== null) await confirm(handshake.confirmUrl(source));
+  if (handshake.confirmUrl !== null) await confirm(parts.fetchUrl, handshake.confirmUrl(source));
   parts.log.info({ provider: provider.id }, "webhook handshake answered");
   return answer;
 }
@@ -145,16 +147,8 @@ function shown(weakness: Weakness): string {
   }
 }
 
-const confirmTimeoutMs = 5_000;
-
 /** Fetches a URL that proves to the service that the request arrived. Only https, only the pinned hosts, no redirects. */
-async function confirm({
-  url,
-  hosts,
-}: {
-  readonly url: string | null;
-  readonly hosts: readonly string[];
-}): Promise<void> {
+async function confirm(fetchUrl: GuardedFetch, { url, hosts }: ConfirmUrl): Promise<void> {
   const parsed = URL.parse(url ?? "");
   const isPinned =
     parsed?.protocol === "https:" &&
@@ -163,10 +157,8 @@ async function confirm({
     hosts.some((pattern) => hostMatches(pattern, parsed.hostname));
   if (!isPinned) throw new AppError("bad-request", "The URL to confirm is not the service's");
   try {
-    const signal = AbortSignal.timeout(confirmTimeoutMs);
-    const response = await plainFetch(parsed, { redirect: "error", signal });
-    await response.body?.cancel();
-    if (!response.ok) throw new Error(`The response has the status ${response.status}`);
+    const { ok, status } = await fetchUrl(parsed);
+    if (!ok) throw new Error(`The response has the status ${status}`);
   } catch (error) {
     const detail = "The URL to confirm could not be fetched. Send the request again.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 10, cause: error });

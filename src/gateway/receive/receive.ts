@@ -1,5 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError, isServerError } from "../../base/errors.ts";
+import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -49,6 +50,7 @@ export interface ReceiveParts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly adoptSecret: AdoptSecret;
+  readonly fetchUrl: GuardedFetch;
 }
 
 /** The response to a delivery or to a handshake. */

@@ -62,5 +62,5 @@ async function vouchedFor(
     return { ...result.verified, signedWith: null, receivedAtMs };
   }
   const [bytes] = bodies;
-  return { bytes, signedBytes: bytes, signedWith: null, receivedAtMs };
+  return { bytes, signedBytes: bytes, signedContext: "", signedWith: null, receivedAtMs };
 }

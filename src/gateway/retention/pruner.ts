@@ -12,7 +12,8 @@ import {
   deleteBody,
   lockSettledEvent,
 } from "./retention.sql.ts";
-import { deleteDeliveriesOf } from "../notifications/deliveries.sql.ts";
+import { deleteDeliveriesOf, undeliveredOf } from "../notifications/deliveries.sql.ts";
+import { nextInLine } from "../notifications/delivery-order.sql.ts";
 import { deleteReplayFailures } from "../events/replays.sql.ts";
 import { deleteRejectedBodies } from "../diagnosis/rejections.sql.ts";
 import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
@@ -93,15 +94,18 @@ export function pruner(
   }
 
   async function deleteEvents(now: number): Promise<void> {
-    await walk(start, expiredUntil(now), (eventId) =>
-      storage.atomically(
+    await walk(start, expiredUntil(now), async (eventId) => {
+      // Users' deliveries may still wait, for example while their destination is paused.
+      const waiting = await storage.all(undeliveredOf, { eventId });
+      await storage.atomically(
         write(lockSettledEvent, { id: eventId }, "stop"),
         write(deleteSettledEvent, { id: eventId }, "stop"),
         write(deleteAttemptsOf, { eventId }),
         write(deleteDeliveriesOf, { eventId }),
         write(deleteNotificationsOf, { eventId }),
-      ),
-    );
+        ...waiting.flatMap((delivery) => nextInLine(delivery, new Date(now))),
+      );
+    });
   }
 
   /** Calls `act` for each event up to a time, in batches. Returns the last position. */

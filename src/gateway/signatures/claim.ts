@@ -2,6 +2,7 @@ import { decoded, signatureSize, type Size } from "./encodings.ts";
 import { exactText, lookup, type Lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { placesOf } from "./scheme.ts";
+import { isTimely } from "./signed-time.ts";
 import type { SignatureRejection } from "./verification.ts";
 
 /** What a delivery claims: its signatures and the time they were made. */
@@ -107,9 +108,7 @@ function timeReader({ timestamp }: TextScheme): ReadTime {
   const check = (text: string, receivedAtMs: number) => {
     const signedAtMs = millisecondsOf(text, unit);
     if (signedAtMs === null) return malformed;
-    const ageSeconds = (receivedAtMs - signedAtMs) / 1_000;
-    // With `<=`, an age of NaN is stale too.
-    return { timestamp: text, isStale: !(Math.abs(ageSeconds) <= toleranceSeconds) };
+    return { timestamp: text, isStale: !isTimely(signedAtMs, receivedAtMs, toleranceSeconds) };
   };
   if (item !== undefined) {
     return (items, _, receivedAtMs) => {

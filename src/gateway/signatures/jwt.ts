@@ -9,6 +9,7 @@ import { payloadReader } from "./payload-reader.ts";
 import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { JwtScheme } from "./scheme.schema.ts";
 import { isSymmetric } from "./scheme.ts";
+import { isTimely } from "./signed-time.ts";
 import type {
   RoleSecret,
   SignatureRejection,
@@ -48,9 +49,7 @@ export function jwtVerifier(
       if (failed === null && bound) {
         found.confirm();
         const { bytes } = request;
-        const signedBytes =
-          scheme.bodyHash === undefined ? Buffer.from(withoutSignature(token.text)) : bytes;
-        return { verified: { bytes, signedBytes, signedWith: role } };
+        return { verified: { bytes, ...signedOf(scheme, token.text, bytes), signedWith: role } };
       }
       // The current secret's reason counts, unless only the previous one's signature is right.
       if (failed !== null && rejection === "wrong-signature") rejection = failed;
@@ -100,6 +99,14 @@ function isCanonical(token: string): boolean {
       (part) => part !== "" && Buffer.from(part, "base64url").toString("base64url") === part,
     )
   );
+}
+
+/** The body if the token holds its hash, besides the token's other claims. Otherwise the token itself. */
+function signedOf({ bodyHash }: JwtScheme, token: string, bytes: Uint8Array) {
+  const text = withoutSignature(token);
+  return bodyHash === undefined
+    ? { signedBytes: Buffer.from(text), signedContext: "" }
+    : { signedBytes: bytes, signedContext: text };
 }
 
 /** The signing input of a token (RFC 7515 section 5.1). Other text around the token is not signed. */
@@ -185,10 +192,18 @@ function rejectionOfClaims(
     const claimed = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
     if (typeof claimed !== "string" || !sameText(claimed, hash)) return "wrong-signature";
   }
-  if (toleranceSeconds === undefined) return null;
-  if (typeof claims.iat !== "number") return "missing-timestamp";
-  const ageSeconds = receivedAtMs / 1_000 - claims.iat;
-  return Math.abs(ageSeconds) <= toleranceSeconds ? null : "stale-timestamp";
+  const { iat, nbf } = claims;
+  if (iat === undefined && toleranceSeconds !== undefined) return "missing-timestamp";
+  // `exp` limits the age of a token where no tolerance does.
+  const limits = [
+    [iat, toleranceSeconds ?? Infinity],
+    [nbf, Infinity],
+  ] as const;
+  const isStale = limits.some(
+    ([seconds, tolerance]) =>
+      seconds !== undefined && !isTimely(seconds * 1_000, receivedAtMs, tolerance),
+  );
+  return isStale ? "stale-timestamp" : null;
 }
 
 function rejectionFor(error: unknown, kinds: typeof errors): SignatureRejection {

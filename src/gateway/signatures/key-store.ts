@@ -3,9 +3,8 @@ import type { KeyObject } from "node:crypto";
 import { setNewest } from "../../base/bounded-map.ts";
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import { isLoopback } from "../../base/loopback.ts";
-import { plainFetch } from "../../base/plain-fetch.ts";
-import { responseText } from "../../base/response-text.ts";
 
 import { fetchedKey } from "./fetched-key.ts";
 import { hostMatches, pathMatches } from "./hosts.ts";
@@ -39,8 +38,6 @@ export const noKeys: KeyStore = {
   confirm() {},
 };
 
-const timeoutMs = 5_000;
-const maxResponseBytes = 64 * 1024;
 const defaultCacheMinutes = 60;
 /** Keys of one provider that deliveries verified with. As many others, failures and unknown keys are remembered, apart from these. */
 const maxKeys = 64;
@@ -69,7 +66,8 @@ interface Group {
   fetches: readonly number[];
 }
 
-export function keyStore(clock: Clock): KeyStore {
+/** `fetchKey` decides which addresses may be fetched from. */
+export function keyStore(clock: Clock, fetchKey: GuardedFetch): KeyStore {
   const groups = new Map<string, Group>();
 
   function groupOf(source: KeySource, { secret }: WantedKey): Group {
@@ -98,7 +96,8 @@ export function keyStore(clock: Clock): KeyStore {
 
   async function load(group: Group, name: string, source: KeySource, wanted: WantedKey) {
     try {
-      const key = fetchedKey(source, await responseOf(source, wanted), wanted.kid, clock.now());
+      const response = await responseOf(fetchKey, source, wanted);
+      const key = fetchedKey(source, response, wanted.kid, clock.now());
       if (key === null) {
         group.confirmed.delete(name);
         group.fetched.delete(name);
@@ -173,7 +172,11 @@ function mayFetch(source: KeySource, text: string): boolean {
   return isPinned && url.protocol === "https:" && url.port === "";
 }
 
-async function responseOf({ post }: KeySource, { url, kid, secret }: WantedKey): Promise<string> {
+async function responseOf(
+  fetchKey: GuardedFetch,
+  { post }: KeySource,
+  { url, kid, secret }: WantedKey,
+): Promise<string> {
   const [user = "", password = ""] = secret.split(/:(.*)/s);
   const filled = (text: string) =>
     text
@@ -186,17 +189,10 @@ async function responseOf({ post }: KeySource, { url, kid, secret }: WantedKey):
       : JSON.stringify(
           Object.fromEntries(Object.entries(post).map(([name, text]) => [name, filled(text)])),
         );
-  const response = await plainFetch(url, {
-    redirect: "error",
-    signal: AbortSignal.timeout(timeoutMs),
-    ...(body !== null && {
-      method: "POST",
-      body,
-      headers: { "content-type": "application/json" },
-    }),
-  });
-  const text = await responseText(response, maxResponseBytes);
-  if (!response.ok) throw new Error(`The response has the status ${response.status}`);
+  const headers = { "content-type": "application/json" };
+  const init = body === null ? {} : { method: "POST", body, headers };
+  const { ok, status, text } = await fetchKey(new URL(url), init);
+  if (!ok) throw new Error(`The response has the status ${status}`);
   return text;
 }
 

@@ -28,6 +28,19 @@ export function signatureHeaders(scheme: SignatureScheme): readonly string[] {
   return placesOf(scheme).flatMap((place) => headerIn(place) ?? []);
 }
 
+/** The scheme with its signature in this header only. */
+export function signedUnder(scheme: SignatureScheme, header: string): SignatureScheme {
+  return scheme.kind === "basic-auth" ? scheme : { ...scheme, from: `header.${header}` };
+}
+
+/**
+ * The service's own name of the signature's header: of several, the last. The built-in providers list the neutral
+ * name of Skyhook first. Null if the signature is not in a header.
+ */
+export function ownSignatureHeader(scheme: SignatureScheme): string | null {
+  return signatureHeaders(scheme).at(-1) ?? null;
+}
+
 /** The name of the header that a place is, or null if it is another place. */
 export function headerIn(place: string): string | null {
   return place.startsWith("header.") ? place.slice("header.".length) : null;
@@ -94,7 +107,12 @@ export function coversBody(scheme: SignatureScheme): boolean {
 
 /** Whether the signature covers each place of the body. A form can be split into other fields with the same text. */
 export function coversBodyPlaces(scheme: SignatureScheme): boolean {
-  return coversBody(scheme) && !(isTextScheme(scheme) && signedTemplates(scheme).some(coversForm));
+  return coversBody(scheme) && !coversOnlyForm(scheme);
+}
+
+/** Whether the signature may cover the fields of a form instead of its bytes. */
+export function coversOnlyForm(scheme: SignatureScheme): boolean {
+  return isTextScheme(scheme) && signedTemplates(scheme).some(coversForm);
 }
 
 /** The places whose values the signature covers by themselves, besides the body. */

@@ -29,7 +29,7 @@ export function tokenVerifier(
     const [match] = matches;
     if (match === undefined) return { rejection: "wrong-signature" };
     const { bytes } = request;
-    return { verified: { bytes, signedBytes: bytes, signedWith: match.role } };
+    return { verified: { bytes, signedBytes: bytes, signedContext: "", signedWith: match.role } };
   };
 }
 

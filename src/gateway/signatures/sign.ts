@@ -5,7 +5,7 @@ import { signedToken } from "./sign-jwt.ts";
 import { secretKey, type SigningKey } from "./keys.ts";
 import { hashOf, keyInput } from "./matchers.ts";
 import { payloadReader } from "./payload-reader.ts";
-import { exactText, lookup } from "./place.ts";
+import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { headerIn, isTextScheme, placesOf, type SignatureScheme } from "./scheme.ts";
 import { type Piece, signedBody, signedTexts } from "./signed-text.ts";
@@ -68,14 +68,21 @@ export function signature(
   }
 }
 
-/** The headers that the provider would add to a request. Throws if the scheme adds to the body. */
+/**
+ * The headers that the provider would add to a request. Throws if the scheme adds to the body, and the body lacks what it
+ * adds.
+ */
 export function signedHeaders(
   scheme: SignatureScheme,
   key: SigningKey,
   request: UnsignedRequest,
   atMs: number,
 ): Record<string, string> {
-  const prepared = preparations(scheme, key, atMs);
+  const source = placeSource(request);
+  const prepared = preparations(scheme, key, atMs).filter(
+    // A body that has its time is signed as it is.
+    ({ place }) => headerIn(place) !== null || lookup(place)(source) === undefined,
+  );
   const headers = { ...request.headers, ...headersOf(prepared) };
   const signed = signature(scheme, key, { ...request, headers }, atMs);
   return headersOf([...prepared, signed]);
@@ -112,8 +119,8 @@ function textSignature(
   atMs: number,
 ): string {
   const { timestamp, id, items, encoding, prefix = "" } = scheme;
-  const time = timestamp === undefined ? "" : timeText(atMs, timestamp.unit);
   const source = placeSource(request);
+  const time = timestamp === undefined ? "" : signedTime(timestamp, source, atMs);
   // The last text is what the provider signs; earlier ones are accepted too.
   const text = signedTexts(scheme).at(-1);
   const parts = {
@@ -135,6 +142,16 @@ function textSignature(
 
 function placeSource({ headers, url, bytes }: UnsignedRequest) {
   return { headers: new Headers({ ...headers }), url, payload: payloadReader(bytes) };
+}
+
+/** A time in the body is signed as it is. */
+function signedTime(
+  { from = "", unit }: NonNullable<TextScheme["timestamp"]>,
+  source: PlaceSource,
+  atMs: number,
+): string {
+  const sent = from.startsWith("/") ? exactText(lookup(from)(source)) : null;
+  return sent ?? timeText(atMs, unit);
 }
 
 function timeText(

@@ -24,6 +24,7 @@ import type {
   Secrets,
   SignedRequest,
   Verification,
+  Verified,
   Verify,
 } from "./verification.ts";
 
@@ -181,7 +182,7 @@ function claimJudge(scheme: TextScheme) {
     }
     if (match === null) return { rejection: "wrong-signature" };
     if (isStale) return { rejection: "stale-timestamp" };
-    return { verified: { bytes, signedBytes: signedOf(match, body), signedWith: match.role } };
+    return { verified: { bytes, ...signedOf(match, body), signedWith: match.role } };
   };
 }
 
@@ -191,10 +192,18 @@ interface Match {
   readonly pieces: readonly Piece[];
 }
 
-/** What identifies the body: it cannot change without another signature. */
-function signedOf({ text, pieces }: Match, body: SignedBody): Uint8Array {
-  if (text.isForm) return Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
-  return text.isCompact ? body.compact() : body.bytes;
+type Signed = Pick<Verified, "signedBytes" | "signedContext">;
+
+/** What identifies the delivery: it cannot change without another signature. */
+function signedOf({ text, pieces }: Match, body: SignedBody): Signed {
+  if (text.isForm) {
+    const signedBytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));
+    return { signedBytes, signedContext: "" };
+  }
+  // The body is the only piece that is not a text.
+  let signedContext = "";
+  for (const piece of pieces) if (typeof piece === "string") signedContext += `${piece}\n`;
+  return { signedBytes: text.isCompact ? body.compact() : body.bytes, signedContext };
 }
 
 /** The texts that differ for this body: it may be compact already. */

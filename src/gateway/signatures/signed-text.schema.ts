@@ -1,5 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
+import { maxAheadSeconds } from "./signed-time.ts";
+
 // What a scheme says of the text that is signed and of the signature, shared by the schemes.
 
 export const strict = { additionalProperties: false } as const;
@@ -29,7 +31,7 @@ export const toleranceSeconds = Type.Integer({
   minimum: 1,
   // Idempotency keys are kept for at least 7 days, so a delivery sent again within the tolerance is a duplicate.
   maximum: 604_800,
-  description: "The maximum difference between the signed time and now, in the past or the future.",
+  description: `The maximum age of the signed time. It may also be this far ahead of now, but at most ${maxAheadSeconds} s.`,
 });
 
 const timeUnit = words(

@@ -27,6 +27,8 @@ export interface Verified {
   readonly bytes: Uint8Array;
   /** What the signature covers: `bytes`, their compact JSON, the text with their form fields, or the token without its signature. */
   readonly signedBytes: Uint8Array;
+  /** What the signature covers besides, such as the time. Empty if nothing. */
+  readonly signedContext: string;
   readonly signedWith: SecretRole;
 }
 export type Verification =

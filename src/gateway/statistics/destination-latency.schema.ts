@@ -11,7 +11,7 @@ const stepSchema = schemaOf<LatencyStep>()(
   "LatencyStep",
   "The newest attempts that started in a step, at most 100.",
   {
-    attempts: count("Attempts that were made, not skipped while the circuit was open.", 42),
+    attempts: count("Attempts that were made.", 42),
     failed: count("Those that failed.", 1),
     p50Ms: nullable(count("Median duration of the attempts, in milliseconds.", 35)),
     p95Ms: nullable(count("95th percentile of these durations.", 120)),

@@ -3,7 +3,6 @@ import { timeOfId } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Destinations } from "../destinations/destinations.ts";
 import type { Attempt } from "../notification.ts";
-import { notSent } from "../notifications/attempt.ts";
 import { percentile } from "../notifications/destination-health.ts";
 
 import { attemptsIn } from "./destination-latency.sql.ts";
@@ -20,7 +19,6 @@ export interface DestinationLatency {
 
 /** Of the newest attempts that started in a step, at most 100. */
 export interface LatencyStep {
-  /** Those that were made, not skipped while the circuit was open. */
   readonly attempts: number;
   readonly failed: number;
   /** Median duration of these attempts, in milliseconds; null without one. */
@@ -66,14 +64,12 @@ export function destinationLatency(
 }
 
 function latencyOf(sampled: readonly Sampled[]): LatencyStep {
-  // Filtered here: the query could read any number of skipped attempts to find others.
-  const made = sampled.filter(({ error }) => error !== notSent);
-  const delivered = made.filter((attempt) => attempt.delivered);
-  const durations = sorted(made.map(({ durationMs }) => durationMs));
+  const delivered = sampled.filter((attempt) => attempt.delivered);
+  const durations = sorted(sampled.map(({ durationMs }) => durationMs));
   const sinceReceipt = sorted(delivered.map(sinceReceiptMs));
   return {
-    attempts: made.length,
-    failed: made.length - delivered.length,
+    attempts: sampled.length,
+    failed: sampled.length - delivered.length,
     p50Ms: percentile(durations, 0.5),
     p95Ms: percentile(durations, 0.95),
     p50SinceReceiptMs: percentile(sinceReceipt, 0.5),

@@ -7,6 +7,7 @@ import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { WriteLimiter } from "../limiter.ts";
 
 import { auditPages, insertAudit } from "./audit.sql.ts";
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
@@ -20,7 +21,10 @@ export interface AuditFilters extends TimeRange {
 
 /** The list of who did what. */
 export interface Audit {
-  /** The write that records an action, for the transaction of that action. */
+  /**
+   * The write that records an action, for the transaction of that action. Throws `too-many-requests` if the caller
+   * made too many; reading bodies and ending sessions are always possible.
+   */
   entry(ctx: Context, action: AuditAction, subject: string, detail?: string): Write<never>;
   /** Newest first. Throws `insufficient-scope` unless the caller is an admin. */
   list(ctx: Context, request: PageRequest, filters?: AuditFilters): Promise<Page<AuditEntry>>;
@@ -28,9 +32,19 @@ export interface Audit {
 
 const maxDetailLength = 500;
 
-export function audit(storage: Storage, clock: Clock, makeId: MakeId): Audit {
+/** Other limits bound these: one read of a body per hour, and the number of open sessions. */
+const unlimited: readonly AuditAction[] = [
+  "event.revealed",
+  "rejection.revealed",
+  "session.closed",
+  "session.revoked",
+];
+
+export function audit(storage: Storage, clock: Clock, makeId: MakeId, writes: WriteLimiter): Audit {
   return {
-    entry({ actor }, action, subject, detail) {
+    entry(ctx, action, subject, detail) {
+      if (!unlimited.includes(action)) writes.count(ctx);
+      const { actor } = ctx;
       const now = clock.now();
       return write(insertAudit, {
         id: makeId("aud", now),

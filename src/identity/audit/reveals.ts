@@ -46,10 +46,12 @@ export function reveals({ storage, audit, clock, log }: Parts): Reveals {
       const age = clock.now() - (recordedAtMs.get(name) ?? -Infinity);
       // A negative age: the clock was set back.
       if (age >= 0 && age < repeatMs) return;
+      // Before it is stored: the console reads timeline and body at the same time.
+      remember(name);
       try {
         await storage.atomically(audit.entry(ctx, action, subject));
-        remember(name);
       } catch (error) {
+        recordedAtMs.delete(name);
         const { id: actor } = ctx.actor;
         log.error({ err: error, actor, action, subject }, "failed to store an audit entry");
       }

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../base/errors.ts";
 import { readBytes } from "../../web/rest/body.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
+import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { type FailureLimiter, tooManyFailures } from "../limiter.ts";
 
@@ -29,15 +30,15 @@ export const authRest = ({ clients, consoleCodes, limiter, addressOf }: Parts) =
       "/v1/auth/console",
       async (exchange): Promise<AccessToken> => {
         exchange.set.headers["cache-control"] = "no-store";
-        const text = await readText(exchange.request, addressOf(exchange));
-        const code = jsonFields(text).get("code");
-        if (code === undefined) throw new AppError("bad-request", "code is required");
+        const body = await readJson(exchange.request, addressOf(exchange));
+        const code = fieldsOf(body).get("code");
+        if (code === undefined) throw badFields("code is required", ["code"]);
         return consoleCodes.exchange(code);
       },
       {
         parse: "none",
         body: consoleCodeSchema,
-        response: { 200: accessTokenSchema, ...problemResponses(401, 413) },
+        response: { 200: accessTokenSchema, ...problemResponses(401, 413, 415) },
         detail: {
           operationId: "signInToConsole",
           tags: ["Authentication"],
@@ -91,16 +92,25 @@ async function readCredentials(request: Request, address: string): Promise<Crede
   const fields = await readFields(request, address);
   if (fields.get("grant_type") !== "client_credentials") {
     const detail = "grant_type must be client_credentials";
-    throw new AppError("bad-request", detail, { oauthError: "unsupported_grant_type" });
+    throw badFields(detail, ["grant_type"], "unsupported_grant_type");
   }
   const basic = basicCredentials(request.headers.get("authorization"));
   const id = basic?.id ?? fields.get("client_id");
   const secret = basic?.secret ?? fields.get("client_secret");
-  if (id == null || secret == null) {
-    const detail = "client_id and client_secret are required";
-    throw new AppError("bad-request", detail, { oauthError: "invalid_request" });
+  if (id === undefined || secret === undefined) {
+    const missing = ["client_id", "client_secret"].filter((name) => !fields.has(name));
+    throw badFields("client_id and client_secret are required", missing, "invalid_request");
   }
   return { id, secret };
+}
+
+function badFields(
+  detail: string,
+  names: readonly string[],
+  oauthError?: "invalid_request" | "unsupported_grant_type",
+): AppError {
+  const errors = names.map((name) => ({ pointer: `/${name}`, code: "rule-broken", detail }));
+  return new AppError("bad-request", detail, { errors, ...(oauthError && { oauthError }) });
 }
 
 async function readFields(request: Request, address: string): Promise<Map<string, string>> {
@@ -110,7 +120,7 @@ async function readFields(request: Request, address: string): Promise<Map<string
     case "application/x-www-form-urlencoded":
       return new Map(new URLSearchParams(text));
     case "application/json":
-      return jsonFields(text);
+      return fieldsOf(parsed(text));
     default: {
       const accept = "application/x-www-form-urlencoded, application/json";
       throw new AppError("unsupported-media-type", `Send one of: ${accept}`, { accept });
@@ -122,16 +132,20 @@ async function readText(request: Request, address: string): Promise<string> {
   return new TextDecoder().decode(await readBytes(request, maxBodyBytes, address));
 }
 
-function jsonFields(text: string): Map<string, string> {
+function parsed(text: string): unknown {
   try {
-    const body: unknown = JSON.parse(text);
-    const entries = typeof body === "object" && body !== null ? Object.entries(body) : [];
-    return new Map(
-      entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
-    );
+    return JSON.parse(text);
   } catch {
     throw new AppError("invalid-body", "The body is not JSON", { oauthError: "invalid_request" });
   }
+}
+
+/** The members of a JSON object that are texts. */
+function fieldsOf(body: unknown): Map<string, string> {
+  const entries = typeof body === "object" && body !== null ? Object.entries(body) : [];
+  return new Map(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
 }
 
 function basicCredentials(header: string | null): Credentials | null {

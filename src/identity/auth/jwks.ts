@@ -6,10 +6,11 @@ import { AppError } from "../../base/errors.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 
+import { rolesIn } from "./role-claim.ts";
 import {
   invalidToken,
   maxTokenLength,
-  sessionOf,
+  sessionWith,
   skewSeconds,
   type TokenOptions,
 } from "./token.ts";
@@ -21,6 +22,13 @@ const timeoutMs = 5_000;
 const maxResponseBytes = 1024 * 1024;
 const maxKeys = 100;
 
+interface ExternalTokens extends Omit<TokenOptions, "key"> {
+  /** The accepted `typ` of the header, in lower case. */
+  readonly types: readonly string[];
+  /** The claim that contains the roles. */
+  readonly rolesClaim: string;
+}
+
 /**
  * Verifies tokens of an external identity provider with the keys that it publishes (RFC 7517). Keys are fetched
  * on first use, cached for ten minutes, and fetched again when a token names an unknown key, at most
@@ -28,7 +36,7 @@ const maxKeys = 100;
  */
 export function jwksVerifier(
   url: string,
-  { issuer, audience }: Omit<TokenOptions, "key">,
+  { issuer, audience, types, rolesClaim }: ExternalTokens,
   clock: Clock,
 ): Verify {
   const keys = createRemoteJWKSet(new URL(url), {
@@ -38,16 +46,16 @@ export function jwksVerifier(
   return async (token) => {
     if (token.length > maxTokenLength) throw invalidToken();
     try {
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
         algorithms,
-        typ: "at+jwt",
         issuer,
         audience,
         requiredClaims: ["exp", "iat", "sub"],
         clockTolerance: skewSeconds,
         currentDate: new Date(clock.now()),
       });
-      const session = sessionOf(payload);
+      const isWanted = types.includes(typeOf(protectedHeader.typ));
+      const session = isWanted ? sessionWith(payload, rolesIn(payload, rolesClaim)) : null;
       if (session !== null) return session;
     } catch (error) {
       if (isProviderError(error)) {
@@ -57,6 +65,11 @@ export function jwksVerifier(
     }
     throw invalidToken();
   };
+}
+
+/** The type of a token without the prefix that may be omitted (RFC 7515, 4.1.9). */
+function typeOf(typ = ""): string {
+  return typ.toLowerCase().replace(/^application\//, "");
 }
 
 /**

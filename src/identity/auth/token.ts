@@ -4,6 +4,7 @@ import type { Clock } from "../../base/clock.ts";
 import {
   type Actor,
   maxSubjectLength,
+  type Role,
   roles,
   type Session,
   type Verify,
@@ -62,20 +63,28 @@ export function tokens({ key, issuer, audience }: TokenOptions, clock: Clock): T
   };
 }
 
-/** The session in verified claims; null if required claims are missing or malformed. */
+/** The session in verified claims of Skyhook's own token; null if required claims are missing or malformed. */
 export function sessionOf(claims: unknown): Session | null {
   if (typeof claims !== "object" || claims === null) return null;
-  const { sub, exp, roles: granted = [] }: Claims = claims;
+  const { roles: granted = [] }: Claims = claims;
+  if (!Array.isArray(granted)) return null;
+  return sessionWith(
+    claims,
+    roles.filter((role) => granted.includes(role)),
+  );
+}
+
+/** The session in verified claims, with these roles; null if required claims are missing or malformed. */
+export function sessionWith({ sub, exp }: Claims, granted: readonly Role[]): Session | null {
   if (typeof sub !== "string" || sub === "" || typeof exp !== "number") return null;
   // PostgreSQL stores no NUL, and indexes no text of several kilobytes.
   if (sub.length > maxSubjectLength || /\p{Cc}/u.test(sub)) return null;
-  if (!Array.isArray(granted)) return null;
   // Includes the skew, as `verify` does. A feed that ended at `exp` would reconnect with the same token, which is
   // still accepted, and end again at once, for 30 s.
   const expiresAt = new Date((exp + skewSeconds) * 1_000);
   // `exp` can be a number beyond all dates. Such a token would never expire.
   if (Number.isNaN(expiresAt.getTime())) return null;
-  return { actor: { id: sub, roles: roles.filter((role) => granted.includes(role)) }, expiresAt };
+  return { actor: { id: sub, roles: granted }, expiresAt };
 }
 
 interface Claims {

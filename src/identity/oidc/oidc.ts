@@ -6,11 +6,11 @@ import { derivedKeys, type KeyRing, open, seal } from "../../base/sealing.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { rolesIn } from "../auth/role-claim.ts";
 import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
 
 import { type Challenge, type Claims, issuerClient, type IssuerSettings } from "./issuer.ts";
-import { rolesIn } from "./oidc-roles.ts";
 
 /** How long the user may take at the issuer. */
 export const attemptSeconds = 600;

@@ -74,7 +74,7 @@ export const sessionsRest = (parts: Parts) => {
       {
         parse: "none",
         body: signInSchema,
-        response: { 200: sessionSchema, ...problemResponses(401, 403, 413, 415) },
+        response: { 200: sessionSchema, ...problemResponses(401, 403, 413, 415, 429) },
         detail: {
           operationId: "openSession",
           tags: ["Authentication"],

@@ -73,9 +73,9 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
     await storage.atomically(write(deleteSession, { id: session.id }, "stop"), entry);
   }
 
-  /** Leaves room for one session. */
+  /** Call it after a session was stored: of several that open at once, the last one sees all of them. */
   async function endOldSessions(actor: Actor["id"]): Promise<void> {
-    const limits = { keep: maxSessionsPerActor - 1, limit: maxEndedAtOnce };
+    const limits = { keep: maxSessionsPerActor, limit: maxEndedAtOnce };
     const old = await storage.all(oldSessions, { actor, now: new Date(clock.now()), ...limits });
     await Promise.all(old.map((session) => end(session, "too many sessions")));
   }
@@ -99,7 +99,6 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
         createdAt: new Date(now),
         expiresAt,
       };
-      await endOldSessions(actor.id);
       const former = replaced === null ? null : await find(replaced);
       await storage.atomically(
         write(deleteExpiredSessions, { now: new Date(now) }),
@@ -107,6 +106,7 @@ export function sessions(storage: Storage, audit: Audit, clock: Clock, makeId: M
         write(insertSession, { ...session, hash: hashOf(cookie) }),
         audit.entry(ctx, "session.opened", session.id, address),
       );
+      await endOldSessions(actor.id);
       return { cookie, session };
     },
     async read(cookie) {

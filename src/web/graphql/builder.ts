@@ -82,7 +82,7 @@ export function createBuilder() {
           "The object with a global id; null if it does not exist or you cannot access it.",
         args: { id: { description: "A global id from a field `id`." } },
         resolve(_, { id }, _ctx, { schema }, resolveNode) {
-          requireNodeType(schema, id.typename);
+          if (!isNodeId(schema, id)) throw notGlobalId("id");
           return resolveNode(id);
         },
       },
@@ -90,10 +90,15 @@ export function createBuilder() {
         description:
           "The objects with the given global ids, in the same order; null for each that is not found.",
         args: { ids: { description: `Up to ${maxNodes} global ids.` } },
-        resolve(_, { ids }, _ctx, { schema }, resolveNodes) {
+        async resolve(_, args, _ctx, { schema }, resolveNodes) {
+          const { ids } = args;
           if (ids.length > maxNodes) throw invalidParameter("ids", `At most ${maxNodes} ids`);
-          for (const { typename } of ids) requireNodeType(schema, typename);
-          return resolveNodes(ids);
+          const valid = ids.map((id) => (isNodeId(schema, id) ? id : null));
+          // Pothos ignores the argument, resolves the ids of `args`, and leaves null where one is null.
+          Object.assign(args, { ids: valid });
+          const nodes = await resolveNodes(ids);
+          // GraphQL turns an error in a list into null and an error with the path of that entry.
+          return nodes.map((node, index) => (valid[index] ? node : notGlobalId("ids")));
         },
       },
     },
@@ -110,21 +115,29 @@ export function createBuilder() {
   return builder;
 }
 
-/** Throws `invalid-parameter` for anything that `encodeGlobalID` cannot have returned. */
-function decodeGlobalID(globalId: string): { typename: string; id: string } {
+interface GlobalId {
+  readonly typename: string;
+  readonly id: string;
+}
+
+/** No type has an empty name. */
+const malformed: GlobalId = { typename: "", id: "" };
+
+/** Returns `malformed` for anything that `encodeGlobalID` cannot have returned. */
+function decodeGlobalID(globalId: string): GlobalId {
   const bytes = Buffer.from(globalId, "base64");
   const [, typename, id] = /^(\w+):(.+)$/.exec(bytes.toString()) ?? [];
   if (typename === undefined || id === undefined || bytes.toString("base64") !== globalId) {
-    throw notGlobalId();
+    return malformed;
   }
   return { typename, id };
 }
 
-/** Throws `invalid-parameter` unless the type implements `Node`. */
-function requireNodeType(schema: GraphQLSchema, typename: string): void {
+/** Whether the id is well-formed, of a type that implements `Node`. */
+function isNodeId(schema: GraphQLSchema, { typename }: GlobalId): boolean {
   const type = schema.getType(typename);
-  if (isObjectType(type) && type.getInterfaces().some(({ name }) => name === "Node")) return;
-  throw notGlobalId();
+  return isObjectType(type) && type.getInterfaces().some(({ name }) => name === "Node");
 }
 
-const notGlobalId = () => invalidParameter("id", "Not a global id of this service");
+const notGlobalId = (parameter: "id" | "ids") =>
+  invalidParameter(parameter, "Not a global id of this service");

@@ -10,7 +10,7 @@ import {
 import type { Plugin } from "graphql-yoga";
 
 import { ByteCache } from "./byte-cache.ts";
-import { limitErrors, limits } from "./limits.ts";
+import { limitErrors, limits, overLimit } from "./limits.ts";
 import { withoutValues } from "./without-values.ts";
 
 /** Memory for parsed documents, valid or not. */
@@ -63,10 +63,17 @@ export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plu
   };
 }
 
+/** graphql-js reports the limit as a syntax error. */
+const tooManyTokens =
+  /^Syntax Error: Document contains more tha[nt] \d+ tokens\. Parsing aborted\.$/;
+
 function parseDocument(query: string): DocumentNode {
   try {
     return parse(query, { maxTokens: limits.tokens });
   } catch (error) {
-    throw error instanceof GraphQLError ? withoutValues(error) : error;
+    if (!(error instanceof GraphQLError)) throw error;
+    throw tooManyTokens.test(error.message)
+      ? overLimit("tokens", "too many tokens")
+      : withoutValues(error);
   }
 }

@@ -17,10 +17,15 @@ import type { GraphqlContext } from "./context.ts";
 import { type Cost, costOf } from "./cost.ts";
 import { clientError } from "./errors.ts";
 import { limits, overLimit } from "./limits.ts";
+import { variableErrors } from "./variables.ts";
 import { withoutValues } from "./without-values.ts";
 
-/** Checks the cost of operations, executes them and masks their errors. */
-export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<GraphqlContext> {
+/** Checks the cost and variables of operations, executes them and masks their errors. */
+export function useExecution(
+  schema: GraphQLSchema,
+  introspection: boolean,
+  logError: ErrorLog,
+): Plugin<GraphqlContext> {
   const compiled = compiledQueries(schema);
   const costs = new WeakMap<OperationDefinitionNode, Cost>();
 
@@ -30,25 +35,29 @@ export function useExecution(schema: GraphQLSchema, logError: ErrorLog): Plugin<
       cost = costOf(schema, args.document, operation);
       costs.set(operation, cost);
     }
-    const found = cost(args.variableValues ?? {});
-    if (found <= limits.complexity) return null;
-    return { errors: [overLimit("complexity", `up to ${found} fields in its answer`)] };
+    const variables = args.variableValues ?? {};
+    const found = cost(variables);
+    if (found > limits.complexity) {
+      return { errors: [overLimit("complexity", `up to ${found} fields in its answer`)] };
+    }
+    const errors = variableErrors(schema, operation, variables, !introspection);
+    return errors.length === 0 ? null : { errors: errors.map(asInputError) };
   }
 
   return {
     onExecute({ args: { contextValue }, setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
         const operation = operationOf(args);
-        const tooComplex = check(operation, args);
-        if (tooComplex !== null) return tooComplex;
+        const rejection = check(operation, args);
+        if (rejection !== null) return rejection;
         const result = await compiled(operation, args);
         return result ?? maskResult(await execute(args), contextValue, logError);
       });
     },
     onSubscribe({ args: { contextValue }, setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const tooComplex = check(operationOf(args), args);
-        if (tooComplex !== null) return tooComplex;
+        const rejection = check(operationOf(args), args);
+        if (rejection !== null) return rejection;
         const result = await subscribe(args);
         return isAsyncIterable(result)
           ? mapAsyncIterator(result, (item) => maskResult(item, contextValue, logError))

@@ -21,6 +21,8 @@ export const limits = {
    * each of them with every other.
    */
   repeats: 50,
+  /** Spreads of fragments, in the whole document. Validation compares each with every other of its selection set. */
+  spreads: 200,
   /** Fields in the response if every page is full; see `cost.ts`. */
   complexity: 10_000,
   /** Of the request body. */
@@ -38,7 +40,7 @@ export function overLimit(limit: keyof typeof limits, found: string): GraphQLErr
 export function limitErrors(document: DocumentNode): GraphQLError[] {
   const measured = { ...expanded(document), ...written(document) };
   const errors: GraphQLError[] = [];
-  for (const limit of ["depth", "aliases", "directives", "repeats"] as const) {
+  for (const limit of ["depth", "aliases", "directives", "repeats", "spreads"] as const) {
     if (measured[limit] > limits[limit]) errors.push(overLimit(limit, excesses[limit]));
   }
   return errors;
@@ -49,6 +51,7 @@ const excesses = {
   aliases: "too many aliases",
   directives: "too many directives",
   repeats: "the same field too often",
+  spreads: "too many spreads of fragments",
 } as const;
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -120,16 +123,18 @@ export function expanded(document: DocumentNode): Measure {
   return { depth, aliases, fields };
 }
 
-/** The directives and repeats of the document, without expanding its fragments. */
-function written(document: DocumentNode): { directives: number; repeats: number } {
+/** The directives, repeats and spreads of the document, without expanding its fragments. */
+function written(document: DocumentNode) {
   let directives = 0;
+  let spreads = 0;
   const uses = new Map<string, number>();
   visit(document, {
     Directive: () => void (directives += 1),
+    FragmentSpread: () => void (spreads += 1),
     Field({ alias, name, selectionSet }) {
       const key = (alias ?? name).value;
       if (selectionSet !== undefined) uses.set(key, (uses.get(key) ?? 0) + 1);
     },
   });
-  return { directives, repeats: Math.max(0, ...uses.values()) };
+  return { directives, spreads, repeats: Math.max(0, ...uses.values()) };
 }

@@ -39,7 +39,7 @@ export function createHandler({
     plugins: [
       useHttp(logError),
       useDocuments(schema, playground),
-      useExecution(schema, logError),
+      useExecution(schema, playground, logError),
       useRequestErrors(),
     ],
     parserAndValidationCache: documentCache(),

@@ -5,7 +5,7 @@ import { GraphQLError } from "graphql";
  * errors to logs and trackers. The message still names the place and the expected type.
  */
 export function withoutValues(error: GraphQLError): GraphQLError {
-  const message = messageWithoutValue(error);
+  const message = withoutValue(error.message);
   if (message === error.message) return error;
   return new GraphQLError(message, {
     nodes: error.nodes ?? null,
@@ -16,20 +16,8 @@ export function withoutValues(error: GraphQLError): GraphQLError {
   });
 }
 
-function messageWithoutValue({ message, originalError }: GraphQLError): string {
-  // For a variable: `Variable "$name" got invalid value VALUE at "name.path"; REASON`.
-  const reason = originalError?.message;
-  const [, variable] = /^(Variable "\$\w+" got invalid value) /.exec(message) ?? [];
-  if (variable !== undefined && reason !== undefined && message.endsWith(`; ${reason}`)) {
-    const before = message.slice(0, -reason.length - 2);
-    // A printed value cannot end like this: quotes in a string are escaped.
-    const [place = ""] = / at "\w+(?:\.\w+|\[\d+\])+"$/.exec(before) ?? [];
-    return `${variable}${place}; ${withoutValue(reason)}`;
-  }
-  return withoutValue(message);
-}
-
-function withoutValue(message: string): string {
+/** Removes the value from the text of an error. */
+export function withoutValue(message: string): string {
   if (message.startsWith("Syntax Error: ")) {
     return message.replace(/\b(String|BlockString|Int|Float) ".*(?=\.$)/s, "$1");
   }

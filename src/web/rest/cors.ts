@@ -1,3 +1,7 @@
+import { lazy } from "../../base/lazy.ts";
+
+import { methodsOf, type Route } from "./routes.ts";
+
 /** Response headers that scripts of other origins may read, besides the safelisted ones. */
 const exposed = [
   "Link",
@@ -12,7 +16,6 @@ const exposed = [
   "Allow",
   "WWW-Authenticate",
 ].join(", ");
-const methods = "GET, HEAD, POST, DELETE";
 const requestHeaders =
   "Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID, X-Request-Id";
 /** Two hours, the longest that any browser caches a preflight response. */
@@ -22,11 +25,14 @@ const maxAgeSeconds = 7_200;
  * Cross-origin resource sharing (Fetch Standard, section 3.3), for the listed origins only. Credentials are
  * never allowed, because clients authenticate by bearer token, which browsers do not attach automatically.
  * Sets headers of the response; returns the complete response for a preflight request.
+ * `routes` is called at the first one.
  */
 export function cors(
   origins: readonly string[],
+  routes: () => readonly Route[],
 ): (request: Request, headers: Record<string, string | number>) => Response | undefined {
   const allowed = new Set(origins);
+  const methods = lazy(() => methodsOf(routes()).join(", "));
   return (request, headers) => {
     if (allowed.size === 0) return undefined;
     // Set on every response, also without an Origin header, so that caches do not serve it to other origins.
@@ -40,7 +46,7 @@ export function cors(
       headers["access-control-expose-headers"] = exposed;
       return undefined;
     }
-    headers["access-control-allow-methods"] = methods;
+    headers["access-control-allow-methods"] = methods();
     headers["access-control-allow-headers"] = requestHeaders;
     headers["access-control-max-age"] = maxAgeSeconds;
     return new Response(null, { status: 204 });

@@ -159,6 +159,11 @@ export const problems: Readonly<Record<ErrorCode, Problem>> = {
     explanation:
       "You sent too many test events and test notifications. Wait for `Retry-After` seconds.",
   },
+  "too-many-requests": {
+    status: 429,
+    title: "Too many requests",
+    explanation: "You sent too many requests of this kind. Wait for `Retry-After` seconds.",
+  },
   internal: {
     status: 500,
     title: "Internal server error",

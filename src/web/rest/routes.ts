@@ -4,9 +4,17 @@ export interface Route {
   readonly path: string;
 }
 
+/** Elysia's name for a route that handles every method. */
+const anyMethod = "ALL";
+
 /** The methods of all routes that match this path; empty if no route matches. */
 export function allowedMethods(routes: readonly Route[], path: string): readonly string[] {
-  const methods = routes.filter((route) => matches(route.path, path)).map(({ method }) => method);
+  return methodsOf(routes.filter((route) => matches(route.path, path)));
+}
+
+/** The methods that at least one of the routes supports. */
+export function methodsOf(routes: readonly Route[]): readonly string[] {
+  const methods = routes.map(({ method }) => method).filter((method) => method !== anyMethod);
   // Every GET route also supports HEAD (RFC 9110 section 9.3.2).
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])))];
 }

@@ -14,46 +14,58 @@ const heartbeatMs = 15_000;
 /**
  * A response that streams server-sent events. It pulls events only as fast as the client reads, and ends
  * when `events` ends. If the client disconnects, calls `end` once and finishes `events`. If `events` throws,
- * calls `end` with the error and ends the stream, so that the client reconnects and resumes.
+ * calls `end` with the error and ends the stream, so that the client reconnects and resumes. When `signal` aborts,
+ * the server disconnects, whether or not the client has read everything.
  */
 export function eventStream(
   clock: Clock,
   events: AsyncGenerator<ServerSentEvent, void>,
   end: (error?: unknown) => void,
+  signal?: AbortSignal,
 ): Response {
   const encoder = new TextEncoder();
   let disconnected = false;
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      // Sends the headers at once, and sets the delay before the client reconnects.
-      controller.enqueue(encoder.encode("retry: 2000\n\n"));
+  async function disconnect(): Promise<void> {
+    disconnected = true;
+    end();
+    // Nothing pulls the next event after this, so `events` would never finish by itself.
+    await events.return();
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        // Sends the headers at once, and sets the delay before the client reconnects.
+        controller.enqueue(encoder.encode("retry: 2000\n\n"));
+        signal?.addEventListener("abort", () => {
+          if (disconnected) return;
+          controller.error(signal.reason);
+          void disconnect();
+        });
+      },
+      async pull(controller) {
+        const stopBeating = heartbeat(clock, () => {
+          // Skips heartbeats while the client does not read, so that they do not pile up.
+          if ((controller.desiredSize ?? -1) >= 0)
+            controller.enqueue(encoder.encode(": still here\n\n"));
+        });
+        try {
+          const result = await events.next();
+          if (disconnected) return;
+          if (result.done) controller.close();
+          else controller.enqueue(encoder.encode(formatted(result.value)));
+        } catch (error) {
+          if (disconnected) return;
+          end(error);
+          controller.close();
+        } finally {
+          stopBeating();
+        }
+      },
+      cancel: disconnect,
     },
-    async pull(controller) {
-      const stopBeating = heartbeat(clock, () => {
-        // Skips heartbeats while the client does not read, so that they do not pile up.
-        if ((controller.desiredSize ?? 0) > 0)
-          controller.enqueue(encoder.encode(": still here\n\n"));
-      });
-      try {
-        const result = await events.next();
-        if (disconnected) return;
-        if (result.done) controller.close();
-        else controller.enqueue(encoder.encode(formatted(result.value)));
-      } catch (error) {
-        if (disconnected) return;
-        end(error);
-        controller.close();
-      } finally {
-        stopBeating();
-      }
-    },
-    async cancel() {
-      disconnected = true;
-      end();
-      // Nothing pulls the next event after this, so `events` would never finish by itself.
-      await events.return();
-    },
-  });
+    // Without a queue, the next event is pulled only after Bun has sent the previous one to the client.
+    { highWaterMark: 0 },
+  );
   return new Response(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",

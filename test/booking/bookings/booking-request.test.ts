@@ -262,6 +262,15 @@ describe("a booking request", () => {
     expect((await send(body)).status).toBe(201);
   });
 
+  test("may have 60 characters in a name, of any script", async () => {
+    await addFlight(app);
+    for (const letter of ["a", "é", "𠮷", "🛩"]) {
+      const named = (length: number) => withPassenger({ firstName: letter.repeat(length) });
+      expect([letter, (await send(named(60))).status]).toEqual([letter, 201]);
+      expect([letter, (await send(named(61))).status]).toEqual([letter, 422]);
+    }
+  });
+
   test("for an unknown flight is 404, and for one that departs within the hour 422", async () => {
     expect(await json(await send(bookingBody(404)))).toMatchObject({ code: "flight-not-found" });
     for (const minutes of [-1, 0, 60]) {

@@ -56,7 +56,7 @@ describe("a booking", () => {
           lastName: "Lovelace",
           email: "ada@example.com",
           dateOfBirth: "****-**-**",
-          passportNumber: "****0001",
+          passportNumber: "*****01",
         },
       ],
     });
@@ -123,7 +123,7 @@ describe("a booking", () => {
     const made = await app.as("user", path, post({ ...body, passengers: [named] }), "ada");
     const { bookingId } = await json(made);
     expect(await json(await get(bookingId))).toMatchObject({
-      passengers: [{ firstName: "Zoë", email: "josé@bücher.example", passportNumber: "***2345" }],
+      passengers: [{ firstName: "Zoë", email: "josé@bücher.example", passportNumber: "*****45" }],
     });
   });
 

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { bookingCalls } from "../../support/bookings.ts";
 import { addFlight } from "../../support/flights.ts";
+import { dataOf } from "../../support/graphql.ts";
 
 const hourMs = 3_600_000;
 let app: TestApp;
@@ -41,7 +42,7 @@ describe("a cancellation", () => {
         percent,
         fee: Number((499.5 - amount).toFixed(2)),
         method: "original_payment_method",
-        status: "pending",
+        status: amount === 0 ? "none" : "pending",
         reason: expect.any(String),
       });
       const response = await cancel(bookingId);
@@ -55,7 +56,25 @@ describe("a cancellation", () => {
       });
       app.clock.advance(hourMs);
       expect(await json(await cancel(bookingId))).toEqual(cancellation);
-      expect(await json(await get(bookingId))).toMatchObject({ status: "cancelled", cancellation });
+      expect(await json(await quote(bookingId))).toMatchObject({ refund: quoted["refund"] });
+      const shown = await json(await get(bookingId));
+      expect(shown).toMatchObject({ status: "cancelled", cancellation, payments: [] });
+      const status = amount === 0 ? "none" : "pending";
+      const progress = { amount, refunded: 0, currency: "USD", status, payouts: [] };
+      const refund = amount === 0 ? null : progress;
+      expect(shown["refund"]).toEqual(refund);
+      const { history } = await json(
+        await app.as("admin", `/v1/api/bookings/${String(bookingId)}`),
+      );
+      expect(history).toContainEqual(expect.objectContaining({ type: `refund.${status}` }));
+      const list = await json(await app.as("admin", "/v1/api/bookings"));
+      expect(list["data"]).toMatchObject([{ cancellation }]);
+      const query = `{ booking(bookingId: "${String(bookingId)}") {
+        refund { amount refunded currency status payouts { amount } }
+        cancellation { refund { status } } } }`;
+      expect(await dataOf(app, "admin", query)).toEqual({
+        booking: { refund, cancellation: { refund: { status } } },
+      });
     },
   );
 

@@ -162,6 +162,27 @@ describe("a provider of a file", () => {
     });
   });
 
+  test.each([
+    [`test: { at: /live, is: "false" }`, { live: "false" }],
+    ["test: { at: /meta/test_mode, is: true }", { meta: { test_mode: true } }],
+  ])("has no effect by a payment that is marked as a test: %s", async (mark, marked) => {
+    const { app, deliver } = await startBank(
+      bank.replace("  unit: major\n", `  unit: major\n  ${mark}\n`),
+    );
+    const booking = await hold(app);
+    const paid = {
+      kind: "transfer.received",
+      order: { id: "order-1", note: booking },
+      value: { amount: "499.50", currency: "USD" },
+    };
+    expect(await deliver({ ...paid, ...marked })).toBe(
+      "no effect: a test payment, and PAYMENT_PROCESSOR_TEST_MODE is off",
+    );
+    expect(await deliver({ ...paid, live: "true", meta: { test_mode: false } })).toBe(
+      `confirmed ${booking}`,
+    );
+  });
+
   test("has another payment with the same id than another provider", async () => {
     const { app, deliver } = await startBank();
     const booking = await hold(app);

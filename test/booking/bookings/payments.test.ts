@@ -11,7 +11,7 @@ import { write } from "../../../src/db/statement.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
-import { type Money, paymentEvent } from "../../support/payments.ts";
+import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
 import type { Payment } from "../../../src/booking/payment.ts";
 import type { FlightPlan } from "../../../src/booking/flight.ts";
 
@@ -248,6 +248,39 @@ describe("a payment", () => {
     expect(await read(other.id)).toMatchObject({ status: "held" });
   });
 
+  test.each(["payment_intent.succeeded", "payment_intent.payment_failed", "charge.refunded"])(
+    "that is a test has no effect: %s",
+    async (type) => {
+      const booked = await hold();
+      const body = JSON.parse(event(type, { booking: booked.id }));
+      const timeline = await deliver(JSON.stringify({ ...body, livemode: false }));
+      expect(timeline["effect"]).toBe(
+        "no effect: a test payment, and PAYMENT_PROCESSOR_TEST_MODE is off",
+      );
+      expect(await read(booked.id)).toMatchObject({ status: "held", payments: [], refund: null });
+      expect(await typesOf(booked.id)).toEqual(["booking.held"]);
+    },
+  );
+
+  test.each([
+    [false, { PAYMENT_PROCESSOR_TEST_MODE: "true" }],
+    [true, {}],
+    [undefined, {}],
+    ["false", {}],
+    [null, {}],
+  ])("with livemode %p confirms its booking with the settings %j", async (livemode, env) => {
+    const other = await startApp(env);
+    try {
+      const booking = await holdSeat(other, (await addFlight(other)).id);
+      const body = JSON.parse(paymentEvent(other, 1, "payment_intent.succeeded", { booking }));
+      await other.deliver("payment_processor", JSON.stringify({ ...body, livemode }));
+      const shown = await json(await other.as("admin", `${path}/${booking}`));
+      expect(shown["status"]).toBe("confirmed");
+    } finally {
+      await other.stop();
+    }
+  });
+
   test("to another account, which can name any booking, confirms nothing", async () => {
     const booked = await hold();
     const body = JSON.parse(event("payment_intent.succeeded", { booking: booked.id }));
@@ -367,7 +400,7 @@ describe("a payment", () => {
     const timeline = await pay({ booking: id });
     expect(timeline["effect"]).toBe(`no effect: ${id} was confirmed without a payment`);
     expect(await read(id)).toEqual(before);
-    expect(before).not.toHaveProperty("payments");
+    expect(before).toMatchObject({ payments: [], refund: null });
     expect(await typesOf(id)).toEqual(["booking.confirmed"]);
   });
 

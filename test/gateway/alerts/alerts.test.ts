@@ -79,6 +79,26 @@ test("open circuits are announced once, and not to the destination that fails", 
   expect(ofType("circuit_open", ordinary.received)).toEqual([]);
 });
 
+test("a destination that is gone is announced once, one that a person disabled is not", async () => {
+  const app = await start();
+  const [gone, working, watching] = [receiver(410), receiver(200), receiver(200)];
+  const { destinations } = app.services;
+  const create = async (name: string, url: string, alerts: boolean) =>
+    (await destinations.create(admin, { name, url, format: "json", alerts })).made.id;
+  const goneId = await create("gone", gone.url, true);
+  const workingId = await create("working", working.url, false);
+  await create("watching", watching.url, true);
+  await app.deliverSample("task_tracker", "task.completed");
+  await until(async () => (await destinations.read(admin, goneId)).state === "disabled");
+  await until(() => working.received.length === 1);
+  await destinations.setState(admin, workingId, "disabled");
+  await sweep(app, () => ofType("destination_gone", watching.received).length === 1);
+  const titles = ofType("destination_gone", watching.received).map(
+    ({ data }) => Object(data).title,
+  );
+  expect(titles).toEqual(["Destinations were disabled: gone: the destination answered 410 Gone"]);
+});
+
 test("dead letters are announced when there are more of them", async () => {
   const app = await start();
   const watching = receiver(200);

@@ -56,6 +56,22 @@ test("GraphQL creates, pauses, lists and removes a destination of the caller", a
   });
 });
 
+test("GraphQL returns a secret to the first request with an idempotency key only", async () => {
+  const mutation = `mutation ($input: CreateDestinationInput!) {
+    createDestination(input: $input, idempotencyKey: "once") { secret destination { destinationId } }
+  }`;
+  const input = { name: "once", format: "json", url: "http://127.0.0.1:1099/" };
+  const variables = { query: mutation, variables: { input } };
+  const [first, again] = [
+    await app.as("user", "/graphql", post(variables), "carol"),
+    await app.as("user", "/graphql", post(variables), "carol"),
+  ];
+  for (const { headers } of [first, again]) expect(headers.get("cache-control")).toBe("no-store");
+  const { createDestination: made } = Object((await json(first))["data"]);
+  expect(made.secret).toMatch(/^whsec_/);
+  expect(await json(again)).toEqual({ data: { createDestination: { ...made, secret: null } } });
+});
+
 test("GraphQL names what is wrong with a new destination", async () => {
   const input = { name: "gql", format: "json", url: "ftp://a", filter: "event.typ == 1" };
   const answer = await ask(create, { input });
@@ -70,14 +86,17 @@ test("GraphQL shows the health of destinations and sends dead deliveries again",
   const made = await ask(create, { input });
   const { destinationId } = Object(made["data"]).createDestination.destination;
   const health =
-    "{ destinations { nodes { health { circuit waiting dead oldestSeconds successRate p50Ms p95Ms lastError lastAttemptAt } } } }";
+    "{ destinations { nodes { ownerId openUntil health { circuit outcomes waiting dead oldestSeconds successRate p50Ms p95Ms lastError lastAttemptAt } } } }";
   expect(await ask(health, {})).toEqual({
     data: {
       destinations: {
         nodes: [
           {
+            ownerId: "ada",
+            openUntil: null,
             health: {
               circuit: "closed",
+              outcomes: [],
               waiting: 0,
               dead: 0,
               oldestSeconds: null,

@@ -39,12 +39,15 @@ describe("POST /v1/destinations", () => {
     expect(read["address"]).not.toContain("hook");
   });
 
-  test("creates one per Idempotency-Key", async () => {
+  test("creates one per Idempotency-Key, and returns its secret to the first request only", async () => {
     const body = { name: "rest-2", format: "json", url };
     const first = await create(body, { "idempotency-key": "k" });
     const again = await create(body, { "idempotency-key": "k" });
     expect(again.headers.get("idempotent-replayed")).toBe("true");
-    expect(await again.text()).toBe(await first.text());
+    const made = await json(first);
+    expect(made["secret"]).toMatch(/^whsec_/);
+    expect(await json(again)).toEqual({ ...made, secret: null });
+    for (const { headers } of [first, again]) expect(headers.get("cache-control")).toBe("no-store");
     const other = await create({ ...body, name: "rest-3" }, { "idempotency-key": "k" });
     expect(other.status).toBe(422);
     expect((await json(other))["code"]).toBe("idempotency-key-reused");

@@ -34,9 +34,13 @@ test("connects to the checked address, not to what the name resolves to", async 
   expect({ status, excerpt }).toEqual({ status: 400, excerpt: `hook.invalid:${server.port}` });
 });
 
-test("tries the next address if one refuses the connection", async () => {
+test.each([
+  ["refuses the connection", "127.0.0.2"],
+  // The network has no route to it, as to an IPv6 address in a network without IPv6.
+  ["cannot be reached", "255.255.255.255"],
+])("tries the next address if one %s", async (_, address) => {
   await using server = serving(() => new Response("ok"));
-  const post = poster({ clock: systemClock, addressesOf: async () => ["127.0.0.2", "127.0.0.1"] });
+  const post = poster({ clock: systemClock, addressesOf: async () => [address, "127.0.0.1"] });
   const url = new URL(`http://hook.invalid:${server.port}/`);
   expect((await post(url, request, never)).status).toBe(200);
 });

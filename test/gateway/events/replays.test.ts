@@ -11,6 +11,7 @@ import { insertReplay } from "../../../src/gateway/events/replays.sql.ts";
 import { noReplayCounts } from "../../../src/gateway/replay.ts";
 import { replays } from "../../../src/gateway/events/replays.ts";
 import { audit } from "../../../src/identity/audit/audit.ts";
+import { writeLimiter } from "../../../src/identity/limiter.ts";
 
 let app: TestApp;
 let gateway: TestGateway;
@@ -135,6 +136,20 @@ describe("a bulk replay", () => {
     expect(counts).toEqual([2, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2]);
     const [entry] = await listed(app, "/v1/audit?action=replay.*", "admin");
     expect(entry?.["detail"]).toEndWith('q "task 1"*');
+  });
+
+  test("starts with the filters that a preview, or another replay, returns", async () => {
+    await deliver(2);
+    const preview = await json(await ask("/preview", { ...everything, provider: "task_tracker" }));
+    const { total, filters } = preview;
+    expect(Object.values(Object(filters))).toContain(null);
+    const replay = await started(Object(filters));
+    expect(replay).toMatchObject({ total, filters: Object(filters) });
+    await reaches(replay["id"], "finished");
+    expect(await started(Object(replay["filters"]))).toMatchObject({ total, filters });
+    // Null is no filter, so this would replay everything.
+    const unlimited = await ask("/preview", { from: null, q: null, provider: "task_tracker" });
+    expect(unlimited.status).toBe(422);
   });
 
   test("reads a replay of a version that had fewer filters", async () => {
@@ -371,7 +386,8 @@ test("does not start before the search index has all events", async () => {
     storage,
     index: { caughtUp: () => Promise.resolve(isCaughtUp) },
     replaying: { prepare: neverCalled, renormalised: neverCalled },
-    audit: audit(storage, clock, makeId),
+    checkProvider: async () => {},
+    audit: audit(storage, clock, makeId, writeLimiter(clock)),
     clock,
     makeId,
     wake: () => {},

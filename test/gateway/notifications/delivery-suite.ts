@@ -7,8 +7,7 @@ import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
 import {
   deliveriesOfEvent,
   insertDelivery,
-  rescheduleDead,
-  rescheduleUndelivered,
+  storeDelivery,
 } from "../../../src/gateway/notifications/deliveries.sql.ts";
 import {
   claimDue,
@@ -24,6 +23,11 @@ import {
   summariseNotifications,
   undelivered,
 } from "../../../src/gateway/notifications/notifications.sql.ts";
+import {
+  rescheduleDead,
+  rescheduleUndelivered,
+} from "../../../src/gateway/notifications/retries.sql.ts";
+import { linesAgain, nextInLine } from "../../../src/gateway/notifications/delivery-order.sql.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
@@ -84,7 +88,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         const [held] = await claim(10);
         const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
         const [rescheduled] = await storage.atomically(
-          write(rescheduleUndelivered, { eventId, now: at(20) }),
+          write(rescheduleUndelivered, { seqs: [1], now: at(20) }),
         );
         expect(rescheduled.changes).toBe(1);
         expect((await claim(30))[0].rows).toEqual([]);
@@ -129,7 +133,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         ),
       );
       const [rescheduled] = await storage.atomically(
-        write(rescheduleDead, { eventId, now: at(50) }),
+        write(rescheduleDead, { seqs: [1, 2], now: at(50) }),
       );
       expect(rescheduled.changes).toBe(1);
       expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
@@ -145,9 +149,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
         ["a", 5],
       ] as const;
       for (const [orderKey, n] of rows) {
-        await storage.atomically(
-          write(insertDelivery, deliveryRow(notificationRow(n), { orderKey })),
-        );
+        await storage.atomically(...storeDelivery(deliveryRow(notificationRow(n), { orderKey })));
       }
       const seqs = async (now: number) =>
         (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
@@ -165,6 +167,7 @@ export function deliveryTests(open: () => Promise<Storage>): void {
             earlierAttempts: 0,
             ...fields,
           }),
+          ...nextInLine({ ...to, orderKey: "a" }, at(20)),
         );
       // The head of the line waits for its retry, and those behind it too.
       await settle(1, at(1_010), { status: "retrying", dueAt: at(5_000), deliveredAt: null });
@@ -174,6 +177,48 @@ export function deliveryTests(open: () => Promise<Storage>): void {
       expect(await storage.all(nextDue, { ...to, after: at(5_001) })).toEqual([]);
       await settle(1, at(6_000), { earlierAttempts: 1, status: "dead", deliveredAt: null });
       expect(await seqs(5_010)).toEqual([2]);
+    });
+
+    test("of an order key wait for an earlier one that is rescheduled, whatever is due", async () => {
+      storage = await open();
+      const orderKey = "a";
+      const store = (n: number, status: "dead" | "pending") =>
+        storage.atomically(
+          ...storeDelivery(
+            deliveryRow(notificationRow(n), {
+              orderKey,
+              status,
+              ...(status === "dead" && { dueAt: null, blocked: false }),
+            }),
+          ),
+        );
+      await store(1, "dead");
+      await store(2, "dead");
+      await store(3, "pending");
+      await store(4, "pending");
+      await storage.atomically(
+        write(rescheduleDead, { seqs: [1, 2], now: at(5) }),
+        ...linesAgain([{ ...to, orderKey }], at(5)),
+      );
+      for (const [index, seq] of [1, 2, 3, 4].entries()) {
+        const now = 10 + index;
+        const [{ rows }] = await claim(now);
+        expect(rows.map((row) => row.seq)).toEqual([seq]);
+        await storage.atomically(
+          write(settleDelivery, {
+            seq,
+            leasedUntil: at(now + 1_000),
+            status: "delivered",
+            attemptCount: 1,
+            dueAt: null,
+            deliveredAt: at(20),
+            lastError: null,
+            earlierAttempts: 0,
+          }),
+          ...nextInLine({ ...to, orderKey }, at(now)),
+        );
+      }
+      expect((await claim(50))[0].rows).toEqual([]);
     });
 
     test("are claimed only for their destination", async () => {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/gateway/destination.ts";
 import type { Attempt } from "../../../src/gateway/notification.ts";
-import { notSent } from "../../../src/gateway/notifications/attempt.ts";
 import { insertDelivery } from "../../../src/gateway/notifications/deliveries.sql.ts";
 import { maxCounted } from "../../../src/gateway/notifications/destination-health.sql.ts";
 import { insertAttempt } from "../../../src/gateway/notifications/notifications.sql.ts";
@@ -86,10 +85,8 @@ describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s
       // Beyond the last 100.
       ...Array.from({ length: 50 }, () => ({ delivered: false, durationMs: 9_000 })),
       ...Array.from({ length: 79 }, (_, index) => ({ durationMs: index + 1 })),
-      ...Array.from({ length: 20 }, () => ({ delivered: false, durationMs: 10_000 })),
+      ...Array.from({ length: 21 }, () => ({ delivered: false, durationMs: 10_000 })),
       { delivered: false, durationMs: 5, responseStatus: 500, error: "HTTP 500" },
-      // Tells nothing about the destination.
-      { delivered: false, durationMs: 0, responseStatus: null, error: notSent },
     ]);
     const health = await healthOf(id);
     expect(health).toMatchObject({ waiting: 3, dead: 2, oldestSeconds: 90, lastError: "HTTP 500" });

@@ -282,21 +282,24 @@ describe("a follower that does not read", () => {
     lazy.destroy();
   });
 
-  test("receives one heartbeat when it reads, not one for every 15 s", async () => {
+  test("receives one heartbeat that waited when it reads, not one for every 15 s", async () => {
     const clock = manualClock();
     const happening = Promise.withResolvers<ServerSentEvent>();
     async function* one(): AsyncGenerator<ServerSentEvent, void> {
       yield await happening.promise;
     }
-    const response = eventStream(clock, one(), () => {});
-    // The stream reads ahead in the next turn of the event loop.
-    await new Promise((resolve) => setImmediate(resolve));
-    const feed = readFeed(response);
+    const feed = readFeed(eventStream(clock, one(), () => {}));
     expect(await feed.line()).toBe("retry: 2000");
+    // Nothing is sent to a client that does not read.
+    clock.advance(100 * 15_000);
+    expect(await feed.line()).toBe("");
+    // This one waits for the next line, and then does not read again.
+    const beat = feed.line();
     await new Promise((resolve) => setImmediate(resolve));
     clock.advance(100 * 15_000);
+    expect(await beat).toBe(": still here");
     happening.resolve({ id: "1", event: "notification", data: {} });
-    const lines = [];
+    const lines: string[] = [];
     while (lines.at(-1) !== "data: {}") lines.push(await feed.line());
     expect(lines).toEqual(["", ": still here", "", "id: 1", "event: notification", "data: {}"]);
   });

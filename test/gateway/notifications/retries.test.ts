@@ -1,14 +1,26 @@
 import { expect, test } from "bun:test";
 
-import { ne } from "drizzle-orm";
+import { eq, ne } from "drizzle-orm";
 
-import { statementsOver, type Write, write } from "../../../src/db/statement.ts";
-import { summaryWrites } from "../../../src/gateway/notifications/notifications.sql.ts";
-import { retryDeadOf } from "../../../src/gateway/notifications/retries.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { encoded, statementsOver, type Write, write } from "../../../src/db/statement.ts";
+import { operatorGateway } from "../../../src/gateway/destination.ts";
+import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertDelivery } from "../../../src/gateway/notifications/deliveries.sql.ts";
+import {
+  insertNotification,
+  notificationsOfEvent,
+  summaryWrites,
+} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { retryDeadOf, retryWaitingOf } from "../../../src/gateway/notifications/retries.ts";
 import { deliveriesTable } from "../../../src/gateway/outgoing-delivery.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
+import { manualClock } from "../../support/clock.ts";
 import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { hour } from "../../support/notifying.ts";
 import { itemsOf, listed, timelineOf } from "../../support/operator.ts";
+import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const kill = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
   db
@@ -57,3 +69,56 @@ test("a retried delivery and the state of its event change in one transaction", 
   await app.stop();
   await gateway.stop();
 });
+
+const dueOf = statementsOver({ deliveries: deliveriesTable })<{ seq: number }>()(
+  (db, { deliveries }, p) =>
+    db.select({ dueAt: deliveries.dueAt }).from(deliveries).where(eq(deliveries.seq, p.seq)),
+);
+const failAgain = statementsOver({ deliveries: deliveriesTable })<{ seq: number; dueAt: Date }>()(
+  (db, { deliveries }, p) =>
+    db
+      .update(deliveries)
+      .set({ attemptCount: 6, dueAt: encoded(p.dueAt, deliveries.dueAt) })
+      .where(eq(deliveries.seq, p.seq)),
+);
+
+test("after a recovery, what fails again meanwhile keeps its delay", async () => {
+  const storage = await openStorage(schema, "sqlite::memory:");
+  const clock = manualClock();
+  const inAnHour = new Date(clock.now() + hour);
+  const retrying = { status: "retrying", attemptCount: 5, dueAt: inAnHour } as const;
+  const count = 1_100;
+  for (let n = 1; n <= count; n += 1) {
+    const row = notificationRow(n, retrying);
+    await storage.atomically(
+      write(insertEvent, eventRow(n)),
+      write(insertNotification, row),
+      write(insertDelivery, deliveryRow(row)),
+    );
+  }
+  const dueAt = async (seq: number) => (await storage.all(dueOf, { seq }))[0]?.dueAt;
+  const failed = { seq: 0, dueAt: new Date(clock.now() + 6 * hour) };
+  const watched: typeof storage = {
+    ...storage,
+    all: (statement, values) => storage.all(statement, values),
+    async atomically(...writes) {
+      const results = await storage.atomically(...writes);
+      // One that became due in the first batch fails at once.
+      for (const seq of failed.seq === 0 ? [1, count] : []) {
+        if ((await dueAt(seq))?.getTime() !== clock.now()) continue;
+        failed.seq = seq;
+        await storage.atomically(write(failAgain, failed));
+      }
+      return results;
+    },
+  };
+  const parts = { storage: watched, clock };
+  await retryWaitingOf(parts, { destinationId: operatorGateway.id, which: () => true });
+  expect(await dueAt(failed.seq)).toEqual(failed.dueAt);
+  const others = [2, 500, 501, count - 1];
+  for (const seq of others) expect(await dueAt(seq)).toEqual(new Date(clock.now()));
+  // What operators see of the event agrees.
+  const [shown] = await storage.all(notificationsOfEvent, { eventId: eventRow(2).id });
+  expect(shown?.dueAt).toEqual(new Date(clock.now()));
+  await storage.close();
+}, 30_000);

@@ -306,6 +306,29 @@ describe("a provider's secret", () => {
     expect(JSON.stringify(entries)).not.toContain(made);
   });
 
+  test("that was made is in one answer only, which nothing may store", async () => {
+    await add({ catalogue: "slack", secret });
+    const headers = { "idempotency-key": "0193a5c0-7b1e-4c3a-8e21-d4f60b7a9c55" };
+    const made: string[] = [];
+    for (let times = 0; times < 2; times += 1) {
+      const init = post({ makeSecret: true });
+      const response = await app.as("admin", `${path}/slack/secret`, {
+        ...init,
+        method: "PUT",
+        headers: { ...Object(init.headers), ...headers },
+      });
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      made.push(String((await json(response))["madeSecret"]));
+    }
+    expect(made[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(made[1]).not.toBe(made[0] ?? "");
+    const others = [await app.as("admin", `${path}/slack`), await app.as("admin", "/v1/audit")];
+    for (const response of others) {
+      const text = await response.text();
+      for (const one of made) expect(text).not.toContain(one);
+    }
+  });
+
   test("is not replaced while a variable keeps it from staying accepted", async () => {
     await add({ catalogue: "slack", secret });
     await app.stop();

@@ -13,11 +13,19 @@ describe("payment_processor", () => {
 
   test("includes amount, customer and reason", () => {
     expect(normalise(paymentProcessor, body("payment_intent.payment_failed")).title).toBe(
-      "Payment failed: EUR 42.00 · kim@example.net · Your card was declined. · test mode",
+      "Payment failed: EUR 42.00 · kim@example.net · Your card was declined.",
     );
     expect(normalise(paymentProcessor, body("charge.dispute.created")).title).toBe(
-      "Dispute opened: EUR 42.00 · kim@example.net · fraudulent · test mode",
+      "Dispute opened: EUR 42.00 · kim@example.net · fraudulent",
     );
+  });
+
+  test("marks events about tests", () => {
+    const event = { ...body("invoice.paid"), livemode: false };
+    expect(normalise(paymentProcessor, event)).toMatchObject({
+      title: "Invoice paid: EUR 42.00 · kim@example.net · test mode",
+      data: { test: true },
+    });
   });
 
   test.each([

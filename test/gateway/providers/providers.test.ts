@@ -49,6 +49,17 @@ test("every provider has a unique id, which differs from that of booking events"
 
 for (const provider of catalogue) {
   describe(provider.id, () => {
+    test("keeps the name of an event that is not listed, in any member", () => {
+      for (const member of ["type", "event", "event_name"]) {
+        const body = { [member]: "custom.thing", id: "1" };
+        expect(normalise(provider, body)).toMatchObject({
+          status: "ignored",
+          type: "custom.thing",
+          title: "Ignored: custom.thing",
+        });
+      }
+    });
+
     test("has an id that is valid in an environment variable, and lower-case headers", () => {
       const { id, signature, foreignHeaders = [], readHeaders = [] } = provider;
       // A shell cannot export ALARM-CLOCK_WEBHOOK_SECRET.

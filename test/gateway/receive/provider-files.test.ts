@@ -114,6 +114,42 @@ describe("a provider of a file", () => {
     expect(statuses.slice(20)).toEqual([429, 429]);
   });
 
+  test.each([
+    [{}, 0],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "false" }, 0],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "operators" }, 1],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "true" }, 1],
+  ])(
+    "with %j, a stranger's key id causes %d requests to this machine [API7-9]",
+    async (env, count) => {
+      let requests = 0;
+      using server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch() {
+          requests += 1;
+          return new Response("no", { status: 404 });
+        },
+      });
+      const own = mkdtempSync(join(tmpdir(), "skyhook-keyed-"));
+      const file = readFileSync(join(folder, "keyed.yaml"), "utf8");
+      writeFileSync(
+        join(own, "keyed.yaml"),
+        file.replace("127.0.0.1:1", `127.0.0.1:${server.port}`),
+      );
+      const keyed = await startApp({ PROVIDERS_DIR: own, KEYED_WEBHOOK_SECRET: secret, ...env });
+      const head = Buffer.from('{"alg":"ES256","kid":"k1"}').toString("base64url");
+      try {
+        const sentToken = { method: "POST", body: `${head}.e30.AAAA` };
+        expect((await keyed.fetch("/webhooks/keyed", sentToken)).status).toBe(503);
+        expect(requests).toBe(count);
+      } finally {
+        await keyed.stop();
+        rmSync(own, { recursive: true });
+      }
+    },
+  );
+
   test("can be replayed", async () => {
     const { id } = await json(await post("slack", sent("slack", "app_mention")));
     const replay = await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 
+import { guardedFetch } from "../../../src/base/guarded-fetch.ts";
 import { keyStore, noKeys } from "../../../src/gateway/signatures/key-store.ts";
 import type {
   BasicAuthScheme,
@@ -37,6 +38,11 @@ function nonCanonical(mac: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   return mac.slice(0, -1) + (alphabet[alphabet.indexOf(mac.at(-1) ?? "") + 1] ?? "");
 }
+
+const fetchAnywhere = guardedFetch({
+  allowsPrivate: true,
+  resolve: () => Promise.reject(new Error("Nothing must be looked up")),
+});
 
 const plaid: JwtScheme = {
   kind: "jwt",
@@ -94,6 +100,26 @@ describe("tokens made by jose", async () => {
     expect(await outcome(verify(request({})))).toBe("missing-signature");
   });
 
+  test("are not accepted more than 300 s ahead, whatever the scheme tolerates [API10-12]", async () => {
+    const right = { request_body_sha256: hash };
+    const { toleranceSeconds: _, ...timeless } = plaid;
+    const patient = { ...plaid, toleranceSeconds: 86_400 };
+    for (const [checked, claims, iat, expected] of [
+      [patient, right, now - 86_400, "current"],
+      [patient, right, now + 300, "current"],
+      [patient, right, now + 301, "stale-timestamp"],
+      [patient, { ...right, nbf: now + 300 }, now, "current"],
+      [patient, { ...right, nbf: now + 301 }, now, "stale-timestamp"],
+      [timeless, right, now + 300, "current"],
+      [timeless, right, now + 301, "stale-timestamp"],
+      [timeless, right, now - 1_000_000, "current"],
+      [timeless, right, null, "current"],
+    ] as const) {
+      const sentToken = request({ "plaid-verification": await token(claims, iat) });
+      expect(await outcome(verifier(checked, secrets)(sentToken))).toBe(expected);
+    }
+  });
+
   test("are identified by their signed text, whatever surrounds them", async () => {
     const inBody: JwtScheme = { kind: "jwt", from: "/token", algorithms: ["ES256"] };
     const check = verifier(inBody, secrets);
@@ -139,7 +165,7 @@ describe("tokens made by jose", async () => {
   test("verify with a key that is fetched once and kept for a while", async () => {
     const clock = manualClock(now * 1_000);
     Object.assign(served, { body: JSON.stringify({ key: jwk }), status: 200, count: 0 });
-    const check = verifier(fetching(), account, keyStore(clock));
+    const check = verifier(fetching(), account, keyStore(clock, fetchAnywhere));
     const text = await token({ request_body_sha256: hash });
     const both = [1, 2].map(() => outcome(check(request({ "plaid-verification": text }))));
     expect(await Promise.all(both)).toEqual(["current", "current"]);
@@ -156,7 +182,7 @@ describe("tokens made by jose", async () => {
     ["more than 64 KiB", JSON.stringify({ key: jwk, more: "x".repeat(70_000) }), 200],
   ])("are not judged while the service answers with %s", async (_, body, status) => {
     Object.assign(served, { body, status, count: 0 });
-    const check = verifier(fetching(), account, keyStore(manualClock(now * 1_000)));
+    const check = verifier(fetching(), account, keyStore(manualClock(now * 1_000), fetchAnywhere));
     const text = await token({ request_body_sha256: hash });
     for (let times = 0; times < 3; times += 1) {
       const result = (async () => check(request({ "plaid-verification": text })))();
@@ -171,7 +197,11 @@ describe("tokens made by jose", async () => {
     "are malformed with the key id %j",
     async (kid) => {
       Object.assign(served, { body: JSON.stringify({ key: jwk }), status: 200, count: 0 });
-      const check = verifier(fetching(), account, keyStore(manualClock(now * 1_000)));
+      const check = verifier(
+        fetching(),
+        account,
+        keyStore(manualClock(now * 1_000), fetchAnywhere),
+      );
       const [, ...rest] = (await token({ request_body_sha256: hash })).split(".");
       const head = Buffer.from(JSON.stringify({ alg: "ES256", kid })).toString("base64url");
       const text = [head, ...rest].join(".");
@@ -186,14 +216,14 @@ describe("tokens made by jose", async () => {
     const other = await generateKeyPair("RS256", { extractable: true });
     const body = JSON.stringify({ key: await exportJWK(other.publicKey) });
     Object.assign(served, { body, status: 200, count: 0 });
-    const check = verifier(fetching(), account, keyStore(manualClock(now * 1_000)));
+    const check = verifier(fetching(), account, keyStore(manualClock(now * 1_000), fetchAnywhere));
     const text = await token({ request_body_sha256: hash });
     expect(await outcome(check(request({ "plaid-verification": text })))).toBe("untrusted-key");
   });
 
   test("cause a bounded number of fetches, whatever keys they name", async () => {
     Object.assign(served, { body: JSON.stringify({ key: jwk }), status: 200, count: 0 });
-    const keys = keyStore(manualClock(now * 1_000));
+    const keys = keyStore(manualClock(now * 1_000), fetchAnywhere);
     const { key } = fetching();
     if (key === undefined) throw new Error("No key");
     const finds = Array.from({ length: 100 }, async (_unused, n) =>
@@ -209,7 +239,7 @@ describe("tokens made by jose", async () => {
 
   test("cannot evict a known key by unknown ones, nor prevent that it is fetched again", async () => {
     const clock = manualClock(now * 1_000);
-    const keys = keyStore(clock);
+    const keys = keyStore(clock, fetchAnywhere);
     const source: KeySource = { url: server.url.href, format: "jwks", cacheMinutes: 60 };
     const find = async (kid: string) =>
       keys.find(source, { url: server.url.href, kid, secret: "a" });
@@ -236,7 +266,7 @@ describe("tokens made by jose", async () => {
 
   test("cannot evict a key that verified a delivery by naming others of the service", async () => {
     const clock = manualClock(now * 1_000);
-    const keys = keyStore(clock);
+    const keys = keyStore(clock, fetchAnywhere);
     const named = Array.from({ length: 100 }, (_, n) => ({ ...jwk, kid: `k${n}` }));
     Object.assign(served, { body: JSON.stringify({ keys: named }), status: 200, count: 0 });
     const source: KeySource = { url: server.url.href, format: "jwks", cacheMinutes: 1_440 };
@@ -260,7 +290,7 @@ describe("tokens made by jose", async () => {
   });
 
   test("are fetched once where the key id does not choose the key", async () => {
-    const keys = keyStore(manualClock(now * 1_000));
+    const keys = keyStore(manualClock(now * 1_000), fetchAnywhere);
     Object.assign(served, { body: JSON.stringify(jwk), status: 200, count: 0 });
     const source: KeySource = { url: server.url.href, format: "jwk" };
     for (let n = 0; n < 100; n += 1) {
@@ -280,7 +310,7 @@ describe("tokens made by jose", async () => {
     const scheme = fetching();
     if (scheme.key === undefined) throw new Error("No key");
     const timed = { ...scheme, key: { ...scheme.key, expiresAt: "/key/expired_at" } };
-    const check = verifier(timed, account, keyStore(manualClock(now * 1_000)));
+    const check = verifier(timed, account, keyStore(manualClock(now * 1_000), fetchAnywhere));
     const text = await token({ request_body_sha256: hash });
     expect(await outcome(check(request({ "plaid-verification": text })))).toBe(expected);
   });
@@ -312,7 +342,7 @@ describe("the place of a published key", () => {
     "not a url",
     "",
   ])("is never %s", (url) => {
-    const keys = keyStore(manualClock());
+    const keys = keyStore(manualClock(), fetchAnywhere);
     expect(keys.find(source, { url, kid: null, secret: "arn" })).toBeNull();
   });
 

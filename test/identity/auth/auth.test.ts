@@ -148,6 +148,18 @@ describe("POST /v1/auth/token rejects", () => {
     },
   );
 
+  test.each([
+    ["the grant", {}, ["/grant_type"]],
+    ["the client and its secret", grant, ["/client_id", "/client_secret"]],
+    ["the secret", { ...grant, client_id: "cli_1" }, ["/client_secret"]],
+  ])("a request without %s, naming each field", async (_, fields, pointers) => {
+    for (const init of [form(fields), post(fields)]) {
+      const { errors } = await json(await app.fetch(path, init));
+      expect(errors).toMatchObject(pointers.map((pointer) => ({ pointer })));
+      expect(errors).toHaveLength(pointers.length);
+    }
+  });
+
   test("a wrong secret without repeating it", async () => {
     const response = await app.fetch(
       path,

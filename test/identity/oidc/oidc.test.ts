@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { json, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { type FakeIssuer, issuerSettings, startIssuer } from "../../support/issuer.ts";
 import { listed } from "../../support/operator.ts";
@@ -312,7 +312,7 @@ describe("sign-in by OpenID Connect", () => {
     expect(issuer.requests).toEqual([]);
   });
 
-  test("blocks an address after too many failures", async () => {
+  test("blocks an address after too many failures, but not its webhooks and tokens", async () => {
     const attempt = await begun();
     const statuses: number[] = [];
     for (let count = 0; count < 22; count++) {
@@ -320,6 +320,9 @@ describe("sign-in by OpenID Connect", () => {
     }
     expect(statuses.at(0)).toBe(401);
     expect(statuses.at(-1)).toBe(429);
+    const delivery = signed("code_host", "{}", app.clock);
+    expect((await app.fetch("/webhooks/code_host", delivery)).status).toBe(200);
+    expect((await app.fetch("/v1/auth/token", { method: "POST" })).status).toBe(415);
   });
 
   test("writes no token, code or name to the log [API2-18]", async () => {

@@ -187,6 +187,16 @@ describe("a session of the console", () => {
     expect(ended.map(({ action }) => action)).toEqual(["session.closed", "session.opened"]);
   });
 
+  test("ends when there are more than 200 of its operator, also if many begin at once", async () => {
+    const init = { method: "POST", headers: own };
+    const signIn = () => app.as("operator", "/v1/auth/session", init, "many scripts");
+    for (let count = 0; count < 199; count += 1) await signIn();
+    await Promise.all(Array.from({ length: 12 }, signIn));
+    const query = "/v1/audit?action=session.closed&actor=many%20scripts";
+    const ended = await listed(app, query, "admin");
+    expect(ended).toHaveLength(199 + 12 - 200);
+  });
+
   test("ends when its operator has signed in too often since", async () => {
     const other = await signedIn();
     const signInAs = async (bearer: string) => {

@@ -67,8 +67,17 @@ describe("skyhook replay of many events", () => {
     );
     expect(code).toBe(0);
     expect(notificationsOf(server)).toEqual([2, 1, 1]);
-    const none = await skyhook(["replay", "--since", "1h", "--provider", "x", "--dry-run"], server);
-    expect(none.out).toBe("0 events would be replayed\n");
+    for (const filter of [
+      ["--provider", "code_host"],
+      ["--status", "ignored"],
+    ]) {
+      const none = await skyhook(["replay", "--since", "1h", ...filter, "--dry-run"], server);
+      expect([filter, none.out]).toEqual([filter, "0 events would be replayed\n"]);
+    }
+    const misspelt = [...choose.slice(0, 3), "task-tracker", "--dry-run"];
+    const unknown = await skyhook(["replay", ...misspelt], server);
+    expect([unknown.code, unknown.out]).toEqual([1, ""]);
+    expect(unknown.err).toContain("Did you mean task_tracker?");
     const typed = ["--delivery", "delivered", "--type", "task.*", "--until", "0s", "--dry-run"];
     expect((await skyhook(["replay", ...typed], server)).code).toBe(2);
   });

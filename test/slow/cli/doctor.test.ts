@@ -86,6 +86,25 @@ describe("skyhook doctor", () => {
     expect(none.code).toBe(1);
   });
 
+  test("warns of test payments beside a live key", async () => {
+    const cwd = newFolder();
+    const run = async (token: string) =>
+      (
+        await skyhook(["doctor"], {
+          cwd,
+          env: {
+            ...everything,
+            PAYMENT_PROCESSOR_TEST_MODE: "true",
+            PAYMENT_PROCESSOR_API_TOKEN: token,
+          },
+        })
+      ).out;
+    const live = await run(`rk_live_${"x".repeat(24)}`);
+    expect(live).toMatch(/! +test payments +.*unset PAYMENT_PROCESSOR_TEST_MODE/);
+    expect(live).not.toContain("rk_live_");
+    expect(await run(`sk_test_${"x".repeat(24)}`)).toMatch(/✓ +test payments/);
+  });
+
   test("finds an invalid setting, folder, key, clock, database and server", async () => {
     const cwd = newFolder();
     await Bun.write(

@@ -102,7 +102,7 @@ describe("skyhook import", () => {
     expect(flights()).toHaveLength(1);
   });
 
-  test("keeps seats that are sold, and refuses whole to have fewer", async () => {
+  test("keeps seats that are sold, and rejects a line with fewer", async () => {
     await skyhook("import", write("a.csv", header, line()));
     const database = new Database(join(cwd, "data/skyhook.db"));
     database.run("update flights set seats_available = 4");
@@ -112,8 +112,15 @@ describe("skyhook import", () => {
     const file = write("c.csv", header, line({ number: "SK200" }), line({ seats: 5 }));
     const refused = await skyhook("import", file);
     expect(refused.code).toBe(1);
-    expect(refused.err).toMatch(/SK100 of .*, economy: more than 5 seats are already sold/);
+    expect(refused.err).toMatch(/line 3: SK100 of .*, economy: more than 5 seats are already sold/);
     expect(flights()).toMatchObject([{ flight_number: "SK100", seats: 8 }]);
+    const skipped = await skyhook("import", file, "--skip-bad");
+    expect(skipped.out).toBe("1 flight imported, 1 bad line skipped\n");
+    expect(skipped.err).toMatch(/^line 3: SK100 of .*: more than 5 seats are already sold$/m);
+    expect(flights()).toMatchObject([
+      { flight_number: "SK100", seats: 8 },
+      { flight_number: "SK200", seats: 10 },
+    ]);
   });
 
   test.each([
@@ -182,6 +189,8 @@ describe("skyhook booking show", () => {
         },
       );
     expect((await send("payment_intent.succeeded")).code).toBe(0);
+    expect((await send("charge.refunded")).code).toBe(0);
+    expect(await shown()).toContain("refund   USD 499.50, none was due");
     expect((await fetch(`${path}/${id}`, { method: "DELETE", headers })).status).toBe(200);
     expect((await send("charge.refunded")).code).toBe(0);
     const out = await shown();

@@ -23,6 +23,19 @@ const steps: readonly (readonly [string, CrashPoint, boolean])[] = [
   ["after the commit, before the answer", { moment: "after commit", sql: insertPayment }, true],
 ];
 
+const insertWaiting = `insert into "waiting_refunds"`;
+const deleteWaiting = `delete from "waiting_refunds"`;
+
+/** Where the process is killed while a refund waits, or while its payment arrives. */
+const lateSteps: readonly (readonly [string, "refund" | "payment", CrashPoint])[] = [
+  ["the refund waits", "refund", { moment: "after statement", sql: insertWaiting }],
+  ["the commit of a waiting refund", "refund", { moment: "before commit", sql: insertWaiting }],
+  ["a waiting refund looks again", "refund", { moment: "after commit", sql: insertWaiting }],
+  ["the refund waits no more", "payment", { moment: "after statement", sql: deleteWaiting }],
+  ["the refund's commit", "payment", { moment: "before commit", sql: deleteWaiting }],
+  ["the payment of the refund", "payment", { moment: "after commit", sql: deleteWaiting }],
+];
+
 describe.each(databases())("on $name", (kind) => {
   let service: CrashService;
   let number = 0;
@@ -70,6 +83,33 @@ describe.each(databases())("on $name", (kind) => {
     await service.stop();
     expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 0 });
   });
+
+  test.each(lateSteps)(
+    "a refund before its payment, killed before %s, is counted once",
+    async (_, killed, point) => {
+      const id = await held();
+      await service.settled();
+      const refund = async () =>
+        deliverPayment(await service.running(), "charge.refunded", id, 10_000, false);
+      const pay = async () =>
+        deliverPayment(await service.running(), "payment_intent.succeeded", id, 99_900);
+      if (killed === "payment") expect((await refund())?.status).toBe(200);
+      service.crashAt(point);
+      expect(await (killed === "refund" ? refund() : pay())).toBeNull();
+      await service.crashed();
+      expect((await refund())?.status).toBe(200);
+      expect((await pay())?.status).toBe(200);
+      expect((await refund())?.body).toMatchObject({ status: "duplicate" });
+      await service.settled();
+      const refunds = [...service.notified()].filter(([key]) =>
+        key.startsWith(`bookings:${id}:refunded`),
+      );
+      expect(refunds.map(([, notified]) => notified.length)).toEqual([1]);
+      await service.stop();
+      expect(await left(id)).toEqual({ status: "confirmed", paid: 99_900, refunded: 10_000 });
+      expect(await service.left("select event_id from waiting_refunds")).toEqual([]);
+    },
+  );
 
   test.each(steps)("a refund killed %s is counted once", async (_, point, isDone) => {
     const id = await held();

@@ -1,5 +1,6 @@
 import { attacks } from "./attacks.ts";
 import { type Attack, mebibyte } from "./attacks/attack.ts";
+import { harmDone, type Observation, observed } from "./bystander.ts";
 import { type Victim, victims } from "./victim.ts";
 import { livezLimitMs } from "./watch.ts";
 
@@ -21,6 +22,7 @@ const keptLimitBytes = 64 * mebibyte;
 export interface Verdict {
   readonly worstMs: number;
   readonly growthBytes: number;
+  readonly seen: Observation;
   /** What is wrong; empty when nothing is. */
   readonly faults: readonly string[];
   /** Whether the server is good for another attack. */
@@ -63,24 +65,39 @@ export async function runAttacks(name?: string): Promise<number> {
 }
 
 export async function tried(attack: Attack, victim: Victim): Promise<Verdict> {
-  const { watch } = victim;
+  const { watch, bystander } = victim;
   const beforeBytes = watch.anonymousBytes();
   watch.reset();
+  bystander.begin();
   const faults: string[] = [];
-  const ended = Promise.race([attack.run(victim), Bun.sleep(attackLimitMs)]).catch(
+  const ended = atMost(attack.limitMs ?? attackLimitMs, attack.run(victim)).catch(
     (error: unknown) => void faults.push(error instanceof Error ? error.message : String(error)),
   );
   await Promise.race([ended, hopeless(victim, ended)]);
+  const seen = await bystander.end();
   const alive = await watch.answers(recoveryMs);
   const worstMs = watch.worstMs();
   const growthBytes = watch.peakBytes() - beforeBytes;
   const limitMs = attack.livezLimitMs ?? livezLimitMs;
   if (!alive) faults.push("/livez no longer answers");
   else if (worstMs > limitMs) faults.push(`/livez over ${limitMs} ms`);
+  faults.push(...harmDone(victim.usual, seen, limitMs));
   const limitBytes = attack.growthLimitBytes ?? growthLimitBytes;
   if (growthBytes > limitBytes) faults.push(`memory grew over ${mebibytes(limitBytes)}`);
   const kept = watch.anonymousBytes() - victim.idleBytes;
-  return { worstMs, growthBytes, faults, reusable: alive && kept <= keptLimitBytes };
+  const reusable = alive && kept <= keptLimitBytes && attack.leavesRows !== true;
+  return { worstMs, growthBytes, seen, faults, reusable };
+}
+
+/** Resolves with `work`, or when the time is over; the process can end then. */
+async function atMost(limitMs: number, work: Promise<void>): Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, limitMs);
+  try {
+    await Promise.race([work, over.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Resolves when a server cannot pass any more, or the attack is over. */
@@ -92,11 +109,12 @@ async function hopeless({ watch }: Victim, ended: Promise<unknown>): Promise<voi
   }
 }
 
-export function line({ name }: Attack, { worstMs, growthBytes, faults }: Verdict): string {
+export function line({ name }: Attack, { worstMs, growthBytes, seen, faults }: Verdict): string {
   const figures = `/livez ${Math.round(worstMs)} ms`.padEnd(15);
   const memory = `memory +${mebibytes(growthBytes)}`.padEnd(18);
+  const bystander = observed(seen).padEnd(34);
   const verdict = faults.length === 0 ? "withstood" : `FAILED: ${faults.join("; ")}`;
-  return `${name.padEnd(24)} ${figures} ${memory} ${verdict}`;
+  return `${name.padEnd(24)} ${figures} ${bystander} ${memory} ${verdict}`;
 }
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / mebibyte)} MiB`;

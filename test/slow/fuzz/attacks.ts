@@ -6,7 +6,9 @@ import { framingAttacks } from "./attacks/framings.ts";
 import { graphqlAttacks } from "./attacks/graphql.ts";
 import { logAttacks } from "./attacks/logs.ts";
 import { pageAttacks } from "./attacks/pages.ts";
+import { pipeliningAttacks } from "./attacks/pipelining.ts";
 import { providerAttacks } from "./attacks/providers.ts";
+import { signedInAttacks } from "./attacks/signed-in.ts";
 import { socketAttacks } from "./attacks/sockets.ts";
 import { textAttacks } from "./attacks/texts.ts";
 
@@ -21,5 +23,7 @@ export const attacks: readonly Attack[] = [
   ...pageAttacks,
   ...answerAttacks,
   ...providerAttacks,
+  ...pipeliningAttacks,
   ...logAttacks,
+  ...signedInAttacks,
 ];

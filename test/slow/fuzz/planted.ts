@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { alteredCopy } from "../../support/altered-copy.ts";
+import { alteredCopy, type Change } from "../../support/altered-copy.ts";
 
 import { line, tried } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
@@ -11,6 +11,8 @@ interface Planted {
   readonly error: string;
   readonly file: string;
   readonly changes: readonly (readonly [from: string, to: string])[];
+  /** In other files: such as a limit that hides the error. */
+  readonly elsewhere?: readonly Change[];
   readonly attacks: readonly string[];
 }
 
@@ -63,18 +65,51 @@ const planted: readonly Planted[] = [
     attacks: ["announced-idle"],
   },
   {
+    error:
+      "requests that need no I/O are answered in the turn of the event loop in which they arrive",
+    file: "src/app.ts",
+    changes: [["    .wrap(noPipelining)\n", ""]],
+    attacks: ["pipelined-flight", "pipelined-lists", "pipelined-graphql", "pipelined-errors"],
+  },
+  {
     error: "the log is written synchronously, and fails the request that it is about",
     file: "src/telemetry/log.ts",
     changes: [[": output,\n  );", ": pino.destination({ dest: fd, sync: true }),\n  );"]],
     attacks: ["log-disk-full", "log-unread"],
+  },
+  {
+    error: "all deliveries of one order are due, and each commit wakes all destinations",
+    file: "src/gateway/notifications/outbox.ts",
+    changes: [
+      ["blocked: orderKey !== null,", "blocked: false,"],
+      ["channels.wake(sentTo.get(event) ?? null);", "channels.wake(null);"],
+    ],
+    attacks: ["blocked-destinations"],
+  },
+  {
+    error: "each change of a destination reads and compiles all of them, and is not limited",
+    file: "src/gateway/destinations/targets.ts",
+    changes: [
+      [
+        "refreshing.then(() => (id === undefined ? readChanged() : readOne(id)));",
+        "refreshing.then(() => (known.clear(), idsByOwner.clear(), readChanged()));",
+      ],
+      [
+        "filter: lazy(() => filterOf(parts, stored))",
+        "filter: ((made) => () => made)(filterOf(parts, stored))",
+      ],
+    ],
+    elsewhere: [["src/identity/limiter.ts", "maxUserWrites = 30;", "maxUserWrites = 100_000;"]],
+    attacks: ["destination-changes"],
   },
 ];
 
 /** Tries the attacks on each planted error, and prints a line on each. How many were not found. */
 export async function runPlanted(): Promise<number> {
   let missed = 0;
-  for (const { error, file, changes, attacks: names } of planted) {
-    using copy = alteredCopy(changes.map(([from, to]) => [file, from, to] as const));
+  for (const { error, file, changes, elsewhere = [], attacks: names } of planted) {
+    const inFile = changes.map(([from, to]) => [file, from, to] as const);
+    using copy = alteredCopy([...inFile, ...elsewhere]);
     await using source = await victims(join(copy.folder, "src/main.ts"));
     console.log(`Planted: ${error}`);
     for (const attack of attacks.filter(({ name }) => names.includes(name))) {

@@ -7,6 +7,7 @@ import type { Role } from "../../../src/base/context.ts";
 import { freePort } from "../../support/free-port.ts";
 import { compiledProgram, removeFolder, temporaryFolder } from "../../support/program.ts";
 
+import { type Bystander, bystander, type Observation } from "./bystander.ts";
 import { type Watch, watch } from "./watch.ts";
 import { addressOf, importFlights, mintTokens, settings } from "./world.ts";
 
@@ -16,6 +17,9 @@ export interface Victim {
   readonly port: number;
   readonly pid: number;
   readonly watch: Watch;
+  readonly bystander: Bystander;
+  /** What the bystander gets without an attack. */
+  readonly usual: Observation;
   /** Anonymous memory when it was new and had done each kind of work once. */
   readonly idleBytes: number;
   readonly bearers: Readonly<Record<Role, string>>;
@@ -75,12 +79,14 @@ export async function victims(source: string = main): Promise<Victims> {
       });
       const url = `http://127.0.0.1:${port}`;
       const beside = watch({ port, pid: child.pid });
+      const innocent = await bystander({ port, pid: child.pid });
       let sent = 0;
       const victim = {
         url,
         port,
         pid: child.pid,
         watch: beside,
+        bystander: innocent,
         bearers,
         fetch(path: string, { headers, ...init }: VictimRequest = {}) {
           sent += 1;
@@ -92,7 +98,7 @@ export async function victims(source: string = main): Promise<Victims> {
           });
         },
         async stop() {
-          await beside.stop();
+          await Promise.all([beside.stop(), innocent.stop()]);
           child.kill("SIGKILL");
           await child.exited;
           if (pipe !== null) closeSync(pipe);
@@ -105,8 +111,10 @@ export async function victims(source: string = main): Promise<Victims> {
         throw new Error(`The server did not start: ${why}`);
       }
       await warmUp(victim);
+      innocent.begin();
+      const usual = await innocent.end();
       await settled(beside);
-      return { ...victim, idleBytes: beside.anonymousBytes() };
+      return { ...victim, usual, idleBytes: beside.anonymousBytes() };
     },
     async [Symbol.asyncDispose]() {
       removeFolder(template);
@@ -115,7 +123,10 @@ export async function victims(source: string = main): Promise<Victims> {
 }
 
 /** What is loaded or compiled on first use is no attack's doing. */
-async function warmUp({ fetch }: Pick<Victim, "fetch">): Promise<void> {
+async function warmUp(victim: Pick<Victim, "fetch">): Promise<void> {
+  // A busy machine needs longer.
+  const fetch = (path: string, init: VictimRequest = {}) =>
+    victim.fetch(path, { ...init, signal: AbortSignal.timeout(startTimeoutMs) });
   const query = JSON.stringify({ query: "{ flight(flightId: 1) { flightNumber } }" });
   const json = { "content-type": "application/json" };
   const paths = [

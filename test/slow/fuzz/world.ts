@@ -43,7 +43,8 @@ const silenceMs = 150;
 
 export const jwtSecret = "the signing key of fuzzing: 32 bytes or more";
 const personalDataKey = Buffer.alloc(32, 0x5a).toString("base64");
-const flights = 20;
+/** Flights to sell, with the ids from 1. */
+export const flights = 20;
 const secrets = Object.fromEntries(
   catalogue.map(({ id }) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]),
 );
@@ -145,10 +146,13 @@ function flightsCsv(): string {
 
 /** A token of each role, for a server with `settings`. */
 export async function mintTokens(): Promise<Record<Role, string>> {
-  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
-  const mint = (role: Role) =>
-    tokens(issuing, systemClock).mint({ id: `fuzz-${role}`, roles: [role] }, 86_400);
+  const mint = (role: Role) => mintToken(`fuzz-${role}`, role);
   return { admin: await mint("admin"), operator: await mint("operator"), user: await mint("user") };
+}
+
+export function mintToken(id: string, role: Role): Promise<string> {
+  const issuing = { key: Buffer.from(jwtSecret), issuer: "skyhook", audience: "skyhook" };
+  return tokens(issuing, systemClock).mint({ id, roles: [role] }, 86_400);
 }
 
 /** A client address of its own for each number. */

@@ -22,6 +22,8 @@ const wanted = [
   "refund: refunded",
   "refund: overrefunded",
   "refund: unmatched",
+  "refund waits",
+  "refund found later",
   "race: paid first",
 ];
 

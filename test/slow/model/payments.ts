@@ -53,6 +53,8 @@ const totalOf = ({ seats }: ModelBooking) => seats * priceMinor;
 export class World {
   readonly flights: ModelFlight[] = [];
   readonly bookings: ModelBooking[] = [];
+  /** Refunds that name no booking, of payments that no booking has. */
+  waiting: { readonly payment: string; readonly minor: number }[] = [];
   #events = 0;
 
   private constructor(
@@ -274,9 +276,20 @@ function paid(booking: ModelBooking, how: string) {
 const idOf = (booking: ModelBooking, name: string) =>
   name === "pi_shared" ? name : `${name}_${booking.id}`;
 
+/** The refunds that waited for a payment are of the booking that names it first. */
+function modelSettles(world: World, booking: ModelBooking, id: string): void {
+  const settled = world.waiting.filter(({ payment: of }) => of === id);
+  world.waiting = world.waiting.filter(({ payment: of }) => of !== id);
+  for (const { minor } of settled) {
+    modelRefunds(world, booking, id, minor);
+    world.count("refund found later");
+  }
+}
+
 /** What the model expects of a payment; changes it. Returns the first word of the effect. */
 function modelPays(world: World, booking: ModelBooking, how: string, name: string): string {
   const id = idOf(booking, name);
+  modelSettles(world, booking, id);
   const confirms = ({ records }: ModelBooking) =>
     records.some((one) => one.payment === id && one.status === "confirmed");
   if (world.bookings.some(confirms)) return "no";
@@ -362,6 +375,7 @@ const fail = step(
     );
     if (!isElsewhere) {
       booking.records.push({ payment: object.id, figure: "failed", minor: 1, status: "failed" });
+      modelSettles(world, booking, object.id);
     }
     await world.deliver(at, world.event("payment_intent.payment_failed", booking.id, object));
   },
@@ -406,8 +420,14 @@ const refund = step(
     const object = { payment_intent: id, amount_refunded: minor, currency: "usd" };
     const knows = world.bookings.some(({ records }) => records.some((one) => one.payment === id));
     // Without the booking, it is found by its payment, which the shared one does not identify.
-    const isNamed = names || name === "pi_shared" || !knows;
-    const word = modelRefunds(world, booking, id, minor);
+    const isNamed = names || (knows && name === "pi_shared");
+    const waits = !isNamed && !knows;
+    if (waits) {
+      world.waiting.push({ payment: id, minor });
+      world.count("refund waits");
+    }
+    const word = waits ? "no" : modelRefunds(world, booking, id, minor);
+    if (!waits) modelSettles(world, booking, id);
     const request = world.event("charge.refunded", isNamed ? booking.id : null, object);
     equal(await world.deliver(at, request), word);
   },

@@ -84,7 +84,8 @@ export function durationText(minutes: number): string {
 }
 
 /** All but the last four characters. */
-export const masked = (text: string): string => "*".repeat(text.length - 4) + text.slice(-4);
+export const masked = (text: string): string =>
+  `*****${text.slice(text.length - Math.min(4, Math.floor(text.length / 3)))}`;
 
 /** The limiter's key of a client: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function clientOf(address: string): string {

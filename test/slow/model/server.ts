@@ -48,8 +48,8 @@ export async function startServer(
     mint: (id, role, ttlSeconds) => app.services.tokens.mint({ id, roles: [role] }, ttlSeconds),
     async importCsv(csv) {
       const lines = await Array.fromAsync(readFlightPlans(new Response(csv).body ?? none(), "csv"));
-      const plans = lines.map((line) => ("plan" in line ? line.plan : none(line.error)));
-      await importFlights(app.services.storage, plans, new Date(clock.now()));
+      const flights = lines.map((line) => ("plan" in line ? line : none(line.error)));
+      await importFlights(app.services.storage, flights, new Date(clock.now()));
     },
     async restart() {
       await app.stop();

@@ -78,7 +78,7 @@ export const refundView = (
   percent,
   fee: majorUnits(feeMinor, currency),
   method: "original_payment_method",
-  status: "pending",
+  status: amountMinor === 0 ? "none" : "pending",
   reason,
 });
 
@@ -88,6 +88,13 @@ export function cancellationView({ id, currency, cancellation }: ModelBooking) {
   const { atMs, terms, reason } = cancellation;
   const refund = refundView(terms, currency, reason);
   return { bookingId: id, status: "cancelled", cancelledAt: iso(atMs), refund };
+}
+
+/** The refund of a booking that was never held, by REST. */
+export function progressView({ currency, cancellation }: ModelBooking) {
+  if (cancellation === null || cancellation.terms.amountMinor === 0) return null;
+  const amount = majorUnits(cancellation.terms.amountMinor, currency);
+  return { amount, refunded: 0, currency, status: "pending", payouts: [] };
 }
 
 /** A booking in lists, by REST and GraphQL. */

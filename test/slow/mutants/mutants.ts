@@ -1,6 +1,7 @@
 import { access } from "./list/access.ts";
 import { bookings } from "./list/bookings.ts";
 import { deliveries } from "./list/deliveries.ts";
+import { destinations } from "./list/destinations.ts";
 import { durability } from "./list/durability.ts";
 import { listening } from "./list/listening.ts";
 import { lists } from "./list/lists.ts";
@@ -8,6 +9,7 @@ import { notifications } from "./list/notifications.ts";
 import { onboarding } from "./list/onboarding.ts";
 import { openid } from "./list/openid.ts";
 import { payments } from "./list/payments.ts";
+import { requests } from "./list/requests.ts";
 import { retention } from "./list/retention.ts";
 import { search } from "./list/search.ts";
 import { sessions } from "./list/sessions.ts";
@@ -23,6 +25,7 @@ export const kinds: readonly (readonly Mutant[])[] = [
   verification,
   onboarding,
   notifications,
+  destinations,
   listening,
   bookings,
   payments,
@@ -32,6 +35,7 @@ export const kinds: readonly (readonly Mutant[])[] = [
   lists,
   search,
   retention,
+  requests,
 ];
 
 export const mutants: readonly Mutant[] = kinds.flat();

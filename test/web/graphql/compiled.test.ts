@@ -49,6 +49,7 @@ const queries: readonly (readonly [string, Record<string, unknown>?])[] = [
     '{ node(id: "RmxpZ2h0OjE=") { __typename id ... on Flight { airline } ... on Booking { reference } } }',
   ],
   ['{ nodes(ids: ["RmxpZ2h0OjE=", "RmxpZ2h0Ojk5"]) { id ... on Node { __typename } } }'],
+  ['{ nodes(ids: ["x", "RmxpZ2h0OjE="]) { id } }'],
   ['{ node(id: "x") { id } flight(flightId: 1) { id } }'],
   ["{ flights(first: -1) { totalCount } flight(flightId: 1) { id } }"],
   ["{ events { totalCount } }"],

@@ -135,6 +135,19 @@ describe("access", () => {
     expect(many.errors).toMatchObject([{ extensions: { code: "invalid-parameter" } }]);
   });
 
+  test("answers null and an error for each malformed id of nodes, and finds the others", async () => {
+    const [one, two] = [globalId("Flight", 1), globalId("Flight", 2)];
+    const ids = ["x", one, globalId("Passenger", 1), two, "", globalId("Flight", "x"), one];
+    const nodes = "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }";
+    const { data, errors = [] } = await ask(app, null, nodes, { ids });
+    expect(data).toEqual({ nodes: [null, { id: one }, null, null, null, null, { id: one }] });
+    expect(errors.map(({ path }) => path)).toEqual([0, 2, 4].map((index) => ["nodes", index]));
+    for (const { extensions } of errors) {
+      expect(extensions).toMatchObject({ code: "invalid-parameter", status: 400 });
+    }
+    expect((await ask(app, null, nodes, { ids: ["x"] })).data).toEqual({ nodes: [null] });
+  });
+
   test("hides the message of a server error", async () => {
     Object.assign(app.services.flights, {
       read: () => Promise.reject(new Error("the password is swordfish")),

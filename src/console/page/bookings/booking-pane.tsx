@@ -116,19 +116,20 @@ function BookingFacts({ booking, user }: FactsParts) {
   );
 }
 
-/** `USD 499.50 (100 %), pending`. The status is the API's: `pending` does not claim that money was paid. */
-function refundText({ cancellation, refund }: BookingDetail): string | null {
-  if (refund !== undefined && refund !== null) {
-    const { amount, refunded, currency, status } = refund;
-    return `${money(refunded, currency)} of ${money(amount, currency)}, ${status}`;
+/** `USD 0.00 of USD 499.50, pending`. The status is the API's: `pending` does not claim that money was paid. */
+function refundText({ refund, cancellation, expiresAt }: BookingDetail): string | null {
+  if (refund === null) return null;
+  const { amount, refunded, currency, status } = refund;
+  // No provider reports the refund of a booking that was never held.
+  if (expiresAt === undefined && cancellation !== null) {
+    return `${money(amount, currency)} (${cancellation.refund.percent} %), ${status}`;
   }
-  if (cancellation === null) return null;
-  const { amount, currency, percent, status } = cancellation.refund;
-  return status === "none" ? null : `${money(amount, currency)} (${percent} %), ${status}`;
+  if (amount === 0) return `${money(refunded, currency)}, none was due`;
+  return `${money(refunded, currency)} of ${money(amount, currency)}, ${status}`;
 }
 
 /** `USD 499.50 by payment_processor`. Null if no payment confirmed it. */
 function paidText({ payments, currency }: BookingDetail): string | null {
-  const paid = payments?.find(({ status }) => status === "confirmed");
+  const paid = payments.find(({ status }) => status === "confirmed");
   return paid === undefined ? null : `${money(paid.amount ?? 0, currency)} by ${paid.provider}`;
 }

@@ -6,7 +6,7 @@ import { toApiError, useLoad } from "../load.ts";
 import { Attempts } from "../events/notification.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
+import { DueTime, Time } from "../time.tsx";
 import { Empty, ErrorMessage, notify, Status } from "../ui.tsx";
 import type { DeliveryItem, Page } from "../wire.ts";
 
@@ -134,7 +134,7 @@ function Outcome({
     <>
       {dueAt !== null && (
         <>
-          , next attempt <Time at={dueAt} />
+          , next attempt <DueTime at={dueAt} />
         </>
       )}
       {lastError !== null && (

@@ -12,7 +12,7 @@ import { Detail } from "../list-pane.tsx";
 import { useInterval, useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { counted, Text } from "../text.tsx";
-import { ExactTime, Time } from "../time.tsx";
+import { DueTime, ExactTime } from "../time.tsx";
 import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
 
@@ -168,7 +168,7 @@ function troubleOf(destination: DestinationDetail): readonly [string, ComponentC
     return [
       "Circuit open",
       <>
-        {counted(failures, "failure")} in a row. The next attempt is <Time at={openUntil} />. Last
+        {counted(failures, "failure")} in a row. Next attempt <DueTime at={openUntil} />. Last
         error: {reason}
       </>,
     ];

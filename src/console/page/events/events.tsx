@@ -3,7 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { deliveries, statuses, wordsStarting } from "./event-filters.ts";
 import { idIn } from "../palette/command.ts";
 import { EventPane } from "./event-pane.tsx";
-import { apiQuery, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
+import { apiQuery, LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
 import { useLive } from "../live.ts";
@@ -23,7 +23,7 @@ export function Events({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const filters = apiQuery(
     query,
-    ["provider", "type", "status", "delivery"],
+    ["provider", "type", "status", "delivery", "subject", "idempotencyKey"],
     [
       ["q", wordsStarting(query.get("q") ?? "")],
       ...useTimeRange(query),
@@ -73,6 +73,7 @@ export function Events({ route }: { readonly route: Route }) {
             options={statuses}
             labelOf={words}
           />
+          <LinkedFilters route={route} />
           {query.size > 0 && <a href={writeRoute("events", id)}>Clear filters</a>}
         </form>
       }

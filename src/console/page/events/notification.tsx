@@ -4,7 +4,7 @@ import { milliseconds } from "../durations.ts";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Text } from "../text.tsx";
 import { Explanation } from "../destinations/filter-preview.tsx";
-import { ExactTime, Time } from "../time.tsx";
+import { DueTime, ExactTime, Time } from "../time.tsx";
 import { Badge, Status, Wide } from "../ui.tsx";
 import type { NotificationDetail } from "../wire.ts";
 
@@ -28,8 +28,7 @@ export function NotificationEntry({ of: notification, number, isReplay, resent }
     <li class={resent === null ? "step" : "step fresh"} ref={item}>
       <h3>
         Notification{number !== null && ` ${number}`}
-        {(isReplay || notification.attempts.length > notification.attemptCount) && ", resent"}{" "}
-        <Status of={notification.status} />
+        {(isReplay || isResent(notification)) && ", resent"} <Status of={notification.status} />
       </h3>
       <p>
         <strong>
@@ -60,6 +59,14 @@ export function NotificationEntry({ of: notification, number, isReplay, resent }
   );
 }
 
+/** A replay resets the number of attempts of each failed delivery, but keeps the attempts themselves. */
+function isResent({ deliveries, attempts }: NotificationDetail): boolean {
+  return deliveries.some(({ destinationId, attemptCount }) => {
+    const made = attempts.filter((attempt) => attempt.destinationId === destinationId);
+    return made.length > attemptCount;
+  });
+}
+
 function Outcome({
   of: { status, attempts, attemptCount, dueAt },
 }: {
@@ -70,7 +77,7 @@ function Outcome({
   if (dueAt !== null) {
     return (
       <>
-        {attempts.length === 0 ? "First" : "Next"} attempt <Time at={dueAt} />
+        {attempts.length === 0 ? "First" : "Next"} attempt <DueTime at={dueAt} />
       </>
     );
   }
@@ -95,7 +102,7 @@ function Deliveries({ of: { deliveries, attempts } }: { readonly of: Notificatio
               </a>
               {filtered !== null && <Explanation of={filtered} />}
             </p>
-            {own.length > 0 && <Attempts of={{ attempts: own }} />}
+            {own.length > 0 && <Attempts of={{ attempts: own }} to={destination} />}
           </div>
         );
       })}
@@ -104,14 +111,16 @@ function Deliveries({ of: { deliveries, attempts } }: { readonly of: Notificatio
   );
 }
 
-/** The attempts to deliver a notification. */
-export function Attempts({
-  of: { attempts },
-}: {
+interface AttemptsParts {
   readonly of: Pick<NotificationDetail, "attempts">;
-}) {
+  /** The destination, where the page shows those of several. */
+  readonly to?: string;
+}
+
+/** The attempts to deliver a notification. */
+export function Attempts({ of: { attempts }, to }: AttemptsParts) {
   return (
-    <Wide label="Delivery attempts">
+    <Wide label={to === undefined ? "Delivery attempts" : `Delivery attempts to ${to}`}>
       <table>
         <thead>
           <tr>

@@ -111,6 +111,9 @@ function titleOf({ kind, provider, destination, count, hasMore }: Issue): string
       return `No deliveries from ${provider}`;
     case "retrying":
       return `${number} ${isOne ? "delivery" : "deliveries"} to ${destination} failing`;
+    default:
+      // A newer server may know other kinds.
+      return words(kind);
   }
 }
 

@@ -2,7 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
 import { deliveries, statuses, wordsStarting } from "../events/event-filters.ts";
-import { ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
+import { LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { Detail } from "../list-pane.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
@@ -39,11 +39,6 @@ export function ReplayForm({ route, close, started }: Parts) {
   );
 }
 
-const fromElsewhere = [
-  ["subject", "Subject"],
-  ["idempotencyKey", "Idempotency key"],
-] as const;
-
 function Filters({ route }: { readonly route: Route }) {
   const newest = useLoad<Page<EventItem>>("v1/events?limit=100").value?.data ?? [];
   const types = [...new Set(newest.map(({ type }) => type))].toSorted();
@@ -79,19 +74,7 @@ function Filters({ route }: { readonly route: Route }) {
         options={statuses}
         labelOf={words}
       />
-      {/* Those of a replay that was started elsewhere. */}
-      {fromElsewhere
-        .filter(([name]) => route.query.has(name))
-        .map(([name, label]) => (
-          <TextFilter
-            key={name}
-            route={route}
-            name={name}
-            label={label}
-            placeholder=""
-            options={[]}
-          />
-        ))}
+      <LinkedFilters route={route} />
     </form>
   );
 }

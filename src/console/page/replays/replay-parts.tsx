@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { ApiError } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { Text } from "../text.tsx";
+import { Text, words } from "../text.tsx";
 import type { Page, Replay, ReplayOutcome } from "../wire.ts";
 
 /** What became of an event, in the order of the page. Each has a shape of its own. */
@@ -50,11 +50,14 @@ const marks = {
   running: ["pending", "▸", "Running"],
   stopped: ["retrying", "■", "Stopped"],
   finished: ["delivered", "✓", "Finished"],
-} as const satisfies Record<Replay["status"], readonly [tone: string, glyph: string, text: string]>;
+} as const satisfies Record<Replay["status"], Mark>;
+type Mark = readonly [tone: string, glyph: string, text: string];
+const markByStatus: ReadonlyMap<string, Mark> = new Map(Object.entries(marks));
 
 /** By shape, colour and word. */
 export function ReplayStatus({ of: { status, failed } }: { readonly of: Replay }) {
-  const [tone, glyph, text] = marks[status];
+  // A newer version may have stored another status.
+  const [tone, glyph, text] = markByStatus.get(status) ?? ["pending", "?", words(status)];
   const hasFailed = status === "finished" && failed > 0;
   return (
     <span class={`mark ${hasFailed ? "dead" : tone}`}>

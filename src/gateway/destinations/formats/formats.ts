@@ -15,3 +15,13 @@ export const httpFormats: Readonly<Record<Exclude<FormatName, "email">, Format>>
   teams,
   pagerduty,
 };
+const formatsByName: ReadonlyMap<string, Format> = new Map(Object.entries(httpFormats));
+
+/** Throws for a format that a newer version stored. */
+export function httpFormat(name: string): Format {
+  const format = formatsByName.get(name);
+  if (format !== undefined) return format;
+  throw new Error(
+    `This version of Skyhook does not know the format ${name}. Upgrade this instance.`,
+  );
+}

@@ -1,6 +1,7 @@
 import type { EventData } from "../../event.ts";
 import { severities, type Severity } from "../../notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
+import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
 import { anyTime, dataOf, idOf, ignoredTitle, printable, typeName, webUrl } from "../payload.ts";
 import type { Normalised, VerifiedDelivery } from "../provider.ts";
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
@@ -39,6 +40,7 @@ export function describer(file: ProviderFile): (delivery: VerifiedDelivery) => N
       { ...compiled(file, event), type: event.type ?? null },
     ]),
   );
+  const isUnsigned = !isNameSigned(file);
   return ({ payload, header }) => {
     const source = { headers: { get: header }, url: "", payload: () => payload };
     const unnamed = { source, event: "", type: "" };
@@ -48,10 +50,27 @@ export function describer(file: ProviderFile): (delivery: VerifiedDelivery) => N
     const context = { source, event: name, type };
     const deliveryId = firstOf(ids, source, (value) => idOf(exactText(value)));
     const described = describe(entry ?? other, context, deliveryId);
-    if (entry !== undefined) return { status: "accepted", type, deliveryId, ...described };
-    const title = ignoredTitle(type, described.subject);
-    return { status: "ignored", type, deliveryId, ...described, title };
+    const isListed = entry !== undefined;
+    return {
+      status: isListed ? "accepted" : "ignored",
+      type,
+      deliveryId,
+      ...described,
+      ...(isUnsigned && { unsignedName: isListed ? name : "" }),
+      ...(!isListed && { title: ignoredTitle(type, described.subject) }),
+    };
   };
+}
+
+/**
+ * Whether deliveries that the signature cannot tell apart have the same name. The fields of a form can be split
+ * into others with the same signed text.
+ */
+function isNameSigned({ event, signature }: ProviderFile): boolean {
+  const signed = signedPlaces(signature);
+  return template(event).places.every((place) =>
+    headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
+  );
 }
 
 export function placesOf(places: string | readonly string[] | undefined): readonly string[] {

@@ -6,23 +6,31 @@ type FilePayment = NonNullable<ProviderFile["payment"]>;
 
 /** Where a valid file says that payments are. */
 export function paymentSource(file: ProviderFile, payment: FilePayment): PaymentSource {
-  const { kinds, currency, unit = "minor", decimals = {} } = payment;
+  const { kinds, currency, unit = "minor", decimals = {}, test } = payment;
   const events = Object.entries(kinds).flatMap(([name, kind]) => {
     const event = file.events[name];
     const bookingReference = event?.bookingReference ?? file.bookingReference;
     const amount = placeFor(kind, payment.amount);
     if (bookingReference === undefined || amount === undefined) return [];
     const id = placeFor(kind, payment.id);
+    const type = event?.type ?? typeName(name);
+    const unlistedType = typeName(name);
     const places: PaymentPlaces = {
+      ...(unlistedType !== type && { unlistedType }),
       kind,
       bookingReference,
       amount,
       currency,
       ...(id !== undefined && { payment: id }),
     };
-    return [[event?.type ?? typeName(name), places] as const];
+    return [[type, places] as const];
   });
-  return { events: Object.fromEntries(events), unit, decimals };
+  return {
+    events: Object.fromEntries(events),
+    unit,
+    decimals,
+    ...(test !== undefined && { test: { place: test.at, value: test.is } }),
+  };
 }
 
 function placeFor(

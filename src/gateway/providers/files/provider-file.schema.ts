@@ -4,12 +4,10 @@ import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
 import { severities } from "../../notification.ts";
 
+import { handshakeSchema } from "./handshake.schema.ts";
+import { templateSchema as template } from "./template.ts";
+
 const strict = { additionalProperties: false } as const;
-
-const maxTemplateLength = 500;
-
-const template = (description: string) =>
-  Type.String({ minLength: 1, maxLength: maxTemplateLength, description });
 
 const places = (description: string) =>
   Type.Union([placeSchema, Type.Array(placeSchema, { minItems: 1, maxItems: 8 })], { description });
@@ -121,6 +119,21 @@ const payment = Type.Object(
           "`minor`: whole numbers of cents. `major`: decimals such as `12.50`, as numbers or texts. Default: `minor`.",
       }),
     ),
+    test: Type.Optional(
+      Type.Object(
+        {
+          at: pointer("The JSON pointer to the mark."),
+          is: Type.Union([Type.String({ maxLength: 100 }), Type.Boolean()], {
+            description: "Its value in events about tests.",
+          }),
+        },
+        {
+          ...strict,
+          description:
+            "How events about test payments are marked. They change bookings only with `PAYMENT_PROCESSOR_TEST_MODE=true`.",
+        },
+      ),
+    ),
     decimals: Type.Optional(
       Type.Record(
         Type.String({ pattern: "^[A-Z]{3}$" }),
@@ -137,67 +150,6 @@ const payment = Type.Object(
     ...strict,
     description: "The events that pay for bookings, or refund them. Needs `bookingReference`.",
   },
-);
-
-const answer = Type.Object(
-  {
-    status: Type.Optional(
-      Type.Integer({ minimum: 200, maximum: 204, description: "Default: 200." }),
-    ),
-    json: Type.Optional(
-      Type.Record(
-        Type.String({ maxLength: 100 }),
-        Type.Union([template("A text."), Type.Integer(), Type.Boolean()]),
-        { maxProperties: 8, description: "A JSON object." },
-      ),
-    ),
-    text: Type.Optional(template("Plain text, instead of `json`.")),
-    headers: Type.Optional(
-      Type.Record(Type.String({ pattern: "^x-[a-z0-9-]{1,60}$" }), template("A header."), {
-        maxProperties: 4,
-      }),
-    ),
-  },
-  { ...strict, description: "What is answered. Values are echoed up to 1,000 characters." },
-);
-
-const handshake = Type.Object(
-  {
-    method: Type.Optional(
-      Type.Union([Type.Literal("GET"), Type.Literal("POST")], { description: "Default: POST." }),
-    ),
-    when: Type.Record(placeSchema, Type.String({ minLength: 1, maxLength: 200 }), {
-      minProperties: 1,
-      maxProperties: 4,
-      description: "Places and the values that they have in a handshake. `*`: any value.",
-    }),
-    verified: Type.Optional(
-      Type.Boolean({
-        description:
-          "Whether the service signs it. Default: true, and it is answered only if it verifies.",
-      }),
-    ),
-    adoptSecret: Type.Optional({
-      ...placeSchema,
-      description:
-        "Where the service sends the secret. It is stored if the provider has none; another one is rejected.",
-    }),
-    confirm: Type.Optional(
-      Type.Object(
-        {
-          from: placeSchema,
-          hosts: Type.Array(Type.String(), { minItems: 1, maxItems: 8 }),
-        },
-        {
-          ...strict,
-          description:
-            "A URL that is fetched once, to confirm. Only https and these hosts; `*` stands for one label, `{region}` for an AWS region.",
-        },
-      ),
-    ),
-    answer,
-  },
-  { ...strict, description: "A request that the service sends to test the URL." },
 );
 
 const sample = Type.Object(
@@ -266,7 +218,7 @@ export const providerFileSchema = Type.Object(
         "The events that operators are notified of, by the service's name; all others are `ignored`. `*`: all events.",
     }),
     payment: Type.Optional(payment),
-    handshakes: Type.Optional(Type.Array(handshake, { maxItems: 4 })),
+    handshakes: Type.Optional(Type.Array(handshakeSchema, { maxItems: 4 })),
     samples: Type.Record(Type.String({ maxLength: 100 }), sample, {
       minProperties: 1,
       maxProperties: 20,

@@ -1,3 +1,5 @@
+import { Type } from "@sinclair/typebox";
+
 import { nodeCrypto } from "../../../base/node-crypto.ts";
 import { nearest } from "../../../base/nearest.ts";
 
@@ -7,6 +9,13 @@ import { firstLine } from "../payload.ts";
 
 // Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
 // expressions, no regular expressions of users. The work is bounded by the length of the template and of the values.
+
+const maxTemplateLength = 500;
+
+/** The schema of a template in a provider file. */
+export function templateSchema(description: string) {
+  return Type.String({ minLength: 1, maxLength: maxTemplateLength, description });
+}
 
 /** What a template is rendered with. */
 export interface TemplateContext {

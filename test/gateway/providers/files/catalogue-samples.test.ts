@@ -57,7 +57,10 @@ function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event
     ...described,
     id: "evt_1",
     provider: provider.id,
-    idempotencyKey: deliveryIdentity(provider, normalised, { signedBytes: bytes }).keys[0],
+    idempotencyKey: deliveryIdentity(provider, normalised, {
+      signedBytes: bytes,
+      signedContext: "",
+    }).keys[0],
     occurredAt: normalised.occurredAt ?? new Date(0),
     createdAt: new Date(0),
     recovered: false,

@@ -26,6 +26,25 @@ describe("a provider file", () => {
   });
 
   test.each([
+    "Set-Cookie: '{query.a}'",
+    "Location: '{query.a}'",
+    "content-type: text/html",
+    "content-type: '{query.a}'",
+    "Content-Type: text/html",
+    "x-accel-redirect: '{query.a}'",
+    "x-content-type-options: none",
+  ])("cannot have handshakes answered with the header %s [API8-17]", (header) => {
+    const answer = `answer:\n      headers: { ${header} }`;
+    const file = slack.replace(/answer:\n *json: .*/, answer);
+    expect(file).not.toBe(slack);
+    expect(messagesOf(file)).toEqual([
+      expect.stringMatching(
+        /^slack\.yaml:22: .*(?:is unknown|answer\.headers\.content-type must be)/,
+      ),
+    ]);
+  });
+
+  test.each([
     [
       "kind: hmac",
       "kind: hmak",
@@ -113,7 +132,7 @@ describe("a provider file", () => {
   test.each([
     ["POST", "json: { a: '{/crc | hmacSha256Hex}' }"],
     ["GET", "text: '{query.crc | hmacSha256Base64}'"],
-    ["GET", "{ text: ok, headers: { x-crc: '{query.crc | hmacSha256Hex}' } }"],
+    ["GET", "{ text: ok, headers: { x-hook-secret: '{query.crc | hmacSha256Hex}' } }"],
   ])("signs nothing for a %s that does not verify: %s", (method, answer) => {
     const place = method === "GET" ? "query.crc" : "/crc";
     const form = answer.startsWith("{") ? answer : `{ ${answer} }`;

@@ -184,7 +184,12 @@ describe("PERSONAL_DATA_KEY", () => {
           bookingId: makeId("bk", (era * perKey + number + 1) * 60_000),
           position: 1,
         };
-        const names = { firstName: "Ada", lastName: "Lovelace", email: "ada@example.com" };
+        const names = {
+          firstName: "Ada",
+          lastName: "Lovelace",
+          lastNameFolded: null,
+          email: "ada@example.com",
+        };
         return write(insertPassenger, { ...place, ...names, sealed: seal.seal(place, data) });
       });
       await storage.atomically(...steps);

@@ -14,6 +14,10 @@ export interface Attack {
   readonly livezLimitMs?: number;
   /** Memory that it may take; by default `growthLimitBytes`. */
   readonly growthLimitBytes?: number;
+  /** When it is aborted; by default after `attackLimitMs`. */
+  readonly limitMs?: number;
+  /** Whether it stores so many rows that the next attack needs a new server. */
+  readonly leavesRows?: boolean;
   /** What the server logs to while it is attacked. */
   readonly stdout?: Stdout;
   /** Throws when an answer is not what it has to be. */

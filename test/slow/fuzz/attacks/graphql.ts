@@ -112,6 +112,19 @@ export const graphqlAttacks: readonly Attack[] = [
     },
   },
   {
+    name: "misspelt-inputs",
+    about: "6,000 unknown fields in an input object, and 900 spreads of unknown fragments",
+    async run(victim) {
+      const input = Object.fromEntries(
+        Array.from({ length: 6_000 }, (_, n) => [`contactEmai${n}`, 1]),
+      );
+      const query = "mutation ($v: CreateBookingInput!) { createBooking(input: $v) { reference } }";
+      await flood(60, 8, () => ask(victim, query, { v: input }));
+      const spreads = Array.from({ length: 900 }, (_, n) => `...F${n}`).join(" ");
+      await flood(60, 8, (n) => ask(victim, `query Q${n} { ${spreads} }`));
+    },
+  },
+  {
     name: "long-variables",
     about: "strings of 90 KB as city, cursor, id and name",
     async run(victim) {

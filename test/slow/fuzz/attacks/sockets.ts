@@ -134,6 +134,33 @@ export const socketAttacks: readonly Attack[] = [
       }),
   },
   {
+    name: "unread-bodies",
+    about: "32 streams with bodies of 12 MiB and 30 reads of one, by clients that do not read",
+    // 128 MiB for streams, as much for reads, and the messages in progress.
+    growthLimitBytes: 640 * mebibyte,
+    // Serialising a body of 12 MiB takes 100 to 400 ms.
+    livezLimitMs: 3_000,
+    async run(victim) {
+      for (let count = 0; count < 3; count += 1) {
+        expectStatus(await deliver(victim, "code_host", 12 * mebibyte), 200);
+      }
+      const operator = `Authorization: Bearer ${victim.bearers.operator}`;
+      const list = await victim.fetch("/v1/events?provider=code_host&limit=1", {
+        headers: { authorization: `Bearer ${victim.bearers.operator}` },
+      });
+      const [, id] = /"id":"(evt_\w+)"/.exec(await list.text()) ?? [];
+      await withWires(victim, 62, async (wires) => {
+        for (const wire of wires) wire.stopReading();
+        const follow = "GET /v1/events/feed?include=body&since=2020-01-01T00:00:00Z";
+        for (const [n, wire] of wires.entries()) {
+          await wire.send(head(n < 32 ? follow : `GET /v1/events/${id}`, operator));
+        }
+        await Bun.sleep(6_000);
+        expectStatus(await deliver(victim), 200);
+      });
+    },
+  },
+  {
     name: "connections",
     about: "2,000 connections one after another, a request on each",
     run: ({ fetch }) =>

@@ -21,6 +21,7 @@ import {
   cancellationView,
   passengerFields,
   passengersView,
+  progressView,
   refundView,
 } from "../views.ts";
 
@@ -119,6 +120,8 @@ export const readBooking = particulars.map((args) =>
         userId: booking.userId,
         contactEmail,
         paymentMethod,
+        payments: [],
+        refund: progressView(booking),
         ...view,
       });
     },

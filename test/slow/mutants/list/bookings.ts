@@ -96,6 +96,33 @@ export const bookings: readonly Mutant[] = [
     noticedBy: ["test/booking/bookings/cancellation.test.ts", "is rounded down to the minor unit"],
   },
   {
+    name: "passport-mostly-shown",
+    breaks: "a masked passport number shows at most a third of its characters",
+    changes: [
+      [
+        "src/booking/personal-data/personal-data.ts",
+        "Math.min(4, Math.floor(passportNumber.length / 3))",
+        "Math.min(4, passportNumber.length)",
+      ],
+    ],
+    noticedBy: ["test/booking/personal-data/personal-data.test.ts", "masks A1234 as *****4"],
+  },
+  {
+    name: "name-search-ascii",
+    breaks: "a search by last name ignores the case of all letters",
+    changes: [
+      [
+        "src/booking/bookings/name-folding.ts",
+        `name.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")`,
+        "name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())",
+      ],
+    ],
+    noticedBy: [
+      "test/booking/bookings/booking-search.test.ts",
+      "finds the last name Éluard whatever its case",
+    ],
+  },
+  {
     name: "holds-unlimited",
     breaks: "a user holds few seats of a flight without paying",
     changes: [

@@ -1,6 +1,67 @@
 import type { Mutant } from "../mutant.ts";
 
 export const deliveries: readonly Mutant[] = [
+  // A genuine event is never taken for another.
+  {
+    name: "name-not-in-the-key",
+    breaks: "deliveries with equal bodies and other listed names are other events",
+    changes: [
+      [
+        "src/gateway/receive/delivery-key.ts",
+        "const { unsignedName = null } = normalised;",
+        "const unsignedName = null;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/identity.test.ts",
+      "keeps an equal body once for each listed name",
+    ],
+  },
+  {
+    name: "unlisted-names-in-the-key",
+    breaks: "a captured body becomes no event for each name that anyone can write",
+    changes: [
+      [
+        "src/gateway/providers/files/describe.ts",
+        `unsignedName: isListed ? name : ""`,
+        "unsignedName: name",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/identity.test.ts",
+      "keeps an equal body once for each listed name",
+    ],
+  },
+  {
+    name: "signed-time-not-in-the-key",
+    breaks: "deliveries with equal bodies and other signed times are other events",
+    changes: [
+      [
+        "src/gateway/signatures/signature.ts",
+        `if (typeof piece === "string") signedContext +=`,
+        `if (Object.is(piece, "")) signedContext +=`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/identity.test.ts",
+      "keeps an equal body of another id and time",
+    ],
+  },
+  {
+    name: "retry-signed-again-is-new",
+    breaks: "a retry with the same id and another signed time is a duplicate",
+    changes: [
+      [
+        "src/gateway/receive/first-delivery.ts",
+        "if (isKeyOfId(provider.id, idempotencyKey)) {",
+        "if (isKeyOfId(provider.id, idempotencyKey) && event.recovered) {",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/identity.test.ts",
+      "recognises a retry that is signed again, if it has an id",
+    ],
+  },
   // Each delivery is stored once.
   {
     name: "key-not-unique",

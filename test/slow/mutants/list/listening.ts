@@ -56,8 +56,8 @@ export const listening: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/receive/store-delivery.ts",
-        "    outbox.committed(event);\n",
-        "    if (notifications.length > 0) outbox.committed(event);\n",
+        "  outbox.committed(event);\n",
+        "  if (notifications.length > 0) outbox.committed(event);\n",
       ],
     ],
     noticedBy: [

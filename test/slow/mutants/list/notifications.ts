@@ -136,15 +136,150 @@ export const notifications: readonly Mutant[] = [
     name: "order-ignored",
     breaks: "deliveries of one order key are sent in order",
     changes: [
+      ["src/gateway/notifications/outbox.ts", "blocked: orderKey !== null,", "blocked: false,"],
       [
         "src/gateway/notifications/delivery-queue.sql.ts",
-        "and earlier.due_at is not null and earlier.seq < deliveries.seq))",
-        "and false))",
+        'not (${isAfter("blocked")} or ${isAfter("not blocked")})',
+        "${sql.raw(String(isAfter !== null))}",
       ],
     ],
     noticedBy: [
-      "test/db/storage.test.ts",
-      "of one order key are claimed one at a time, in the order of commits, other keys meanwhile",
+      "test/gateway/notifications/delivery-order.test.ts",
+      "get one attempt each after one died, until one succeeds",
+    ],
+  },
+  {
+    name: "next-stays-blocked",
+    breaks: "when a delivery is settled, the next one with its order key is due",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "...(outcome.dueAt === null",
+        "...(outcome.dueAt === undefined",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/delivery-order.test.ts",
+      "become due one after the other, each when the one before it is delivered",
+    ],
+  },
+  {
+    name: "retried-stay-blocked",
+    breaks: "of dead deliveries that are retried, the first with an order key is due",
+    changes: [["src/gateway/notifications/retries.ts", "    ...ordering,\n", ""]],
+    noticedBy: [
+      "test/gateway/notifications/delivery-order.test.ts",
+      "are all sent, in their order, after the dead ones are retried",
+    ],
+  },
+  {
+    name: "whole-ladder-after-dead",
+    breaks: "after a dead delivery, the following ones with its order key get one attempt each",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "const isOnly = delivery.afterDead && !isProbe;",
+        "const isOnly = false;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/delivery-order.test.ts",
+      "get one attempt each after one died, until one succeeds",
+    ],
+  },
+  {
+    name: "claim-walks-blocked",
+    breaks: "the cost of a claim does not depend on deliveries that wait for others",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        "${isDue(dueAt, now)} and not ${deliveries.blocked}",
+        "${isDue(dueAt, now)}",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/delivery-order.test.ts",
+      "the statements of a queue read no delivery that waits for others",
+    ],
+  },
+  {
+    name: "sends-while-circuit-open",
+    breaks: "an open circuit sends nothing but probes",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.ts",
+        "if (openUntil !== null && openUntil.getTime() > now) return openUntil.getTime() - now;",
+        "",
+      ],
+      [
+        "src/gateway/notifications/delivery-queue.ts",
+        "const isProbe = openUntil !== null;",
+        "const isProbe = openUntil !== null && openUntil.getTime() <= now;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/circuit.test.ts",
+      "that is open sends one probe every 30 s, and records no attempt that was not made",
+    ],
+  },
+  {
+    name: "probes-only-what-is-due",
+    breaks: "an open circuit probes what waits, although it is not due",
+    changes: [
+      [
+        "src/gateway/notifications/delivery-queue.sql.ts",
+        "export const claimFirst = claim((dueAt) => sql`${dueAt} is not null`);",
+        "export const claimFirst = claim((dueAt, now) => sql`${dueAt} <= ${now}`);",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/circuit.test.ts",
+      "probes what waits although it is not due, without using up its attempts",
+    ],
+  },
+  {
+    name: "probe-uses-up-attempts",
+    breaks: "a probe of a delivery that is not due leaves it its attempts",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "if (isProbe && dueAt !== null && dueAt.getTime() > claimedMs) {",
+        "if (isProbe && dueAt === null) {",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/circuit.test.ts",
+      "probes what waits although it is not due, without using up its attempts",
+    ],
+  },
+  {
+    name: "recovered-waits",
+    breaks: "when a circuit closes, what waits is due at once",
+    changes: [
+      [
+        "src/gateway/notifications/circuit.ts",
+        "await retryWaitingOf(parts, { destinationId: destination.id, which: () => true });",
+        "",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/circuit.test.ts",
+      "is closed by a resume, and what waits is sent at once",
+    ],
+  },
+  {
+    name: "rate-by-claim",
+    breaks: "in no second is more sent than the rate of a destination",
+    changes: [
+      [
+        "src/gateway/notifications/rate-limit.ts",
+        "Math.abs(at - sentAt) < windowMs",
+        "Math.abs(at - sentAt) < windowMs / 2",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/rate-limit.test.ts",
+      "sends at most 5 in any second, and no fewer",
     ],
   },
   {
@@ -163,7 +298,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "a destination that fails ten times in a row gets probes only",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/gateway/notifications/circuit.ts",
         "const circuitThreshold = 10;",
         "const circuitThreshold = 1_000_000;",
       ],
@@ -171,6 +306,45 @@ export const notifications: readonly Mutant[] = [
     noticedBy: [
       "test/gateway/notifications/notifier.test.ts",
       "opens its circuit after ten failures in a row, and then gets one probe at a time",
+    ],
+  },
+  {
+    name: "news-wakes-all",
+    breaks: "what another process stores costs no look at each destination",
+    changes: [["src/gateway/notifications/dispatcher.ts", "wake(new Set());", "wake(null);"]],
+    noticedBy: [
+      "test/gateway/notifications/other-processes.test.ts",
+      "a delivery that another process stored wakes its destination only",
+    ],
+  },
+  {
+    name: "too-large-is-retried",
+    breaks: "a delivery that is answered 413 is dead at once",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "status === gone || status === tooLarge",
+        "status === gone",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/notifications/final-statuses.test.ts",
+      "413 gets that delivery once, and the others as before",
+    ],
+  },
+  {
+    name: "gone-stays-active",
+    breaks: "a destination that answers 410 is disabled",
+    changes: [
+      [
+        "src/gateway/notifications/attempt.ts",
+        "const isGone = responseStatus === gone;",
+        "const isGone = responseStatus === gone + 1;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/alerts/alerts.test.ts",
+      "a destination that is gone is announced once, one that a person disabled is not",
     ],
   },
   {
@@ -209,8 +383,8 @@ export const notifications: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/destinations/targets.ts",
-        "destination.ownerId !== null && destination.ownerId !== ownerId",
-        "destination.ownerId !== null && ownerId === null",
+        "ownerId === null ? [null] : [null, ownerId]",
+        "ownerId === null ? [null] : [...idsByOwner.keys()]",
       ],
     ],
     noticedBy: [
@@ -223,7 +397,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "only admins change the operators' destinations",
     changes: [
       [
-        "src/gateway/destinations/destinations.ts",
+        "src/gateway/destinations/destination-access.ts",
         "if (found.ownerId !== ctx.actor.id) requireAdmin(ctx);",
         "",
       ],
@@ -236,7 +410,7 @@ export const notifications: readonly Mutant[] = [
     changes: [
       [
         "src/gateway/destinations/destinations.ts",
-        "      await requireFreeName(stored);\n      throw error;",
+        "      if (isRenamed) await requireFreeName(next);\n      throw error;",
         "      throw error;",
       ],
     ],
@@ -281,9 +455,9 @@ export const notifications: readonly Mutant[] = [
     breaks: "a duplicate sends a dead notification again",
     changes: [
       [
-        "src/gateway/notifications/deliveries.sql.ts",
-        `export const rescheduleDead = reschedule("dead");`,
-        "export const rescheduleDead = reschedule();",
+        "src/gateway/notifications/outbox.ts",
+        `dead: [rescheduleDead, ["dead"]],`,
+        "dead: [rescheduleDead, []],",
       ],
     ],
     noticedBy: [
@@ -349,21 +523,6 @@ export const notifications: readonly Mutant[] = [
     noticedBy: [
       "test/gateway/notifications/feed.test.ts",
       "starts with new notifications for a Last-Event-ID of another database",
-    ],
-  },
-  {
-    name: "skipped-attempts-are-fast",
-    breaks: "attempts that an open circuit skipped do not shorten the delivery times",
-    changes: [
-      [
-        "src/gateway/statistics/destination-latency.ts",
-        "const made = sampled.filter(({ error }) => error !== notSent);",
-        "const made = notSent === null ? [] : sampled;",
-      ],
-    ],
-    noticedBy: [
-      "test/gateway/statistics/destination-latency.test.ts",
-      "shows each step: durations of attempts made, and times since the receipt",
     ],
   },
   {

@@ -98,6 +98,36 @@ export const onboarding: readonly Mutant[] = [
     noticedBy: ["test/base/private-file.test.ts", "a new file replaces nothing"],
   },
   {
+    name: "key-fetch-unguarded",
+    breaks: "a provider file cannot make the server call private addresses",
+    changes: [
+      [
+        "src/base/guarded-fetch.ts",
+        "if (allowsPrivate) return null;",
+        'if (url.host !== "") return null;',
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/receive/provider-files.test.ts",
+      "a stranger's key id causes 0 requests to this machine",
+    ],
+  },
+  {
+    name: "answer-headers-free",
+    breaks: "an answer to a handshake has no headers of a file's choice",
+    changes: [
+      [
+        "src/gateway/providers/files/handshake.schema.ts",
+        `{ ...strict, description: "The only headers that an answer can set." }`,
+        `{ description: "The only headers that an answer can set." }`,
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/providers/files/provider-file.test.ts",
+      "cannot have handshakes answered with the header",
+    ],
+  },
+  {
     name: "confirmed-key-evicted",
     breaks: "a key that verified a delivery is not evicted by naming others",
     changes: [

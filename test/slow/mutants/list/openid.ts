@@ -66,12 +66,12 @@ export const openid: readonly Mutant[] = [
     breaks: "a group whose name ends in a role grants none",
     changes: [
       [
-        "src/identity/oidc/oidc-roles.ts",
-        `text.includes(",") ? text.split(",").map((each) => each.trim()) : text.split(/\\s+/)`,
-        "text.split(/[\\s,]+/)",
+        "src/identity/auth/role-claim.ts",
+        "Array.isArray(value) ? value : [value];",
+        "Array.isArray(value) ? value : String(value).split(/[\\s,]+/);",
       ],
     ],
-    noticedBy: ["test/identity/oidc/oidc-roles.test.ts", "Sales admin,Helpdesk operator"],
+    noticedBy: ["test/identity/auth/role-claim.test.ts", '{"roles":"Sales admin"}'],
   },
   {
     name: "oidc-private-endpoint",

@@ -2,6 +2,7 @@ import type { Mutant } from "../mutant.ts";
 
 const history = "test/booking/bookings/booking-history.test.ts";
 const tests = "test/booking/bookings/payments.test.ts";
+const late = "test/booking/bookings/late-payments.test.ts";
 
 export const payments: readonly Mutant[] = [
   {
@@ -133,7 +134,11 @@ export const payments: readonly Mutant[] = [
     name: "early-refund-uncounted",
     breaks: "a refund that arrives before its payment is shown as one of it",
     changes: [
-      ["src/booking/bookings/payment-effects.ts", ", write(countEarlyRefunds, payment)]", "]"],
+      [
+        "src/booking/bookings/payment-effects.ts",
+        "          write(countEarlyRefunds, payment),\n",
+        "",
+      ],
     ],
     noticedBy: [tests, "of a part that arrives before its payment counts, and is reported"],
   },
@@ -169,6 +174,93 @@ export const payments: readonly Mutant[] = [
     breaks: "a payment to another account confirms nothing",
     changes: [["src/gateway/providers/payment_processor.ts", 'foreignAccount: "/account",', ""]],
     noticedBy: [tests, "to another account, which can name any booking, confirms nothing"],
+  },
+  {
+    name: "test-payment-counts",
+    breaks: "a test payment confirms nothing, unless test mode is on",
+    changes: [
+      [
+        "src/booking/bookings/payment-effects.ts",
+        "notice.isTest && !testMode;",
+        "notice.isTest && testMode;",
+      ],
+    ],
+    noticedBy: [tests, "that is a test has no effect: payment_intent.succeeded"],
+  },
+  {
+    name: "livemode-ignored",
+    breaks: "a Stripe event with livemode false is a test",
+    changes: [
+      [
+        "src/gateway/providers/payment_processor.ts",
+        `test: { place: "/livemode", value: false },`,
+        "",
+      ],
+    ],
+    noticedBy: [tests, "that is a test has no effect: payment_intent.succeeded"],
+  },
+  {
+    name: "waiting-refund-overlooked",
+    breaks: "a payment looks for the refunds that wait for it before it confirms",
+    changes: [
+      [
+        "src/booking/bookings/payment-effects.ts",
+        "for (const refund of refunds) await settleRefund({ ...parts, effectOf }, refund, booking.id);",
+        "",
+      ],
+    ],
+    noticedBy: [late, "keeps a payment that it returned in full from confirming"],
+  },
+  {
+    name: "waiting-refund-of-any-payment",
+    breaks: "a refund waits until its own payment is known",
+    changes: [
+      [
+        "src/booking/bookings/waiting-refunds.sql.ts",
+        "payments.reference = waiting_refunds.reference",
+        "payments.reference is not null",
+      ],
+    ],
+    noticedBy: [
+      "test/booking/bookings/waiting-refunds.test.ts",
+      "is not written again while only other payments are known",
+    ],
+  },
+  {
+    name: "waiting-refund-left",
+    breaks: "a refund that an instance left waiting beside its payment is found",
+    changes: [
+      [
+        "src/booking/bookings/waiting-refunds.ts",
+        "for (const refund of found) await settle(refund);",
+        "",
+      ],
+    ],
+    noticedBy: [late, "is found if an instance ended before it looked"],
+  },
+  {
+    name: "late-payment-twice",
+    breaks: "a stored payment that is found later has its effect once",
+    changes: [
+      [
+        "src/gateway/receive/late-payments.sql.ts",
+        "and(eq(events.id, p.id), isNull(events.effect))",
+        "and(eq(events.id, p.id))",
+      ],
+    ],
+    noticedBy: [late, "keeps the effect that another instance gave it"],
+  },
+  {
+    name: "payment-search-restarts",
+    breaks: "the events of all times are searched for payments once",
+    changes: [
+      [
+        "src/gateway/receive/late-payments.ts",
+        "(searched.get(id) ?? stored?.searchedUntil.getTime() ?? 0) - overlapMs",
+        "0",
+      ],
+    ],
+    noticedBy: [late, "by an instance that was not reloaded yet"],
   },
   {
     name: "payment-for-two",

@@ -56,4 +56,34 @@ export const retention: readonly Mutant[] = [
       "deletes nothing for an hour after the clock jumped forward",
     ],
   },
+  {
+    name: "rejections-of-all-unbounded",
+    breaks: "rejections of many providers do not fill the disk",
+    changes: [
+      [
+        "src/gateway/diagnosis/rejections.ts",
+        "...(isPruning ? [write(pruneRejectionBytes, bound)] : []),",
+        "",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/diagnosis/rejections-kept.test.ts",
+      "rejections of many providers are bounded by bytes",
+    ],
+  },
+  {
+    name: "unknown-provider-is-an-empty-list",
+    breaks: "a misspelt provider in a filter is an error",
+    changes: [
+      [
+        "src/gateway/providers/provider-filter.ts",
+        "if (known.includes(id) || (await isStored(storage, id))) return;",
+        "if (id.length > 0) return;",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/events/provider-filter.test.ts",
+      "an unknown provider is rejected in GraphQL too",
+    ],
+  },
 ];

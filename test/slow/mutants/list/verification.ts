@@ -80,9 +80,9 @@ export const verification: readonly Mutant[] = [
     breaks: "a signed time that is too old is rejected",
     changes: [
       [
-        "src/gateway/signatures/claim.ts",
-        "Math.abs(ageSeconds) <= toleranceSeconds",
-        "-ageSeconds <= toleranceSeconds",
+        "src/gateway/signatures/signed-time.ts",
+        "ageSeconds <= toleranceSeconds && -ageSeconds",
+        "-ageSeconds",
       ],
     ],
     noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too old: stale-timestamp"],
@@ -92,12 +92,39 @@ export const verification: readonly Mutant[] = [
     breaks: "a signed time that is too far ahead is rejected",
     changes: [
       [
-        "src/gateway/signatures/claim.ts",
-        "Math.abs(ageSeconds) <= toleranceSeconds",
-        "ageSeconds <= toleranceSeconds",
+        "src/gateway/signatures/signed-time.ts",
+        "-ageSeconds <= aheadSeconds(toleranceSeconds)",
+        "true",
       ],
     ],
     noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
+  },
+  {
+    name: "tolerance-counts-into-the-future",
+    breaks: "no file accepts a time more than 300 s ahead",
+    changes: [
+      [
+        "src/gateway/signatures/signed-time.ts",
+        "Math.min(toleranceSeconds, maxAheadSeconds)",
+        "toleranceSeconds",
+      ],
+    ],
+    noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
+  },
+  {
+    name: "tolerance-in-fractions",
+    breaks: "a time is compared in whole seconds",
+    changes: [
+      [
+        "src/gateway/signatures/signed-time.ts",
+        "Math.floor(nowMs / 1_000) - Math.floor(signedAtMs / 1_000)",
+        "(nowMs - signedAtMs) / 1_000",
+      ],
+    ],
+    noticedBy: [
+      "test/gateway/signatures/signature.test.ts",
+      "received in the middle of a second: current",
+    ],
   },
   {
     name: "body-reserialised",

@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test";
 
 import type { Role } from "../../../src/base/context.ts";
-import { rolesIn } from "../../../src/identity/oidc/oidc-roles.ts";
+import { rolesIn } from "../../../src/identity/auth/role-claim.ts";
 
 test.each<readonly [string, Record<string, unknown>, readonly Role[]]>([
   ["roles", { roles: ["operator", "other"] }, ["operator"]],
   ["roles", { roles: "admin" }, ["admin"]],
-  ["roles", { roles: "other operator" }, ["operator"]],
-  ["roles", { roles: "other, operator,admin" }, ["operator", "admin"]],
+  ["roles", { roles: "other operator" }, []],
+  ["roles", { roles: "operator,admin" }, []],
+  ["roles", { roles: "Sales admin" }, []],
+  ["roles", { roles: ["Sales admin"] }, []],
+  ["scope", { scope: "openid admin" }, []],
   ["roles", { roles: "Sales admin,Helpdesk operator" }, []],
   ["realm_access.roles", { realm_access: { roles: ["admin"] } }, ["admin"]],
   ["https://x.example/roles", { "https://x.example/roles": ["operator"] }, ["operator"]],

@@ -1,0 +1,63 @@
+import { plainFetch } from "./plain-fetch.ts";
+import {
+  AddressError,
+  type Addresses,
+  fetchFrom,
+  publicAddresses,
+  requireUsualPort,
+  type Resolve,
+} from "./public-address.ts";
+import { responseText } from "./response-text.ts";
+
+/** A response, read completely. */
+interface GuardedResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * Fetches a URL that a file or a delivery names. Follows no redirects, and reads at most 64 KiB within 5 s, including the
+ * time to look up the host. Throws an `AddressError` if the address is not allowed.
+ */
+export type GuardedFetch = (url: URL, init?: RequestInit) => Promise<GuardedResponse>;
+
+interface Rules {
+  /** Also http, and addresses that are not public. */
+  readonly allowsPrivate: boolean;
+  readonly resolve: Resolve;
+}
+
+const timeoutMs = 5_000;
+const maxResponseBytes = 64 * 1024;
+const howToAllow = "Set DESTINATIONS_ALLOW_PRIVATE=operators to allow private networks.";
+
+export function guardedFetch({ allowsPrivate, resolve }: Rules): GuardedFetch {
+  async function addressesOf(url: URL): Promise<Addresses | null> {
+    requireUsualPort(url);
+    if (allowsPrivate) return null;
+    if (url.protocol !== "https:") {
+      throw new AddressError(`The address must start with https://. ${howToAllow}`);
+    }
+    return publicAddresses(url, resolve, howToAllow);
+  }
+
+  return async (url, init) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const all: RequestInit = { ...init, redirect: "error", signal };
+    const tooLate = Promise.withResolvers<never>();
+    const reject = () => tooLate.reject(signal.reason);
+    signal.addEventListener("abort", reject, { once: true });
+    try {
+      // Looking up a name cannot be aborted.
+      const addresses = await Promise.race([addressesOf(url), tooLate.promise]);
+      const response = await (addresses === null
+        ? plainFetch(url, all)
+        : fetchFrom(addresses, url, all));
+      const text = await responseText(response, maxResponseBytes);
+      return { ok: response.ok, status: response.status, text };
+    } finally {
+      signal.removeEventListener("abort", reject);
+    }
+  };
+}

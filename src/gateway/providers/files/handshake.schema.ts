@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+
+import { placeSchema } from "../../signatures/signed-text.schema.ts";
+
+import { templateSchema as template } from "./template.ts";
+
+const strict = { additionalProperties: false } as const;
+
+/** No others: the values can come from anyone, and headers such as Set-Cookie or X-Accel-Redirect act on browsers and proxies. */
+const answerHeaders = Type.Object(
+  {
+    "content-type": Type.Optional(
+      Type.Union([Type.Literal("application/json"), Type.Literal("text/plain")], {
+        description: "Default: by `json` or `text`.",
+      }),
+    ),
+    "x-hook-secret": Type.Optional(template("The secret of the handshake, echoed.")),
+  },
+  { ...strict, description: "The only headers that an answer can set." },
+);
+
+const answer = Type.Object(
+  {
+    status: Type.Optional(
+      Type.Integer({ minimum: 200, maximum: 204, description: "Default: 200." }),
+    ),
+    json: Type.Optional(
+      Type.Record(
+        Type.String({ maxLength: 100 }),
+        Type.Union([template("A text."), Type.Integer(), Type.Boolean()]),
+        { maxProperties: 8, description: "A JSON object." },
+      ),
+    ),
+    text: Type.Optional(template("Plain text, instead of `json`.")),
+    headers: Type.Optional(answerHeaders),
+  },
+  { ...strict, description: "What is answered. Values are echoed up to 1,000 characters." },
+);
+
+export const handshakeSchema = Type.Object(
+  {
+    method: Type.Optional(
+      Type.Union([Type.Literal("GET"), Type.Literal("POST")], { description: "Default: POST." }),
+    ),
+    when: Type.Record(placeSchema, Type.String({ minLength: 1, maxLength: 200 }), {
+      minProperties: 1,
+      maxProperties: 4,
+      description: "Places and the values that they have in a handshake. `*`: any value.",
+    }),
+    verified: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the service signs it. Default: true, and it is answered only if it verifies.",
+      }),
+    ),
+    adoptSecret: Type.Optional({
+      ...placeSchema,
+      description:
+        "Where the service sends the secret. It is stored if the provider has none; another one is rejected.",
+    }),
+    confirm: Type.Optional(
+      Type.Object(
+        {
+          from: placeSchema,
+          hosts: Type.Array(Type.String(), { minItems: 1, maxItems: 8 }),
+        },
+        {
+          ...strict,
+          description:
+            "A URL that is fetched once, to confirm. Only https and these hosts; `*` stands for one label, `{region}` for an AWS region.",
+        },
+      ),
+    ),
+    answer,
+  },
+  { ...strict, description: "A request that the service sends to test the URL." },
+);

@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+
+import { startApp, type TestApp, until } from "../../support/app.ts";
+import { endsAfterEach } from "../../support/ends.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { hour, second } from "../../support/notifying.ts";
+import { itemsOf, listed } from "../../support/operator.ts";
+
+/** From this many failures in a row on, nothing is sent but probes. */
+const threshold = 10;
+
+describe.each(["sqlite", "postgres"] as const)("a circuit on %s", (dialect) => {
+  const ends = endsAfterEach();
+
+  /** A destination that fails until `recover`, and when by Skyhook's clock each request was sent. */
+  async function failing(fields: object = {}) {
+    let status = 503;
+    const times: number[] = [];
+    const gateway = testGateway((_, { headers }) => {
+      times.push(Number(headers["webhook-timestamp"]) * second);
+      return new Response(null, { status });
+    });
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const app = await startApp(env, undefined, { dialect });
+    ends.push(() => app.stop().then(() => gateway.stop()));
+    const [destination] = await listed(app, "/v1/destinations", "admin");
+    const path = `/v1/destinations/${String(destination?.["id"])}`;
+    if (Object.keys(fields).length > 0) {
+      const changed = await app.as("admin", path, {
+        method: "PATCH",
+        body: JSON.stringify(fields),
+        headers: { "content-type": "application/json" },
+      });
+      expect(changed.status).toBe(200);
+    }
+    const recover = () => (status = 200);
+    return { app, path, times, recover, ...reading(app, path) };
+  }
+
+  function reading(app: TestApp, path: string) {
+    const deliveries = async () =>
+      itemsOf(
+        Object(
+          await (await app.as("admin", `${path}/deliveries?include=attempts&limit=100`)).json(),
+        ).data,
+      );
+    return {
+      deliveries,
+      health: async (): Promise<Record<string, unknown>> =>
+        Object(await (await app.as("admin", `${path}?include=health`)).json()).health,
+      attempts: async () =>
+        (await deliveries()).flatMap((delivery) => itemsOf(delivery["attempts"])),
+    };
+  }
+
+  const deliver = async (app: TestApp, count: number) => {
+    for (let n = 0; n < count; n += 1) await app.deliverSample("task_tracker", "task.completed");
+  };
+  const passing = (app: TestApp, condition: () => boolean | Promise<boolean>, stepMs = second) =>
+    until(() => {
+      app.clock.advance(stepMs);
+      return condition();
+    }, 30_000);
+
+  test("that is open sends one probe every 30 s, and records no attempt that was not made", async () => {
+    const { app, times, attempts, deliveries, health } = await failing({ maxConcurrent: 1 });
+    await deliver(app, 30);
+    await passing(app, async () => (await health())["circuit"] === "open");
+    await passing(app, () => times.length >= threshold + 6);
+    const [first = 0, ...later] = times.slice(threshold, threshold + 6);
+    const tookSeconds = ((later.at(-1) ?? 0) - first) / second;
+    // The clock advances while a probe is claimed and sent.
+    expect(tookSeconds).toBeGreaterThan(5 * 30 - 15);
+    expect(tookSeconds).toBeLessThan(2 * 5 * 30);
+    await passing(app, async () => (await attempts()).length >= times.length);
+    expect(await attempts()).toHaveLength(times.length);
+    const counts = (await deliveries()).map(({ attemptCount }) => Number(attemptCount));
+    expect(counts.reduce((sum, each) => sum + each, 0)).toBe(times.length);
+    expect(await health()).toMatchObject({ waiting: 30, dead: 0 });
+  });
+
+  test("probes what waits although it is not due, without using up its attempts", async () => {
+    const { app, times, recover, attempts, deliveries, health } = await failing();
+    await deliver(app, 2);
+    // Each is attempted after 5 s, 30 s, 2 min and 10 min. The next attempts are an hour later.
+    await passing(app, () => times.length >= threshold, 5 * second);
+    await until(async () => (await health())["circuit"] === "open");
+    const openedAt = app.clock.now();
+    await passing(app, () => times.length >= threshold + 10, 5 * second);
+    expect(app.clock.now() - openedAt).toBeLessThan(hour);
+    await until(async () => (await attempts()).length >= threshold + 10);
+    const waiting = await deliveries();
+    expect(waiting.map(({ status }) => status)).toEqual(["retrying", "retrying"]);
+    const counts = waiting.map(({ attemptCount }) => Number(attemptCount));
+    expect(Math.max(...counts)).toBeLessThanOrEqual(threshold / 2);
+    recover();
+    const recoveredAt = app.clock.now();
+    await passing(app, async () => (await health())["waiting"] === 0);
+    expect(app.clock.now() - recoveredAt).toBeLessThan(hour / 10);
+    expect(await health()).toMatchObject({ circuit: "closed", waiting: 0, dead: 0 });
+  });
+
+  test.each([
+    ["a successful test", "test"],
+    ["a retry of its dead deliveries", "retry"],
+    ["a resume", "resume"],
+  ])("is closed by %s, and what waits is sent at once", async (_, action) => {
+    const { app, path, times, recover, health } = await failing();
+    await deliver(app, 12);
+    await until(async () => (await health())["circuit"] === "open");
+    const before = times.length;
+    recover();
+    const response = await app.as("admin", `${path}/${action}`, { method: "POST" });
+    expect(response.status).toBe(200);
+    // No time passes.
+    await until(async () => (await health())["waiting"] === 0);
+    expect(await health()).toMatchObject({ circuit: "closed", dead: 0 });
+    expect(times.length).toBeGreaterThanOrEqual(before + 12);
+  });
+
+  test("that a failed test finds open stays open", async () => {
+    const { app, path, times, health } = await failing();
+    await deliver(app, threshold);
+    await until(async () => (await health())["circuit"] === "open");
+    const before = times.length;
+    await app.as("admin", `${path}/test`, { method: "POST" });
+    expect(times).toHaveLength(before + 1);
+    expect(await health()).toMatchObject({ circuit: "open" });
+  });
+});

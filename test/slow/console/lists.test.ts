@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { sql } from "drizzle-orm";
+
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { rejectionsTable } from "../../../src/gateway/rejection.ts";
+import { replaysTable } from "../../../src/gateway/replay.ts";
+import { json } from "../../support/app.ts";
+import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
+import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
+import { post } from "../../support/flights.ts";
+import { choosyGateway, withGateway } from "../../support/history.ts";
+import { skips } from "../../support/skips.ts";
+
+const rows = "document.querySelectorAll('[data-row]').length";
+const choice =
+  "[...document.querySelectorAll('label')].findLast((label) => label.textContent.startsWith('Provider'))?.querySelector('select')";
+const registered = [
+  "task_tracker",
+  "shared_inbox",
+  "deploy_platform",
+  "code_host",
+  "payment_processor",
+];
+const own = ["bookings", "skyhook"];
+
+const statement = statementsOver({ rejections: rejectionsTable, replays: replaysTable });
+const newer = sql.raw("'newer-word'");
+const newStatus = statement()((db, { replays }) =>
+  db.update(replays).set({ status: newer }).where(sql.raw("true")),
+);
+const newReason = statement()((db, { rejections }) =>
+  db.update(rejections).set({ reason: newer }).where(sql.raw("true")),
+);
+
+describe.skipIf(skips(noChromium))("in the console", () => {
+  const clock = pastClock();
+  const gateway = choosyGateway();
+  let server: ConsoleServer;
+  let browser: Browser;
+  const go = (hash: string) => browser.read(`void (location.hash = ${JSON.stringify(hash)})`);
+  const deliver = async (provider: string, event: string) =>
+    String((await json(await server.app.deliverSample(provider, event)))["id"]);
+
+  beforeAll(async () => {
+    const env = { ...withGateway(gateway.url), DESTINATIONS_ALLOW_PRIVATE: "operators" };
+    server = await startConsole(env, clock);
+    browser = await openBrowser();
+    await deliver("code_host", "package.published");
+    await deliver("task_tracker", "task.completed");
+    await server.app.deliver("code_host", "{}", { secret: "another" });
+    await server.app.deliver("task_tracker", "{}", { secret: "another" });
+    await signIn(browser, server, "admin");
+    await browser.until(`${rows} === 2`);
+  }, 60_000);
+  afterAll(async () => {
+    browser.close();
+    await server.stop();
+    await gateway.stop();
+  });
+
+  test.each([
+    ["#/events", [...registered, ...own]],
+    ["#/rejections", registered],
+    ["#/replays/new?since=24h", [...registered, ...own]],
+  ])("the provider filter of %s offers the registered providers", async (hash, expected) => {
+    await go(hash);
+    await browser.until(`${choice}?.options.length > ${expected.length}`);
+    const options = await browser.read(`[...${choice}.options].map(({ value }) => value).join()`);
+    expect(options).toBe(["", ...expected].join());
+    await browser.read(
+      `((select) => { select.value = "code_host"; select.dispatchEvent(new Event("change")); })(${choice})`,
+    );
+    await browser.until("location.hash.includes('provider=code_host')");
+    if (hash.includes("replays")) await browser.shows(".dry-run", "1 event would be replayed");
+    else await browser.until(`${rows} === 1`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("a filter that only a link sets is shown, and can be removed", async () => {
+    await go("#/events?subject=nothing");
+    await browser.shows(".filters .label", "Subject");
+    await browser.shows(".empty", "No events match these filters");
+    await browser.click(".filters a");
+    await browser.until(`${rows} === 2`);
+    expect(await browser.read("document.querySelector('.filters').innerText")).not.toContain(
+      "Subject",
+    );
+  });
+
+  test("a notification to two destinations is resent only after a replay", async () => {
+    const second = { name: "second", url: gateway.url, format: "json" };
+    const made = await server.app.as("admin", "/v1/destinations", post(second));
+    expect(made.status).toBe(201);
+    const before = gateway.received.length;
+    const id = await deliver("deploy_platform", "deploy.error");
+    await go(`#/events/${id}`);
+    await browser.until("document.querySelectorAll('.detail tbody tr').length === 2");
+    expect(gateway.received.length).toBe(before + 2);
+    const heading = "document.querySelector('.step h3').textContent";
+    expect(await browser.read(heading)).toBe("Notification Retrying");
+    await browser.click(".actions .primary");
+    await browser.until(`${heading}.startsWith("Notification, resent")`);
+    expect(await browser.accessibilityViolations()).toEqual([]);
+  });
+
+  test("words of a newer version are shown as they are", async () => {
+    const { app } = server;
+    await app.as("operator", "/v1/replays", post({ from: "2020-01-01T00:00:00Z" }));
+    await app.services.storage.atomically(write(newStatus, {}), write(newReason, {}));
+    await go("#/replays");
+    await browser.shows("[data-row] .mark", "Newer word");
+    await go("#/rejections");
+    await browser.shows("[data-row] .badge", "Newer word");
+    await browser.click("[data-row]");
+    await browser.shows(".explanation", "A newer version of Skyhook rejected the delivery");
+    await go("#/issues");
+    await browser.shows(".issue", "Newer word");
+    await browser.shows(".issue", "Open the latest delivery");
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { getNamedType, isInputObjectType, isRequiredArgument, isRequiredInputField } from "graphql";
+
+import { createSchema } from "../../../src/graphql-schema.ts";
+import { startApp, type TestApp } from "../../support/app.ts";
+import { addFlight, bookingBody } from "../../support/flights.ts";
+import { dataOf } from "../../support/graphql.ts";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+  await addFlight(app);
+});
+afterAll(() => app.stop());
+
+/** The required arguments of the fields that have any. */
+const required: Readonly<Record<string, string>> = {
+  searchFlights: 'origin: "JFK", destination: "LHR", departureDate: "2026-12-21"',
+};
+const selection = (name: string) =>
+  name === "searchFlights"
+    ? "{ totalResults page pageSize }"
+    : "{ totalCount pageInfo { hasNextPage } }";
+
+const ofDestinations = ["alerts", "filter", "maxConcurrent", "orderBy", "ratePerSecond", "secret"];
+
+describe("null for an optional input", () => {
+  test("means that it is absent, in every query", async () => {
+    let tried = 0;
+    for (const field of Object.values(
+      createSchema(app.services).getQueryType()?.getFields() ?? {},
+    )) {
+      const given = required[field.name] ?? "";
+      for (const argument of field.args.filter((each) => !isRequiredArgument(each))) {
+        const query = (more: string) =>
+          `{ ${field.name}(${given} ${more}) ${selection(field.name)} }`;
+        const absent = await dataOf(app, "admin", query("").replace("( )", ""));
+        expect(await dataOf(app, "admin", query(`${argument.name}: null`))).toEqual(absent);
+        tried += 1;
+      }
+    }
+    expect(tried).toBeGreaterThan(20);
+  });
+
+  test("means that it is absent, in every mutation", async () => {
+    const inputs = Object.values(createSchema(app.services).getMutationType()?.getFields() ?? {})
+      .flatMap(({ args }) => args)
+      .flatMap((argument) => {
+        const type = getNamedType(argument.type);
+        const fields = isInputObjectType(type) ? Object.values(type.getFields()) : [];
+        return [
+          ...(isRequiredArgument(argument) ? [] : [argument.name]),
+          ...fields.filter((each) => !isRequiredInputField(each)).map(({ name }) => name),
+        ];
+      });
+    expect([...new Set(inputs)].toSorted()).toEqual(
+      ["hold", "idempotencyKey", ...ofDestinations].toSorted(),
+    );
+    const create = `mutation ($input: CreateBookingInput!) {
+      createBooking(input: $input, idempotencyKey: null) { status expiresAt }
+    }`;
+    const input = { ...bookingBody(1), hold: null };
+    expect(await dataOf(app, "user", create, { input })).toEqual({
+      createBooking: { status: "confirmed", expiresAt: null },
+    });
+    const user =
+      'mutation { createUser(input: { name: "Bo", email: "bo@example.com" }, idempotencyKey: null) { name } }';
+    expect(await dataOf(app, "admin", user)).toEqual({ createUser: { name: "Bo" } });
+    const destination = `mutation ($input: CreateDestinationInput!) {
+      createDestination(input: $input, idempotencyKey: null) { destination { name } }
+    }`;
+    const nulls = Object.fromEntries(ofDestinations.map((name) => [name, null]));
+    const target = { name: "ours", format: "cloudevents", url: "https://example.com/hook" };
+    expect(await dataOf(app, "admin", destination, { input: { ...target, ...nulls } })).toEqual({
+      createDestination: { destination: { name: "ours" } },
+    });
+  });
+});
