@@ -25,11 +25,12 @@ import type { HandshakeAnswer } from "../providers/handshake.ts";
 import { interpret } from "../providers/interpret.ts";
 import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
 import type { Provider } from "../providers/provider.ts";
-import { readsPayload } from "../signatures/scheme.ts";
+import { pointersOf, readsPayload } from "../signatures/scheme.ts";
 import { reasonFor } from "../diagnosis/rejection-advice.ts";
 import type { Rejections } from "../diagnosis/rejections.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import { payloadReader } from "../signatures/payload-reader.ts";
+import { valuesAt } from "../signatures/pointed-values.ts";
 import { storeDelivery } from "./store-delivery.ts";
 import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
@@ -73,14 +74,19 @@ export function receiver(parts: ReceiveParts): Receive {
     requireMethod(registered.provider, delivery);
     requireFewFailures(parts, delivery);
     const bytes = await readDelivery(parts, registered.provider, delivery);
-    if (isSlowToParse(registered.provider, bytes)) await ownTurn();
+    if (isSlowToRead(registered.provider, bytes)) await ownTurn();
     // Again: others in a burst may have failed meanwhile.
     requireFewFailures(parts, delivery);
     const payload = payloadReader(bytes);
-    const unsigned = handshakeOf(registered.provider, delivery, payload, "unsigned");
+    const greeting = bytes.length > maxHandshakeBytes ? () => undefined : payload;
+    const unsigned = handshakeOf(registered.provider, delivery, greeting, "unsigned");
     if (unsigned !== null) return greet(parts, registered, delivery, unsigned);
     const verified = await inSpan(tracer, "webhook verify", {}, () =>
-      verifyDelivery(parts, registered, delivery, { bytes, payload, receivedAtMs }),
+      verifyDelivery(parts, registered, delivery, {
+        bytes,
+        payload: bytes.length > quickBytes ? signedValues(registered.provider, bytes) : payload,
+        receivedAtMs,
+      }),
     );
     const signed = handshakeOf(registered.provider, delivery, payload, "signed");
     if (signed !== null) return greet(parts, registered, delivery, signed);
@@ -164,12 +170,19 @@ function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): v
   if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
 }
 
-/** Parsing a megabyte of JSON can take 100 ms, so that others wait for it. */
+/** Larger bodies can block the event loop for 100 ms when they are parsed. They are parsed only once they verify. */
 const quickBytes = 64 * 1024;
+const maxHandshakeBytes = quickBytes;
 
-/** Whether the body is parsed before it is verified, and is large: anyone can send many of them at once. */
-function isSlowToParse({ signature, handshakes = [] }: Provider, bytes: Uint8Array): boolean {
-  return bytes.length > quickBytes && (handshakes.length > 0 || readsPayload(signature));
+/** Whether the body is read before it is verified, and is large: anyone can send many of them at once. */
+function isSlowToRead({ signature }: Provider, bytes: Uint8Array): boolean {
+  return bytes.length > quickBytes && readsPayload(signature);
+}
+
+/** The values of the payload that verification reads, without the others. */
+function signedValues({ signature }: Provider, bytes: Uint8Array): () => unknown {
+  let read: { readonly value: unknown } | undefined;
+  return () => (read ??= { value: valuesAt(bytes, pointersOf(signature)) }).value;
 }
 
 async function readDelivery(

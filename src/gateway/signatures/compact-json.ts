@@ -1,5 +1,5 @@
-const quote = 0x22;
-const backslash = 0x5c;
+export const quote = 0x22;
+export const backslash = 0x5c;
 
 /**
  * Removes white space outside strings (RFC 8259 section 2) and keeps every token: numbers, escapes, key
@@ -27,6 +27,6 @@ export function compactJson(bytes: Uint8Array): Uint8Array {
 }
 
 /** Space, tab, line feed and carriage return are JSON's white space. */
-function isWhiteSpace(byte: number): boolean {
+export function isWhiteSpace(byte: number): boolean {
   return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }

@@ -138,11 +138,19 @@ export function signedPlaces(scheme: SignatureScheme): readonly string[] {
 
 /** Whether verification reads members of the payload, before it is known who sent it. */
 export function readsPayload(scheme: SignatureScheme): boolean {
+  return pointersOf(scheme).length > 0;
+}
+
+/** The JSON pointers (RFC 6901) to what verification reads of the payload; "" for the whole. */
+export function pointersOf(scheme: SignatureScheme): readonly string[] {
   const { id, timestamp } = isTextScheme(scheme) ? scheme : {};
   const key = "key" in scheme ? scheme.key?.from : undefined;
   const account = "secretAt" in scheme ? scheme.secretAt : undefined;
   const places = [...placesOf(scheme), ...signedPlaces(scheme), id, timestamp?.from, key, account];
-  return places.some((place) => place?.startsWith("/") === true || place === "payload");
+  return places.flatMap((place) => {
+    if (place === "payload") return [""];
+    return place?.startsWith("/") === true ? [place] : [];
+  });
 }
 
 /** The headers that verification reads besides those that prove the origin, in lower case. */
