@@ -26,7 +26,7 @@ export function valuesAt(body: Uint8Array, pointers: readonly string[]): unknown
   const root: Wanted = { below: new Map(), isRead: false };
   for (const pointer of pointers) want(root, pointerKeys(pointer));
   try {
-    const { value, end } = read(bytes, afterSpace(bytes, 0), root);
+    const { value, end } = read(bytes, afterSpace(bytes, afterBom(bytes)), root);
     return afterSpace(bytes, end) === bytes.length ? value : undefined;
   } catch {
     return undefined;
@@ -131,6 +131,11 @@ function parsed(bytes: Buffer, start: number, end: number): unknown {
 function expect(bytes: Buffer, at: number, byte: number): number {
   if (bytes[at] !== byte) throw new NotJson();
   return at + 1;
+}
+
+/** A parsed document may begin with a byte order mark, since `TextDecoder` removes it. */
+function afterBom(bytes: Buffer): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
 }
 
 function afterSpace(bytes: Buffer, start: number): number {

@@ -48,6 +48,11 @@ test("every pointer finds the text that it finds in the parsed document", () => 
   );
 });
 
+test("a byte order mark is skipped", () => {
+  const found = valuesAt(Buffer.from('\ufeff {"a":1}'), ["/a"]);
+  expect(valueAt(found, ["a"])).toBe(1);
+});
+
 test.each([
   "",
   " ",
