@@ -1,5 +1,3 @@
-import type { AnyElysia } from "elysia";
-
 import { runInSpan, type Span } from "../../telemetry/tracing/span.ts";
 import { readTraceContext } from "../../telemetry/tracing/trace-context.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
@@ -7,6 +5,7 @@ import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { HttpMetrics } from "./http-metrics.ts";
 import { type Route, type RouteOf, routeFinder } from "./routes.ts";
 import { pathOf } from "./url.ts";
+import { type Handle, wrapper } from "./wrap.ts";
 
 interface Parts {
   readonly metrics: HttpMetrics;
@@ -15,11 +14,6 @@ interface Parts {
   /** Called on the first request. */
   readonly routes: () => readonly Route[];
 }
-
-type Handle = (request: Request) => Response | Promise<Response>;
-
-/** The argument of Elysia's `wrap`. */
-type HigherOrder = Parameters<AnyElysia["wrap"]>[0];
 
 /** All other methods share one label value, so that clients cannot create time series. */
 const knownMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -67,10 +61,7 @@ export function observed({ metrics, tracer, routes }: Parts) {
     }
   }
 
-  const wrap = (handle: Handle) => (request: Request) => answer(handle, request);
-  // Guarantee: Elysia passes its request handler and calls the returned function with the request only.
-  // Elysia's type for both is `Function`.
-  return wrap as unknown as HigherOrder;
+  return wrapper((handle) => (request) => answer(handle, request));
 }
 
 /** Follows OpenTelemetry's conventions for HTTP servers, but omits attributes that may identify a person. */
