@@ -57,6 +57,13 @@ export function nameInLogs({ id, name, ownerId }: Pick<Destination, "id" | "name
   return ownerId === null ? name : id;
 }
 
+/** What decides whether anything is sent to a destination now. */
+export type Health = Pick<Destination, "failures" | "openUntil">;
+
+export function isSameHealth(one: Health, other: Health): boolean {
+  return one.failures === other.failures && one.openUntil?.getTime() === other.openUntil?.getTime();
+}
+
 /** A destination as stored. */
 export interface StoredDestination extends Destination {
   /** The whole address and the secrets, sealed; see `destination-secrets.ts`. */

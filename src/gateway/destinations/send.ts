@@ -15,8 +15,7 @@ import {
 } from "./address.ts";
 import type { DestinationSecrets } from "./destination-secrets.ts";
 import { email } from "./formats/email.ts";
-import type { Sendable } from "./formats/format.ts";
-import type { Format } from "./formats/format.ts";
+import type { Format, Sendable } from "./formats/format.ts";
 import { httpFormat } from "./formats/formats.ts";
 import { mailboxOf, sendMail } from "./mail.ts";
 import { poster, type PostResponse } from "./post.ts";

@@ -3,7 +3,13 @@ import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, nameInLogs, type StoredDestination } from "../destination.ts";
+import {
+  type Destination,
+  type Health,
+  isSameHealth,
+  nameInLogs,
+  type StoredDestination,
+} from "../destination.ts";
 import type { Event } from "../event.ts";
 import type { Message } from "../notification.ts";
 
@@ -47,8 +53,6 @@ export interface Targets {
    */
   refresh(id?: Destination["id"]): Promise<ReadonlySet<Destination["id"]>>;
 }
-
-type Health = Pick<Destination, "failures" | "openUntil">;
 
 interface Parts extends SendParts {
   readonly storage: Storage;
@@ -101,9 +105,10 @@ export function targets(parts: Parts): Targets {
     const ids = new Set(versions.map(({ id }) => id));
     const removed = [...known.keys()].filter((id) => !ids.has(id));
     const changed = versions.filter(({ id, updatedAt }) => !isAt(known.get(id), updatedAt));
-    const inOtherHealth = versions.filter((version) =>
-      hasOtherHealth(known.get(version.id), version),
-    );
+    const inOtherHealth = versions.filter((version) => {
+      const target = known.get(version.id);
+      return target !== undefined && !isSameHealth(target.destination, version);
+    });
     for (const id of removed) remove(id);
     for (const version of inOtherHealth) setHealth(version.id, version);
     await readAgain(changed.map(({ id }) => id));
@@ -151,14 +156,6 @@ export function targets(parts: Parts): Targets {
 
 function isAt(target: Target | undefined, updatedAt: Date): boolean {
   return target?.destination.updatedAt.getTime() === updatedAt.getTime();
-}
-
-function hasOtherHealth(target: Target | undefined, { failures, openUntil }: Health): boolean {
-  if (target === undefined) return false;
-  const { destination } = target;
-  return (
-    destination.failures !== failures || destination.openUntil?.getTime() !== openUntil?.getTime()
-  );
 }
 
 function targetOf(parts: Parts, stored: StoredDestination): Target {

@@ -20,7 +20,7 @@ import { eventsMatching, eventsWithWords } from "./event-search.ts";
 import { type EventTimeline, receiptOf } from "./events.ts";
 import { bodySizeById, receiptById } from "./events.sql.ts";
 import type { SearchIndex } from "./search-index.ts";
-import { streamBudget } from "./stream-budget.ts";
+import { maxUnreadBytes, streamBudget } from "./stream-budget.ts";
 
 /** An event as streamed. */
 export interface StreamedEvent extends Event {
@@ -75,12 +75,6 @@ interface Parts {
 /** A client that matches little still learns its position after so many other events. */
 const positionInterval = 500;
 const maxBodyStreams = 32;
-/**
- * The bodies that all of these streams together may have sent to clients that have not read them yet. A stream waits
- * for its share before it reads a body, and ends if its client then does not read it while others wait. In memory, a
- * body takes four times its size while its message is made.
- */
-const defaultMaxUnreadBytes = 128 * 1024 * 1024;
 /** How many events after the start must be indexed before a stream with words opens, and how long it waits for them. */
 const firstEvents = 100;
 const patienceMs = 2_000;
@@ -90,7 +84,7 @@ const retryAfterSeconds = 10;
 export function eventStreams(parts: Parts): EventStreams {
   const { storage, eventFeed, index, checkProvider, audit, clock } = parts;
   let bodyStreams = 0;
-  const budget = streamBudget(parts.maxUnreadBytes ?? defaultMaxUnreadBytes, clock);
+  const budget = streamBudget(parts.maxUnreadBytes ?? maxUnreadBytes, clock);
   const ownTurn = ownTurns();
 
   async function severityOf({ id: eventId }: Event): Promise<Severity | null> {

@@ -23,7 +23,7 @@ import { eventStatuses } from "../event.ts";
 import { deliveryStates } from "../event-index.ts";
 import type { EventFilters } from "./event-search.ts";
 import type { Events, EventTimeline } from "./events.ts";
-import { smallBytes, streamBudget } from "./stream-budget.ts";
+import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
 
 function filtersOf(query: URLSearchParams): EventFilters {
   return {
@@ -39,9 +39,6 @@ function filtersOf(query: URLSearchParams): EventFilters {
 }
 
 const operation = operations("Operators", operatorsOnly);
-
-/** The bodies of all responses that clients have not read yet. In memory, a body takes four times its size for a moment. */
-const maxUnreadBytes = 128 * 1024 * 1024;
 
 /** The received events and their replay, for operators. */
 export const eventsRest = (events: Events, authenticated: Authenticated, clock: Clock) => {

@@ -4,7 +4,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
-import { type Destination, goneReason, nameInLogs } from "../destination.ts";
+import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
 import type { Sendable } from "../destinations/formats/format.ts";
 import type { SendResult } from "../destinations/send.ts";
 import type { Target } from "../destinations/targets.ts";
@@ -14,7 +14,7 @@ import { type Attempt, nextRetryMs } from "../notification.ts";
 import type { OutgoingDelivery } from "../outgoing-delivery.ts";
 
 import { disableDestination } from "../destinations/destinations.sql.ts";
-import { type Health, healthWrite } from "./circuit.ts";
+import { healthWrite } from "./circuit.ts";
 import { nextInLine } from "./delivery-order.sql.ts";
 import {
   type ClaimedDelivery,

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { type Destination, nameInLogs } from "../destination.ts";
+import { type Destination, type Health, nameInLogs } from "../destination.ts";
 import { recordFailure, recordRecovery, recordSuccess } from "../destinations/destinations.sql.ts";
 
 import { retryWaitingOf } from "./retries.ts";
@@ -11,8 +11,6 @@ import { retryWaitingOf } from "./retries.ts";
 const circuitThreshold = 10;
 /** The time between two probes. */
 export const probeMs = 30_000;
-
-export type Health = Pick<Destination, "failures" | "openUntil">;
 
 /** Whether nothing is sent now. */
 export function isCircuitOpen({ openUntil }: Pick<Health, "openUntil">, nowMs: number): boolean {

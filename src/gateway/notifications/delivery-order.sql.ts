@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { encoded, statementsOver, type Write, write } from "../../db/statement.ts";
+import { encoded, type Parameters, statementsOver, type Write, write } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
 import { deliveriesTable, type StoredDelivery } from "../outgoing-delivery.ts";
 
@@ -36,17 +36,22 @@ export function firstOfLine(
         and ${sql.raw(which.replace("blocked", ""))}${name}.blocked order by ${name}.order_key, ${name}.seq limit 1)`;
 }
 
+/** The place of a line, from the values of a statement. */
+function lineOf({ deliveries }: TablesOf<typeof tables>, p: Parameters<Line>) {
+  return {
+    destinationId: encoded(p.destinationId, deliveries.destinationId),
+    orderKey: encoded(p.orderKey, deliveries.orderKey),
+  };
+}
+
 /**
  * Makes the first unsettled delivery of a line due, unless it is already. Run it in each transaction that stores,
  * settles, reschedules or deletes a delivery with an order key. `afterDead`: see `StoredDelivery`.
  */
 const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: boolean }>()(
   (db, t, p) => {
-    const { seq, dueAt, afterDead, destinationId, orderKey } = t.deliveries;
-    const line = {
-      destinationId: encoded(p.destinationId, destinationId),
-      orderKey: encoded(p.orderKey, orderKey),
-    };
+    const { seq, dueAt, afterDead } = t.deliveries;
+    const line = lineOf(t, p);
     return db
       .update(t.deliveries)
       .set({
@@ -64,10 +69,7 @@ const unblockFirst = statement<Line & { readonly now: Date; readonly afterDead: 
 /** Blocks what is due in a line besides its first delivery: an earlier one was rescheduled. */
 const blockOthers = statement<Line>()((db, t, p) => {
   const { destinationId, orderKey, dueAt, blocked, seq } = t.deliveries;
-  const line = {
-    destinationId: encoded(p.destinationId, destinationId),
-    orderKey: encoded(p.orderKey, orderKey),
-  };
+  const line = lineOf(t, p);
   return db
     .update(t.deliveries)
     .set({ blocked: sql`true` })

@@ -1,6 +1,6 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
-import type { Destination } from "../destination.ts";
+import { type Destination, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations/destinations.sql.ts";
 import type { Target } from "../destinations/targets.ts";
 
@@ -93,9 +93,7 @@ export function deliveryQueue(
     // Without a turn, nothing waits, or this process missed a change.
     const [health] =
       taken.changes > 0 ? taken.rows : await storage.all(healthById, { id: destinationId });
-    const { failures, openUntil } = current.destination;
-    const isKnown = health?.openUntil?.getTime() === openUntil?.getTime();
-    if (health !== undefined && !(isKnown && health.failures === failures)) {
+    if (health !== undefined && !isSameHealth(health, current.destination)) {
       parts.onHealth(destinationId, health);
     }
     return longestSleepMs;

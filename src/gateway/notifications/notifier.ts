@@ -1,11 +1,11 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
-import type { Destination } from "../destination.ts";
+import type { Destination, Health } from "../destination.ts";
 import type { Targets } from "../destinations/targets.ts";
 import { longestRetryAfterMs } from "../notification.ts";
 
 import type { AttemptParts } from "./attempt.ts";
-import { followHealth, type Health } from "./circuit.ts";
+import { followHealth } from "./circuit.ts";
 import { deleteOrphan, deliveriesTo, orphanedDestinations } from "./deliveries.sql.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
 import { summaryWrites } from "./notifications.sql.ts";

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError, isServerError } from "../../base/errors.ts";
 import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { MakeId } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Outbox } from "../notifications/outbox.ts";
@@ -181,8 +182,7 @@ function isSlowToRead({ signature }: Provider, bytes: Uint8Array): boolean {
 
 /** The values of the payload that verification reads, without the others. */
 function signedValues({ signature }: Provider, bytes: Uint8Array): () => unknown {
-  let read: { readonly value: unknown } | undefined;
-  return () => (read ??= { value: valuesAt(bytes, pointersOf(signature)) }).value;
+  return lazy(() => valuesAt(bytes, pointersOf(signature)));
 }
 
 async function readDelivery(

@@ -1,5 +1,4 @@
-export const quote = 0x22;
-export const backslash = 0x5c;
+import { backslash, isWhiteSpace, quote } from "../../base/json-bytes.ts";
 
 /**
  * Removes white space outside strings (RFC 8259 section 2) and keeps every token: numbers, escapes, key
@@ -24,9 +23,4 @@ export function compactJson(bytes: Uint8Array): Uint8Array {
     }
   }
   return compact.subarray(0, written);
-}
-
-/** Space, tab, line feed and carriage return are JSON's white space. */
-export function isWhiteSpace(byte: number): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }

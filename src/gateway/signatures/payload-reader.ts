@@ -1,3 +1,5 @@
+import { lazy } from "../../base/lazy.ts";
+
 /**
  * The largest body that is parsed before its signature is verified. Only schemes that sign members of the payload do so.
  */
@@ -5,8 +7,7 @@ export const maxUnverifiedBytes = 1024 * 1024;
 
 /** Parses JSON when it is first asked for; undefined if it is too large or not JSON. Never throws. */
 export function payloadReader(bytes: Uint8Array): () => unknown {
-  let parsed: { readonly value: unknown } | undefined;
-  return () => (parsed ??= { value: parse(bytes) }).value;
+  return lazy(() => parse(bytes));
 }
 
 function parse(bytes: Uint8Array): unknown {

@@ -1,4 +1,15 @@
-import { backslash, isWhiteSpace, quote } from "./compact-json.ts";
+import {
+  backslash,
+  closeBrace,
+  closeBracket,
+  colon,
+  comma,
+  isWhiteSpace,
+  openBrace,
+  openBracket,
+  quote,
+} from "../../base/json-bytes.ts";
+
 import { pointerKeys } from "./place.ts";
 
 /** The keys below a member that lead to values which are read. A leaf is read itself. */
@@ -147,10 +158,3 @@ function afterSpace(bytes: Buffer, start: number): number {
 function endsLiteral(byte: number): boolean {
   return byte === comma || byte === closeBrace || byte === closeBracket || isWhiteSpace(byte);
 }
-
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const openBracket = 0x5b;
-const closeBracket = 0x5d;
-const colon = 0x3a;
-const comma = 0x2c;
