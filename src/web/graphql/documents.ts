@@ -18,7 +18,7 @@ const maxDocumentBytes = 16 * 1024 * 1024;
 /** Measured: a parsed document takes 360 to 400 bytes per token. */
 const bytesPerToken = 500;
 
-/** A cache for graphql-yoga: of documents only. `useDocuments` caches validation errors. */
+/** A cache for graphql-yoga: of documents only. `useDocuments` remembers which are valid. */
 export function documentCache() {
   const documents = new ByteCache<string, DocumentNode>(maxDocumentBytes);
   return {
@@ -40,7 +40,8 @@ export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plu
   const rules = introspection
     ? specifiedRules
     : [...specifiedRules, NoSchemaIntrospectionCustomRule];
-  const knownErrors = new WeakMap<DocumentNode, readonly GraphQLError[]>();
+  /** Errors are not kept: they take many times the memory of their document, which the cache does not count. */
+  const valid = new WeakSet<DocumentNode>();
 
   function check(document: DocumentNode): readonly GraphQLError[] {
     // First, in linear time: the limits bound the time of the rules.
@@ -56,9 +57,9 @@ export function useDocuments(schema: GraphQLSchema, introspection: boolean): Plu
       setParseFn(parseDocument);
     },
     onValidate({ params: { documentAST }, setResult }) {
-      const found = knownErrors.get(documentAST) ?? check(documentAST);
-      knownErrors.set(documentAST, found);
-      setResult([...found]);
+      const errors = valid.has(documentAST) ? [] : check(documentAST);
+      if (errors.length === 0) valid.add(documentAST);
+      setResult([...errors]);
     },
   };
 }
