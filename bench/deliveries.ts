@@ -1,6 +1,6 @@
-import { catalogue } from "../src/gateway/providers/catalogue.ts";
-import { sign } from "../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../src/gateway/signatures/scheme.ts";
+import { catalogue } from "../src/inbound/providers/catalogue.ts";
+import { sign } from "../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../src/inbound/signatures/scheme.ts";
 
 import { packRequests, type Requests } from "./requests.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { encodeCursor } from "../src/base/cursor.ts";
 import type { ItemId } from "../src/base/page.ts";
 import type { Source } from "../src/db/paginate.ts";
-import { eventPages } from "../src/gateway/events/events.sql.ts";
+import { eventPages } from "../src/event/events.sql.ts";
 import { flightPages } from "../src/booking/flights/flights.sql.ts";
 import { openStorage } from "../src/db/open.ts";
 import { schema } from "../src/schema/schema.ts";

@@ -1,8 +1,8 @@
 import { tokens } from "../src/identity/auth/token.ts";
 import { systemClock } from "../src/base/clock.ts";
-import { catalogue } from "../src/gateway/providers/catalogue.ts";
-import { sign } from "../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../src/gateway/signatures/scheme.ts";
+import { catalogue } from "../src/inbound/providers/catalogue.ts";
+import { sign } from "../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../src/inbound/signatures/scheme.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { converse } from "./load.ts";

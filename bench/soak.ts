@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { defaultProviders } from "../src/gateway/providers/catalogue.ts";
+import { defaultProviders } from "../src/inbound/providers/catalogue.ts";
 import { type LongRun, minutes } from "../test/slow/long-run.ts";
 
 import { tokenSettings } from "./api-requests.ts";

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia, ValidationError } from "elysia";
 
-import { issuesRest } from "./gateway/issues/issues.rest.ts";
+import { issuesRest } from "./operations/issues/issues.rest.ts";
 import { sessionCookies } from "./identity/sessions/session-cookie.ts";
 import { sessionsRest } from "./identity/sessions/sessions.rest.ts";
 import { oidcRest } from "./identity/oidc/oidc.rest.ts";
@@ -9,9 +9,9 @@ import { authRest } from "./identity/auth/auth.rest.ts";
 import { bookingsRest } from "./booking/bookings/bookings.rest.ts";
 import { consoleRest } from "./console/console.rest.ts";
 import { AppError, isServerError } from "./base/errors.ts";
-import { eventStreamsRest } from "./gateway/events/event-streams.rest.ts";
-import { replaysRest } from "./gateway/events/replays.rest.ts";
-import { eventsRest } from "./gateway/events/events.rest.ts";
+import { eventStreamsRest } from "./events/event-streams.rest.ts";
+import { replaysRest } from "./events/replays.rest.ts";
+import { eventsRest } from "./events/events.rest.ts";
 import { flightLoadRest } from "./booking/flights/flight-load.rest.ts";
 import { flightsRest } from "./booking/flights/flights.rest.ts";
 import { graphqlRest } from "./web/graphql/graphql.rest.ts";
@@ -33,18 +33,18 @@ import { assignRequestId, requestIdOf } from "./web/rest/request-id.ts";
 import { allowedMethods, type Route } from "./web/rest/routes.ts";
 import { setSecurityHeaders } from "./web/rest/security-headers.ts";
 import { pathOf } from "./web/rest/url.ts";
-import { destinationLatencyRest } from "./gateway/statistics/destination-latency.rest.ts";
-import { destinationsRest } from "./gateway/notifications/destinations.rest.ts";
-import { onboardingRest } from "./gateway/onboarding/onboarding.rest.ts";
-import { notificationsRest } from "./gateway/notifications/notifications.rest.ts";
+import { destinationLatencyRest } from "./operations/statistics/destination-latency.rest.ts";
+import { destinationsRest } from "./outbound/destinations/destinations.rest.ts";
+import { onboardingRest } from "./inbound/onboarding/onboarding.rest.ts";
+import { notificationsRest } from "./outbound/notifications/notifications.rest.ts";
 import type { Services } from "./services.ts";
-import { statisticsRest } from "./gateway/statistics/statistics.rest.ts";
+import { statisticsRest } from "./operations/statistics/statistics.rest.ts";
 import { usersRest } from "./identity/users/users.rest.ts";
-import { providerStatusRest } from "./gateway/statistics/provider-status.rest.ts";
-import { acknowledgementSchema } from "./gateway/receive/webhook.schema.ts";
-import { providerSchemaRest } from "./gateway/providers/files/provider-schema.rest.ts";
-import { rejectionsRest } from "./gateway/diagnosis/rejections.rest.ts";
-import { webhooksRest } from "./gateway/receive/webhooks.rest.ts";
+import { providerStatusRest } from "./inbound/provider-status/provider-status.rest.ts";
+import { acknowledgementSchema } from "./inbound/receive/webhook.schema.ts";
+import { providerSchemaRest } from "./inbound/providers/files/provider-schema.rest.ts";
+import { rejectionsRest } from "./inbound/rejections/rejections.rest.ts";
+import { webhooksRest } from "./inbound/receive/webhooks.rest.ts";
 
 /** Mounts all routes. Does not listen; the caller does. */
 export function createApp(services: Services) {

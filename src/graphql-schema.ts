@@ -1,8 +1,8 @@
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
-import { eventsGraphql } from "./gateway/events/events.graphql.ts";
-import { destinationsGraphql } from "./gateway/notifications/destinations.graphql.ts";
-import { notificationsGraphql } from "./gateway/notifications/notifications.graphql.ts";
+import { eventsGraphql } from "./events/events.graphql.ts";
+import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
+import { notificationsGraphql } from "./outbound/notifications/notifications.graphql.ts";
 import { usersGraphql } from "./identity/users/users.graphql.ts";
 import type { Services } from "./services.ts";
 import { createBuilder } from "./web/graphql/builder.ts";

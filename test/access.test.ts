@@ -11,7 +11,7 @@ import {
 } from "graphql";
 
 import type { Role } from "../src/base/context.ts";
-import { operatorGateway } from "../src/gateway/destination.ts";
+import { operatorGateway } from "../src/outbound/destination.ts";
 import { createSchema } from "../src/graphql-schema.ts";
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";

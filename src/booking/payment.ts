@@ -1,5 +1,5 @@
 import { defineTable } from "../db/table.ts";
-import type { Event } from "../gateway/event.ts";
+import type { Event } from "../event/event.ts";
 import type { Booking } from "./booking.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
-import type { Event } from "../gateway/event.ts";
-import type { PaymentNotice } from "../gateway/payment-notice.ts";
+import type { Event } from "../event/event.ts";
+import type { PaymentNotice } from "../inbound/payment-notice.ts";
 
 /** A refund that names no booking, and whose payment is not known yet. */
 export interface WaitingRefund {

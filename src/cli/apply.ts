@@ -1,9 +1,8 @@
 import type { Command } from "commander";
 
-import { shownAddress } from "../gateway/destinations/destination-secrets.ts";
-import { operatorGateway } from "../gateway/destination.ts";
-import { textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { shownAddress } from "../outbound/destination-secrets.ts";
+import { operatorGateway } from "../outbound/destination.ts";
+import { textAt, type JsonObject } from "../base/payload.ts";
 
 import { example } from "./arguments.ts";
 import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";

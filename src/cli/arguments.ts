@@ -1,4 +1,4 @@
-import { providerIdPattern } from "../gateway/providers/files/folder.ts";
+import { providerIdPattern } from "../inbound/providers/files/folder.ts";
 
 import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";

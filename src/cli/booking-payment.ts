@@ -1,7 +1,7 @@
 import { parseMinor } from "../base/money.ts";
-import { isObject, itemsAt, at, textAt } from "../gateway/providers/payload.ts";
-import { paymentKind, paymentSample } from "../gateway/providers/payment-sample.ts";
-import type { JsonObject, Provider } from "../gateway/providers/provider.ts";
+import { isObject, itemsAt, at, textAt, type JsonObject } from "../base/payload.ts";
+import { paymentKind, paymentSample } from "../inbound/providers/payment-sample.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
 
 import { UsageError } from "./output.ts";
 import { calling, type ServerOptions } from "./server-api.ts";

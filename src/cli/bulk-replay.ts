@@ -1,6 +1,5 @@
-import type { ReplayCounts } from "../gateway/replay.ts";
-import { isObject, itemsAt, textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import type { ReplayCounts } from "../events/replay.ts";
+import { isObject, itemsAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { calling, type Call, type ServerOptions } from "./server-api.ts";
 import { messageOf } from "./errors.ts";

@@ -13,9 +13,9 @@ import { importFlights } from "../booking/flights/import-flights.ts";
 import { demoSchedule } from "../booking/flights/schedule.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretStore } from "../config/secrets.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
-import { developmentSecret } from "../gateway/signatures/development-secret.ts";
-import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
+import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Services } from "../services.ts";
 
 import { example } from "./arguments.ts";

@@ -1,8 +1,7 @@
 import { type Command, Option } from "commander";
 
-import { formatNames } from "../gateway/destination.ts";
-import { isTrueAt, textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { formatNames } from "../outbound/destination.ts";
+import { isTrueAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example, parseLine, wholeNumber } from "./arguments.ts";
 import { painter, table } from "./output.ts";

@@ -1,6 +1,5 @@
 import { pause, systemClock } from "../base/clock.ts";
-import { isObject } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { isObject, type JsonObject } from "../base/payload.ts";
 
 import { type Answer, jsonObject, reasonOf } from "./request.ts";
 import { serverError } from "./server-tokens.ts";

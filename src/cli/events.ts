@@ -1,9 +1,8 @@
 import { type Command, Option } from "commander";
 
-import { eventStatuses } from "../gateway/event.ts";
-import { deliveryStates } from "../gateway/event-index.ts";
-import { printable, textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { eventStatuses } from "../event/event.ts";
+import { deliveryStates } from "../events/event-index.ts";
+import { printable, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { calling, pagesOf, type ServerOptions, serverOption } from "./server-api.ts";

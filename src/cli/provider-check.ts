@@ -1,12 +1,12 @@
 import { createPrivateKey } from "node:crypto";
 
-import { interpret } from "../gateway/providers/interpret.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { signedSample } from "../gateway/providers/signed-sample.ts";
-import { isExpected, outcomeOf, signer } from "../gateway/signatures/conformance/signer.ts";
-import { sections, signsAnyBody } from "../gateway/signatures/conformance/suite.ts";
-import { developmentSecret } from "../gateway/signatures/development-secret.ts";
-import { verifier } from "../gateway/signatures/signature.ts";
+import { interpret } from "../inbound/providers/interpret.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { signedSample } from "../inbound/providers/signed-sample.ts";
+import { isExpected, outcomeOf, signer } from "../inbound/signatures/conformance/signer.ts";
+import { sections, signsAnyBody } from "../inbound/signatures/conformance/suite.ts";
+import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import { verifier } from "../inbound/signatures/signature.ts";
 
 import { checkSample } from "./sample-rows.ts";
 

@@ -1,11 +1,11 @@
 import { createPrivateKey } from "node:crypto";
 
 import { secretPlaces, secretStore } from "../config/secrets.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
-import type { SigningKey } from "../gateway/signatures/keys.ts";
-import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
-import type { Secrets } from "../gateway/signatures/verification.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
+import type { SigningKey } from "../inbound/signatures/keys.ts";
+import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
+import type { Secrets } from "../inbound/signatures/verification.ts";
 
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";

@@ -6,20 +6,20 @@ import { ConfigError } from "../config/errors.ts";
 import { knownProviders, registeredProviders, takenIds } from "../config/providers.ts";
 import { secretPlaces } from "../config/secrets.ts";
 import { settings } from "../config/settings.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
-import { catalogueFiles } from "../gateway/providers/files/catalogue-files.ts";
-import type { ProviderFile } from "../gateway/providers/files/provider-file.schema.ts";
-import { formOf } from "../gateway/diagnosis/form.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
+import type { ProviderFile } from "../inbound/providers/files/provider-file.schema.ts";
+import { formOf } from "../inbound/rejections/form.ts";
 import {
   createProviderFile,
   ProviderFileExists,
   providerIdOf,
   readProvider,
-} from "../gateway/providers/files/folder.ts";
-import { readProviderFile } from "../gateway/providers/files/provider-file.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { coversBody, hasSharedSecret, placesOf } from "../gateway/signatures/scheme.ts";
-import { schemeName } from "../gateway/signatures/scheme-name.ts";
+} from "../inbound/providers/files/folder.ts";
+import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { coversBody, hasSharedSecret, placesOf } from "../inbound/signatures/scheme.ts";
+import { schemeName } from "../inbound/signatures/scheme-name.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { painter, table, UsageError } from "./output.ts";

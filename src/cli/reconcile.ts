@@ -6,10 +6,10 @@ import { type Config, readConfig } from "../config/config.ts";
 import { requireSecrets, secretStore } from "../config/secrets.ts";
 import { databaseFile } from "../db/open.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
-import { noCounts, type Report, sumOf } from "../gateway/reconcile/compare-log.ts";
-import type { LogKind } from "../gateway/reconcile/delivery-log.ts";
-import { deliveryLogs } from "../gateway/reconcile/delivery-logs.ts";
-import type { RunOptions, RunResult } from "../gateway/reconcile/reconciler.ts";
+import { noCounts, type Report, sumOf } from "../inbound/reconcile/compare-log.ts";
+import type { LogKind } from "../inbound/reconcile/delivery-log.ts";
+import { deliveryLogs } from "../inbound/reconcile/delivery-logs.ts";
+import type { RunOptions, RunResult } from "../inbound/reconcile/reconciler.ts";
 import { createServices, type Services } from "../services.ts";
 import { createLog } from "../telemetry/log.ts";
 

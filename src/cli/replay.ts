@@ -1,11 +1,10 @@
 import { type Command, Option } from "commander";
 
 import { readConfig } from "../config/config.ts";
-import { eventStatuses } from "../gateway/event.ts";
-import { deliveryStates } from "../gateway/event-index.ts";
-import { undeliveredStatuses } from "../gateway/notification.ts";
-import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { eventStatuses } from "../event/event.ts";
+import { deliveryStates } from "../events/event-index.ts";
+import { undeliveredStatuses } from "../outbound/notification.ts";
+import { isObject, isTrueAt, itemsAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { type BulkOptions, bulkReplay, limitingOptions } from "./bulk-replay.ts";

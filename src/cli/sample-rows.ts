@@ -1,12 +1,12 @@
 import { createPrivateKey } from "node:crypto";
 
-import type { Provider, SampleDelivery } from "../gateway/providers/provider.ts";
-import { signedSample } from "../gateway/providers/signed-sample.ts";
-import { developmentSecret, newKeyPair } from "../gateway/signatures/development-secret.ts";
-import { kindOf } from "../gateway/signatures/jwt.ts";
-import { type KeyStore, noKeys } from "../gateway/signatures/key-store.ts";
-import type { SigningKey } from "../gateway/signatures/keys.ts";
-import { pointerKeys } from "../gateway/signatures/place.ts";
+import type { Provider, SampleDelivery } from "../inbound/providers/provider.ts";
+import { signedSample } from "../inbound/providers/signed-sample.ts";
+import { developmentSecret, newKeyPair } from "../inbound/signatures/development-secret.ts";
+import { kindOf } from "../inbound/signatures/jwt.ts";
+import { type KeyStore, noKeys } from "../inbound/signatures/key-store.ts";
+import type { SigningKey } from "../inbound/signatures/keys.ts";
+import { pointerKeys } from "../inbound/signatures/place.ts";
 import {
   coversBody,
   hasFetchedKey,
@@ -14,10 +14,10 @@ import {
   placesOf,
   type SignatureScheme,
   toleranceOf,
-} from "../gateway/signatures/scheme.ts";
-import { verifier } from "../gateway/signatures/signature.ts";
-import { aheadSeconds } from "../gateway/signatures/signed-time.ts";
-import type { Secrets, SignedRequest } from "../gateway/signatures/verification.ts";
+} from "../inbound/signatures/scheme.ts";
+import { verifier } from "../inbound/signatures/signature.ts";
+import { aheadSeconds } from "../inbound/signatures/signed-time.ts";
+import type { Secrets, SignedRequest } from "../inbound/signatures/verification.ts";
 
 // The suite signs any body, but only where the signature is in a header and nothing that it needs is in the body. These rows
 // change a signed sample instead, so they judge every scheme.

@@ -1,10 +1,10 @@
 import { missingKey } from "../base/sealing.ts";
 import { sealedKeys } from "../booking/personal-data/sealed-keys.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
-import { isDocumentedSecret, leastSecretLength } from "../gateway/signatures/weak-secret.ts";
+import { isDocumentedSecret, leastSecretLength } from "../inbound/signatures/weak-secret.ts";
 import { equalSecrets, secretPlaces, type SecretStore } from "../config/secrets.ts";
 import type { Storage } from "../db/storage.ts";
 

@@ -6,10 +6,10 @@ import { readConfig, readSetting } from "../config/config.ts";
 import { settings } from "../config/settings.ts";
 import { secretPlaces, type SecretStore, secretStore } from "../config/secrets.ts";
 import { registeredProviders } from "../config/providers.ts";
-import { maxSecretCharacters } from "../gateway/onboarding/provider-input.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { developmentSecret } from "../gateway/signatures/development-secret.ts";
-import type { SecretRole } from "../gateway/signatures/verification.ts";
+import { maxSecretCharacters } from "../inbound/onboarding/provider-input.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import type { SecretRole } from "../inbound/signatures/verification.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { UsageError } from "./output.ts";

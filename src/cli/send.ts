@@ -4,13 +4,13 @@ import { createPrivateKey } from "node:crypto";
 
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
-import { textAt } from "../gateway/providers/payload.ts";
-import type { Fresh, Provider } from "../gateway/providers/provider.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
-import { developmentSecret } from "../gateway/signatures/development-secret.ts";
-import type { SigningKey } from "../gateway/signatures/keys.ts";
-import { coversBody, toleranceOf } from "../gateway/signatures/scheme.ts";
-import { type SignedSample, signedSample } from "../gateway/providers/signed-sample.ts";
+import { textAt } from "../base/payload.ts";
+import type { Fresh, Provider } from "../inbound/providers/provider.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
+import { developmentSecret } from "../inbound/signatures/development-secret.ts";
+import type { SigningKey } from "../inbound/signatures/keys.ts";
+import { coversBody, toleranceOf } from "../inbound/signatures/scheme.ts";
+import { type SignedSample, signedSample } from "../inbound/providers/signed-sample.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
 import { withBooking } from "./booking-payment.ts";

@@ -2,8 +2,7 @@ import { Option } from "commander";
 
 import type { Role } from "../base/context.ts";
 import { readConfig } from "../config/config.ts";
-import { isObject, isTrueAt, itemsAt, textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { isObject, isTrueAt, itemsAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument } from "./arguments.ts";
 import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 
-import { isObject, itemsAt, textAt } from "../gateway/providers/payload.ts";
+import { isObject, itemsAt, textAt } from "../base/payload.ts";
 
 import { example } from "./arguments.ts";
 import { painter, table } from "./output.ts";

@@ -2,11 +2,11 @@ import type { Command } from "commander";
 
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { contentTypes } from "../gateway/providers/signed-sample.ts";
-import type { SigningKey } from "../gateway/signatures/keys.ts";
-import { ownSignatureHeader, signedUnder } from "../gateway/signatures/scheme.ts";
-import { signedHeaders } from "../gateway/signatures/sign.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { contentTypes } from "../inbound/providers/signed-sample.ts";
+import type { SigningKey } from "../inbound/signatures/keys.ts";
+import { ownSignatureHeader, signedUnder } from "../inbound/signatures/scheme.ts";
+import { signedHeaders } from "../inbound/signatures/sign.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
 import { messageOf } from "./errors.ts";

@@ -1,9 +1,8 @@
 import { type Command, Option } from "commander";
 
 import { readConfig } from "../config/config.ts";
-import { severities, type Severity } from "../gateway/notification.ts";
-import { textAt } from "../gateway/providers/payload.ts";
-import type { JsonObject } from "../gateway/providers/provider.ts";
+import { severities, type Severity } from "../outbound/notification.ts";
+import { textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example } from "./arguments.ts";
 import { pastTime } from "./durations.ts";

@@ -1,7 +1,7 @@
 import { nearest } from "../base/nearest.ts";
 import { personalDataKeyPlaces, secretPlaces } from "./secrets.ts";
-import { providerFileIds } from "../gateway/providers/files/folder.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
+import { providerFileIds } from "../inbound/providers/files/folder.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
 
 import { readSetting } from "./config.ts";
 import { settings } from "./settings.ts";

@@ -1,6 +1,6 @@
 import { isLoopback } from "../base/loopback.ts";
-import { hookPath } from "../gateway/provider-api/github.ts";
-import { catalogue } from "../gateway/providers/catalogue.ts";
+import { hookPath } from "../inbound/provider-api/github.ts";
+import { catalogue } from "../inbound/providers/catalogue.ts";
 
 // Parsers of settings. Each throws an `Error` whose message completes "KEY must be …".
 

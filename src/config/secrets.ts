@@ -10,10 +10,10 @@ import { errorMessage } from "../base/errors.ts";
 import { makePrivateFolder, makePrivately, writePrivately } from "../base/private-file.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { registeredProviders } from "./providers.ts";
-import type { Provider } from "../gateway/providers/provider.ts";
-import { hasSharedSecret } from "../gateway/signatures/scheme.ts";
-import { verifier } from "../gateway/signatures/signature.ts";
-import type { SecretRole, Secrets } from "../gateway/signatures/verification.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
+import { verifier } from "../inbound/signatures/signature.ts";
+import type { SecretRole, Secrets } from "../inbound/signatures/verification.ts";
 
 /** Reads secrets from the environment or, if a variable is not set, from one file per secret. */
 export interface SecretStore {

@@ -1,4 +1,4 @@
-import { catalogue, defaultProviders } from "../gateway/providers/catalogue.ts";
+import { catalogue, defaultProviders } from "../inbound/providers/catalogue.ts";
 
 import { identitySettings } from "./identity-settings.ts";
 import {

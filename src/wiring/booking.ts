@@ -8,7 +8,7 @@ import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts
 import { type Flights, flights } from "../booking/flights/flights.ts";
 import type { Seats } from "../booking/flights/seats.ts";
 import { personalDataSeal } from "../booking/personal-data/personal-data.ts";
-import type { Outbox } from "../gateway/notifications/outbox.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
 
 import type { Platform } from "./platform.ts";
 

@@ -1,37 +1,40 @@
 import { systemResolve } from "../base/public-address.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { write } from "../db/statement.ts";
-import { alerts } from "../gateway/alerts/alerts.ts";
-import { type Destinations, destinations } from "../gateway/destinations/destinations.ts";
+import { alerts } from "../operations/alerts.ts";
+import { type Destinations, destinations } from "../outbound/destinations/destinations.ts";
 import {
   resealDestinations,
   storeOperatorGateway,
-} from "../gateway/destinations/operator-gateway.ts";
-import { targets } from "../gateway/destinations/targets.ts";
-import { type IssueService, issues } from "../gateway/issues/issues.ts";
-import type { Feed } from "../gateway/notifications/channels/feed.ts";
-import { deleteDeliveriesTo } from "../gateway/notifications/deliveries.sql.ts";
+} from "../outbound/destinations/operator-gateway.ts";
+import { targets } from "../outbound/deliveries/targets.ts";
+import { type IssueService, issues } from "../operations/issues/issues.ts";
+import type { Feed } from "../outbound/notifications/feed.ts";
+import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
 import {
   type DestinationDeliveries,
   destinationDeliveries,
-} from "../gateway/notifications/destination-deliveries.ts";
+} from "../outbound/destinations/destination-deliveries.ts";
 import {
   destinationHealth,
   type DestinationHealthReader,
-} from "../gateway/notifications/destination-health.ts";
-import { queuesOf } from "../gateway/notifications/destination-health.sql.ts";
+} from "../outbound/destinations/destination-health.ts";
+import { queuesOf } from "../outbound/destinations/destination-health.sql.ts";
 import {
   destinationLabels,
   destinationMetrics,
-} from "../gateway/notifications/destination-metrics.ts";
-import { dispatcher } from "../gateway/notifications/dispatcher.ts";
-import { filterPreview, type PreviewFilter } from "../gateway/notifications/filter-preview.ts";
-import { notificationMetrics } from "../gateway/notifications/notification-metrics.ts";
-import { type Notifications, notifications } from "../gateway/notifications/notifications.ts";
-import { summariseWithout, undelivered } from "../gateway/notifications/notifications.sql.ts";
-import type { Registry } from "../gateway/providers/registry.ts";
-import { destinationLatency, type ReadLatency } from "../gateway/statistics/destination-latency.ts";
-import { providerStatus, silentAmong } from "../gateway/statistics/provider-status.ts";
+} from "../outbound/deliveries/destination-metrics.ts";
+import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
+import { filterPreview, type PreviewFilter } from "../outbound/destinations/filter-preview.ts";
+import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
+import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
+import { summariseWithout, undelivered } from "../outbound/notifications.sql.ts";
+import type { Registry } from "../inbound/providers/registry.ts";
+import {
+  destinationLatency,
+  type ReadLatency,
+} from "../operations/statistics/destination-latency.ts";
+import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { TestLimiter } from "../identity/limiter.ts";
 

@@ -4,7 +4,7 @@ import { checkDestinations } from "../../src/cli/checks/destinations.ts";
 import { checkOutbox } from "../../src/cli/checks/outbox.ts";
 import { checkServer } from "../../src/cli/checks/server.ts";
 import { write } from "../../src/db/statement.ts";
-import { insertNotification } from "../../src/gateway/notifications/notifications.sql.ts";
+import { insertNotification } from "../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { post } from "../support/flights.ts";
 import { notificationRow } from "../support/rows.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { catalogueFiles } from "../../src/gateway/providers/files/catalogue-files.ts";
-import { readProviderFile } from "../../src/gateway/providers/files/provider-file.ts";
+import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
+import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
 
 import { commandLine, oneLine } from "../support/cli.ts";
 import { programName } from "../support/program.ts";

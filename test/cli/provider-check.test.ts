@@ -3,9 +3,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { checkProvider } from "../../src/cli/provider-check.ts";
-import { catalogueFiles } from "../../src/gateway/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../src/gateway/providers/files/file-provider.ts";
-import { readProviderFile } from "../../src/gateway/providers/files/provider-file.ts";
+import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
 
 import { commandLine } from "../support/cli.ts";
 

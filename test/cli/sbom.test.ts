@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 import { sameEverywhere } from "../../scripts/build.ts";
-import { at, textAt } from "../../src/gateway/providers/payload.ts";
+import { at, textAt } from "../../src/base/payload.ts";
 import { commandLine } from "../support/cli.ts";
 
 const root = join(import.meta.dir, "../..");

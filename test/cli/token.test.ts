@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at, textAt } from "../../src/gateway/providers/payload.ts";
+import { at, textAt } from "../../src/base/payload.ts";
 
 import { besideServer } from "../support/cli.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { textAt } from "../../src/gateway/providers/payload.ts";
-import { sign } from "../../src/gateway/signatures/sign.ts";
+import { textAt } from "../../src/base/payload.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { providerOf } from "../support/app.ts";
 import { allSecrets, besideServer, secretOf } from "../support/cli.ts";

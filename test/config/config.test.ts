@@ -8,7 +8,7 @@ import { ConfigError } from "../../src/config/errors.ts";
 import { misspeltSettings } from "../../src/config/misspelt.ts";
 import { withoutPassword } from "../../src/db/without-password.ts";
 import { equalSecrets, requireSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));

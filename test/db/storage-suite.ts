@@ -6,7 +6,7 @@ import { AppError } from "../../src/base/errors.ts";
 import type { Page, Position } from "../../src/base/page.ts";
 import { decodeCursor } from "../../src/base/cursor.ts";
 import { paginate } from "../../src/db/paginate.ts";
-import { eventById } from "../../src/gateway/event.sql.ts";
+import { eventById } from "../../src/event/event.sql.ts";
 import {
   receiptById,
   countDuplicate,
@@ -16,11 +16,8 @@ import {
   insertEvent,
   lastEventOf,
   renormaliseEvent,
-} from "../../src/gateway/events/events.sql.ts";
-import {
-  insertNotification,
-  newestSeq,
-} from "../../src/gateway/notifications/notifications.sql.ts";
+} from "../../src/event/events.sql.ts";
+import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
 import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
@@ -31,8 +28,8 @@ import { failure } from "../support/failure.ts";
 import { eventRow, flightRow, notificationRow } from "../support/rows.ts";
 import { runs } from "../support/runs.ts";
 
-import { deliveryTests } from "../gateway/notifications/delivery-suite.ts";
-import { statisticsTests } from "../gateway/statistics/statistics-suite.ts";
+import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
+import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({

@@ -6,8 +6,8 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById, newestEventSeq } from "../../src/gateway/event.sql.ts";
-import { eventPages, insertEvent } from "../../src/gateway/events/events.sql.ts";
+import { eventById, newestEventSeq } from "../../src/event/event.sql.ts";
+import { eventPages, insertEvent } from "../../src/event/events.sql.ts";
 import { paginate } from "../../src/db/paginate.ts";
 import { write } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";

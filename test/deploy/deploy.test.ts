@@ -7,7 +7,7 @@ import { settings } from "../../src/config/settings.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/errors.ts";
 import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
-import { catalogue, defaultProviders } from "../../src/gateway/providers/catalogue.ts";
+import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
 
 import { noLoadBalancer } from "../support/load-balancer.ts";
 import { skips } from "../support/skips.ts";

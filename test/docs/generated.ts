@@ -5,20 +5,20 @@ import {
 } from "../../src/booking/bookings/booking-event.ts";
 import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
 import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
-import { cloudEvent } from "../../src/gateway/destinations/formats/cloud-event.ts";
+import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
 import type { MakeId } from "../../src/base/ids.ts";
-import type { Event, StoredEvent } from "../../src/gateway/event.ts";
-import type { PaymentNotice } from "../../src/gateway/payment-notice.ts";
+import type { Event, StoredEvent } from "../../src/event/event.ts";
+import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
 import { problems } from "../../src/web/rest/errors.ts";
-import type { Message } from "../../src/gateway/notification.ts";
+import type { Message } from "../../src/outbound/notification.ts";
 import { emptyBooking } from "../../src/booking/booking.ts";
 import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
-import { deliveryIdentity } from "../../src/gateway/receive/delivery-key.ts";
-import { interpret, messagesOf } from "../../src/gateway/providers/interpret.ts";
-import type { Provider, SampleDelivery } from "../../src/gateway/providers/provider.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { deliveryIdentity } from "../../src/inbound/receive/delivery-key.ts";
+import { interpret, messagesOf } from "../../src/inbound/providers/interpret.ts";
+import type { Provider, SampleDelivery } from "../../src/inbound/providers/provider.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 
-import { publishedSchema } from "../../src/gateway/providers/files/published-schema.ts";
+import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
 import {
   catalogueTable,
   credentialLines,

@@ -6,7 +6,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
 import { paymentProblems } from "../../src/booking/booking-state.ts";
 import { settings } from "../../src/config/settings.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";
 
 import { generatedParts, withPart } from "./generated.ts";

@@ -2,8 +2,8 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { signed, startApp, testSecret } from "../support/app.ts";
 
 const source = join(import.meta.dir, "../../src");
@@ -32,12 +32,12 @@ const harmless = [
   "cli/checks/secrets.ts: if (secret.trim() !== secret) {",
   // The command line or an admin stores a new secret.
   'config/secrets.ts: if (kept === "current" && before !== "" && before !== secret) {',
-  // An operator diagnoses a rejected delivery.
-  "gateway/diagnosis/mac-search.ts: return known.equals(mac);",
   // A fingerprint that Skyhook computed.
-  "gateway/onboarding/provider-secrets.ts: uses.find(({ secret }) => secret === fingerprints[role])?.lastMatchedAt.getTime() ?? -Infinity;",
+  "inbound/onboarding/provider-secrets.ts: uses.find(({ secret }) => secret === fingerprints[role])?.lastMatchedAt.getTime() ?? -Infinity;",
   // Looks up a fingerprint that Skyhook computed. Clients do not send fingerprints.
-  "gateway/statistics/rotation.ts: const useOf = (fingerprint: string) => uses.find(({ secret }) => secret === fingerprint);",
+  "inbound/provider-status/rotation.ts: const useOf = (fingerprint: string) => uses.find(({ secret }) => secret === fingerprint);",
+  // An operator diagnoses a rejected delivery.
+  "inbound/rejections/mac-search.ts: return known.equals(mac);",
   // Sorts flights in the page of the playground.
   "web/graphql/playground.ts: return free.sort((a, b) => b.departureTime.localeCompare(a.departureTime))[0]?.flightId;",
 ];
@@ -54,9 +54,9 @@ describe("secrets, signatures and tokens", () => {
   test("are compared by timingSafeEqual in three files [TIME-1]", () => {
     const users = lines.filter(({ line }) => /\btimingSafeEqual\(/.test(line));
     expect(users.map(({ file }) => file)).toEqual([
-      "gateway/signatures/constant-time.ts",
       "identity/auth/clients.ts",
       "identity/idempotency/idempotent.ts",
+      "inbound/signatures/constant-time.ts",
     ]);
   });
 

@@ -6,9 +6,9 @@ import { makeId } from "../../src/base/ids.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { secretStore } from "../../src/config/secrets.ts";
 import { createServices, type Services } from "../../src/services.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
-import { sign } from "../../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
 import { defaultDialect, postgresDatabase, testPoolSize } from "./databases.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at } from "../../src/gateway/providers/payload.ts";
+import { at } from "../../src/base/payload.ts";
 
 import { bookingBody, post } from "./flights.ts";
 import { type RunningServer, runSkyhook } from "./program.ts";

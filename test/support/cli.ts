@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { isObject } from "../../src/gateway/providers/payload.ts";
-import { catalogue } from "../../src/gateway/providers/catalogue.ts";
+import { isObject } from "../../src/base/payload.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 
 import { type RunningServer, runSkyhook, startServer, type Surroundings } from "./program.ts";
 

@@ -1,5 +1,5 @@
 import { providerOf, testSecret } from "./app.ts";
-import { sign } from "../../src/gateway/signatures/sign.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
 
 /** A delivery in the log of a hook. */
 interface HookDelivery {

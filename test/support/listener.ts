@@ -3,8 +3,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { sign } from "../../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../../src/gateway/signatures/scheme.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 
 import { providerOf } from "./app.ts";
 import { secretOf } from "./cli.ts";

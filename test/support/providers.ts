@@ -1,13 +1,12 @@
 import { expect } from "bun:test";
 
-import type { Event } from "../../src/gateway/event.ts";
-import { isObject } from "../../src/gateway/providers/payload.ts";
+import type { Event } from "../../src/event/event.ts";
+import { isObject, type JsonObject } from "../../src/base/payload.ts";
 import type {
-  JsonObject,
   Normalised,
   Provider,
   VerifiedDelivery,
-} from "../../src/gateway/providers/provider.ts";
+} from "../../src/inbound/providers/provider.ts";
 
 /** The time of all samples. */
 export const now = new Date("2026-11-21T09:12:44.120Z");

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 
 import type { Clock } from "../../src/base/clock.ts";
-import type { RunOptions, RunResult } from "../../src/gateway/reconcile/reconciler.ts";
+import type { RunOptions, RunResult } from "../../src/inbound/reconcile/reconciler.ts";
 
 import { json, sample, startApp, type TestApp } from "./app.ts";
 import { type ManualClock, manualClock } from "./clock.ts";

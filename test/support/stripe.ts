@@ -1,4 +1,4 @@
-import { sign } from "../../src/gateway/signatures/sign.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { providerOf } from "./app.ts";
 

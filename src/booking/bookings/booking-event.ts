@@ -1,8 +1,8 @@
 import type { Actor } from "../../base/context.ts";
-import { emptyEvent, type Event, type StoredEvent } from "../../gateway/event.ts";
+import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Message, Severity } from "../../gateway/notification.ts";
+import type { Message, Severity } from "../../outbound/notification.ts";
 import type { BookingOnFlight } from "./bookings.sql.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 

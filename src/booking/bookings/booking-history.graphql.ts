@@ -1,4 +1,4 @@
-import type { NotificationTypes } from "../../gateway/notifications/notifications.graphql.ts";
+import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 
 import type { HistoryEntry, Webhook } from "./booking-history.ts";

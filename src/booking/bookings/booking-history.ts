@@ -1,8 +1,8 @@
-import type { Event } from "../../gateway/event.ts";
+import type { Event } from "../../event/event.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Notification } from "../../gateway/notification.ts";
-import { eventsByIds, eventsByKeys } from "../../gateway/events/events.sql.ts";
-import { notificationsOfEvents } from "../../gateway/notifications/notifications.sql.ts";
+import type { Notification } from "../../outbound/notification.ts";
+import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
+import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import { type BookingEventType, bookingEventKey, bookingEventTypes } from "./booking-event.ts";

@@ -6,7 +6,7 @@ import {
   bookingPages,
 } from "./bookings.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-import { invalidParameter } from "../../web/rest/query.ts";
+import { invalidParameter } from "../../base/parameters.ts";
 import { storedEmail } from "../../identity/users/fields.ts";
 
 import { isBookingId } from "./booking-details.ts";

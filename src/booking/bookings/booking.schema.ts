@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 
-import type { Event } from "../../gateway/event.ts";
+import type { Event } from "../../event/event.ts";
 import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
-import { notificationSchema } from "../../gateway/notifications/notification.schema.ts";
+import { notificationSchema } from "../../outbound/notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
   count,

@@ -1,12 +1,12 @@
 import { maxActorIdLength } from "../../base/context.ts";
 import { decodeCursor } from "../../base/cursor.ts";
-import type { NotificationTypes } from "../../gateway/notifications/notifications.graphql.ts";
+import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
-import { checkedFilter } from "../../web/rest/query.ts";
+import { checkedFilter } from "../../base/parameters.ts";
 
 import { bookingStatuses, paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";

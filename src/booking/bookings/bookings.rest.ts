@@ -7,7 +7,7 @@ import type { AddressOf } from "../../web/rest/client-address.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { single, textFilter } from "../../web/rest/query.ts";
+import { single, textFilter } from "../../base/parameters.ts";
 import { documented } from "../../web/rest/schema.ts";
 
 import { searchText } from "./booking-search.ts";

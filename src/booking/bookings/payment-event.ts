@@ -1,7 +1,7 @@
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Event, StoredEvent } from "../../gateway/event.ts";
-import type { PaymentNotice } from "../../gateway/payment-notice.ts";
+import type { Event, StoredEvent } from "../../event/event.ts";
+import type { PaymentNotice } from "../../inbound/payment-notice.ts";
 import { type PaymentProblem, refundDue } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 

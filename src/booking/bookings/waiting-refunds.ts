@@ -3,8 +3,8 @@ import type { Clock } from "../../base/clock.ts";
 import { ownTurns } from "../../base/own-turn.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { decidedEffect, type EffectOf } from "../../gateway/receive/effects.ts";
-import { replaceEffect } from "../../gateway/receive/late-payments.sql.ts";
+import { decidedEffect, type EffectOf } from "../../inbound/receive/effects.ts";
+import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { WaitingRefund } from "../waiting-refund.ts";
 

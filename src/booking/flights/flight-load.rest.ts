@@ -4,7 +4,7 @@ import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter, single, wholeNumber } from "../../web/rest/query.ts";
+import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import {

@@ -4,7 +4,7 @@ import { documentedHeaders, linkHeaders } from "../../web/rest/documented-header
 import { withETag } from "../../web/rest/etag.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter } from "../../web/rest/query.ts";
+import { invalidParameter } from "../../base/parameters.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";

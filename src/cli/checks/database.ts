@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 
 import type { Config, Environment } from "../../config/config.ts";
 import { AppError } from "../../base/errors.ts";
-import { countDuplicate, lastEventOf } from "../../gateway/events/events.sql.ts";
+import { countDuplicate, lastEventOf } from "../../event/events.sql.ts";
 import { write } from "../../db/statement.ts";
 import { inspectServer } from "../../db/postgres/inspect.ts";
 import { pendingMigrations } from "../../db/sqlite/inspect.ts";

@@ -5,15 +5,15 @@ import { systemResolve } from "../../base/public-address.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Config, Environment } from "../../config/config.ts";
 import type { Storage } from "../../db/storage.ts";
-import { operatorGateway, type StoredDestination } from "../../gateway/destination.ts";
-import { publicAddressesOf, rulesFor } from "../../gateway/destinations/address.ts";
-import { openSecrets } from "../../gateway/destinations/destination-secrets.ts";
-import { allDestinations } from "../../gateway/destinations/destinations.sql.ts";
-import { mailboxOf } from "../../gateway/destinations/mail.ts";
+import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
+import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
+import { openSecrets } from "../../outbound/destination-secrets.ts";
+import { allDestinations } from "../../outbound/destinations.sql.ts";
+import { mailboxOf } from "../../outbound/transports/mail.ts";
 import {
   destinationHealth,
   type DestinationHealth,
-} from "../../gateway/notifications/destination-health.ts";
+} from "../../outbound/destinations/destination-health.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 

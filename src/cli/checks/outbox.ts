@@ -1,4 +1,4 @@
-import { newestFailure, undelivered } from "../../gateway/notifications/notifications.sql.ts";
+import { newestFailure, undelivered } from "../../outbound/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
 import { ago } from "../durations.ts";
 import { programName } from "../program.ts";

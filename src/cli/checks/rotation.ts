@@ -3,9 +3,9 @@ import { ConfigError } from "../../config/errors.ts";
 import { registeredProviders } from "../../config/providers.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
-import { providerStatus } from "../../gateway/statistics/provider-status.ts";
-import { InvalidSecret, type Registry, registry } from "../../gateway/providers/registry.ts";
-import type { Rotation } from "../../gateway/statistics/rotation.ts";
+import { providerStatus } from "../../inbound/provider-status/provider-status.ts";
+import { InvalidSecret, type Registry, registry } from "../../inbound/providers/registry.ts";
+import type { Rotation } from "../../inbound/provider-status/rotation.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

@@ -10,16 +10,16 @@ import {
   secretStore,
   usableSecrets,
 } from "../../config/secrets.ts";
-import type { Provider } from "../../gateway/providers/provider.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
 import {
   hasSharedSecret,
   isTextScheme,
   isWeak,
   signsUrl,
-} from "../../gateway/signatures/scheme.ts";
-import { schemeName } from "../../gateway/signatures/scheme-name.ts";
-import { isDocumentedSecret, leastSecretLength } from "../../gateway/signatures/weak-secret.ts";
-import type { Secrets } from "../../gateway/signatures/verification.ts";
+} from "../../inbound/signatures/scheme.ts";
+import { schemeName } from "../../inbound/signatures/scheme-name.ts";
+import { isDocumentedSecret, leastSecretLength } from "../../inbound/signatures/weak-secret.ts";
+import type { Secrets } from "../../inbound/signatures/verification.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 import { notRead } from "../secret-warnings.ts";

@@ -12,7 +12,7 @@ import {
 import { migrationsTable, unfinishedCopy } from "../../db/schema.ts";
 import { allColumns, encoded, type Statement, statementsOver } from "../../db/statement.ts";
 import { defineTable, type TableDefinition } from "../../db/table.ts";
-import { notificationsTable } from "../../gateway/notification.ts";
+import { notificationsTable } from "../../outbound/notification.ts";
 import { tables } from "../../schema/schema.ts";
 
 export type Row = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { type Statement, type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertAttempt } from "../../gateway/notifications/notifications.sql.ts";
+import { insertAttempt } from "../../outbound/notifications.sql.ts";
 
 import {
   attemptsOfMany,

@@ -1,6 +1,6 @@
 import { systemClock } from "../../base/clock.ts";
-import type { Provider, SampleDelivery } from "../../gateway/providers/provider.ts";
-import { signedSample } from "../../gateway/providers/signed-sample.ts";
+import type { Provider, SampleDelivery } from "../../inbound/providers/provider.ts";
+import { signedSample } from "../../inbound/providers/signed-sample.ts";
 
 import type { Moment } from "./timeline.ts";
 

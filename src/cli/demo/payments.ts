@@ -1,8 +1,8 @@
 import type { Context } from "../../base/context.ts";
 import { parseMinor } from "../../base/money.ts";
 import type { DepartureLoad } from "../../booking/flights/flight-load.ts";
-import { paymentSample } from "../../gateway/providers/payment-sample.ts";
-import type { Provider } from "../../gateway/providers/provider.ts";
+import { paymentSample } from "../../inbound/providers/payment-sample.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
 import type { Services } from "../../services.ts";
 
 import { deliverOne, type Sender } from "./deliveries.ts";

@@ -1,6 +1,6 @@
-import type { Provider } from "../../gateway/providers/provider.ts";
-import type { DevelopmentSecret } from "../../gateway/signatures/development-secret.ts";
-import { isTextScheme } from "../../gateway/signatures/scheme.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
+import type { DevelopmentSecret } from "../../inbound/signatures/development-secret.ts";
+import { isTextScheme } from "../../inbound/signatures/scheme.ts";
 import { note, type Paint, timeOfDay } from "../output.ts";
 
 import { localAnswer } from "./local-answer.ts";

@@ -1,15 +1,15 @@
 import { createPrivateKey } from "node:crypto";
 
-import { objectAt, textAt } from "../../gateway/providers/payload.ts";
-import type { JsonObject, Provider } from "../../gateway/providers/provider.ts";
+import { objectAt, textAt, type JsonObject } from "../../base/payload.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
 import {
   type DevelopmentSecret,
   developmentSecret,
-} from "../../gateway/signatures/development-secret.ts";
-import type { SigningKey } from "../../gateway/signatures/keys.ts";
-import { readHeadersOf, signatureHeaders, signedUnder } from "../../gateway/signatures/scheme.ts";
-import { signedHeaders } from "../../gateway/signatures/sign.ts";
-import { splitStored } from "../../gateway/stored-headers.ts";
+} from "../../inbound/signatures/development-secret.ts";
+import type { SigningKey } from "../../inbound/signatures/keys.ts";
+import { readHeadersOf, signatureHeaders, signedUnder } from "../../inbound/signatures/scheme.ts";
+import { signedHeaders } from "../../inbound/signatures/sign.ts";
+import { splitStored } from "../../event/stored-headers.ts";
 import { messageOf } from "../errors.ts";
 
 /** A delivery as received from the server. */

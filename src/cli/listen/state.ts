@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 
 import { makePrivateFolder, writePrivately } from "../../base/private-file.ts";
 import { exclusiveLock } from "../../db/sqlite/server-lock.ts";
-import { isObject } from "../../gateway/providers/payload.ts";
-import type { DevelopmentSecret } from "../../gateway/signatures/development-secret.ts";
+import { isObject } from "../../base/payload.ts";
+import type { DevelopmentSecret } from "../../inbound/signatures/development-secret.ts";
 
 /** What a listener remembers between its runs. */
 interface ListenerState {

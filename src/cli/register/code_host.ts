@@ -1,14 +1,13 @@
 import { systemClock } from "../../base/clock.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
-import { ApiError } from "../../gateway/provider-api/api-error.ts";
-import { githubApi } from "../../gateway/provider-api/github.ts";
+import { ApiError } from "../../inbound/provider-api/api-error.ts";
+import { githubApi } from "../../inbound/provider-api/github.ts";
 import {
   nextInLink,
   objectsIn,
   type ProviderApi,
-} from "../../gateway/provider-api/provider-api.ts";
-import { idAt, itemsAt, textAt } from "../../gateway/providers/payload.ts";
-import type { JsonObject } from "../../gateway/providers/provider.ts";
+} from "../../inbound/provider-api/provider-api.ts";
+import { idAt, itemsAt, textAt, type JsonObject } from "../../base/payload.ts";
 import { UsageError } from "../output.ts";
 
 import {

@@ -1,4 +1,4 @@
-import { idAt, printable, textAt } from "../../gateway/providers/payload.ts";
+import { idAt, printable, textAt } from "../../base/payload.ts";
 import { type Answer, problemOf, request } from "../request.ts";
 
 import {

@@ -1,14 +1,13 @@
 import { systemClock } from "../../base/clock.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
-import { ApiError } from "../../gateway/provider-api/api-error.ts";
+import { ApiError } from "../../inbound/provider-api/api-error.ts";
 import {
   type Field,
   objectsIn,
   type ProviderApi,
   providerApi,
-} from "../../gateway/provider-api/provider-api.ts";
-import { at, idAt, isTrueAt, itemsAt, textAt } from "../../gateway/providers/payload.ts";
-import type { JsonObject } from "../../gateway/providers/provider.ts";
+} from "../../inbound/provider-api/provider-api.ts";
+import { at, idAt, isTrueAt, itemsAt, textAt, type JsonObject } from "../../base/payload.ts";
 
 import {
   apiUrlOf,

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { isLoopback } from "../../base/loopback.ts";
 import { type Config } from "../../config/config.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
-import type { Provider } from "../../gateway/providers/provider.ts";
+import type { Provider } from "../../inbound/providers/provider.ts";
 import { messageOf } from "../errors.ts";
 import { painter, UsageError } from "../output.ts";
 import { programName } from "../program.ts";

@@ -6,7 +6,7 @@ import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter, textFilter, timeRange } from "../../web/rest/query.ts";
+import { invalidParameter, textFilter, timeRange } from "../../base/parameters.ts";
 import {
   documented,
   instant,

@@ -2,7 +2,7 @@ import SchemaBuilder from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
 import { type GraphQLSchema, isObjectType } from "graphql";
 
-import { invalidParameter } from "../rest/query.ts";
+import { invalidParameter } from "../../base/parameters.ts";
 
 import type { GraphqlContext } from "./context.ts";
 

@@ -1,5 +1,5 @@
 import { AppError } from "../../base/errors.ts";
-import { invalidParameter, parameterError } from "../rest/query.ts";
+import { invalidParameter, parameterError } from "../../base/parameters.ts";
 import { encodeCursor } from "../../base/cursor.ts";
 import {
   defaultLimit,

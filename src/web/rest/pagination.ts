@@ -7,7 +7,13 @@ import {
   type PageRequest,
 } from "../../base/page.ts";
 
-import { choice, invalidParameter, parameterError, single, wholeNumber } from "./query.ts";
+import {
+  choice,
+  invalidParameter,
+  parameterError,
+  single,
+  wholeNumber,
+} from "../../base/parameters.ts";
 
 /**
  * Reads the page parameters of a query. `idPrefix` is the prefix of the list's ids. Throws

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from "../../base/page.ts";
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readJson } from "./json-body.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
-import { choices } from "./query.ts";
+import { choices } from "../../base/parameters.ts";
 import { urlOf } from "./url.ts";
 
 /** The part of Elysia's context that the handlers use. */

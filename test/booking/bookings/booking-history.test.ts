@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { readProvider } from "../../../src/gateway/providers/files/folder.ts";
-import { readProviderFile } from "../../../src/gateway/providers/files/provider-file.ts";
-import { signedSample } from "../../../src/gateway/providers/signed-sample.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, sample, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { run } from "../../support/reconcile.ts";

@@ -5,10 +5,10 @@ import { verify as octokitVerify } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 
 import { type ReceivedDelivery, localRequest } from "../../../src/cli/listen/local-request.ts";
-import { catalogueFiles } from "../../../src/gateway/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../../src/gateway/providers/files/file-provider.ts";
-import { readProviderFile } from "../../../src/gateway/providers/files/provider-file.ts";
-import { developmentSecret } from "../../../src/gateway/signatures/development-secret.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
 import { json, providerOf, signed, startApp } from "../../support/app.ts";
 
 const body = '{ "type": "created", "webhookTimestamp": 1763716364000 }';

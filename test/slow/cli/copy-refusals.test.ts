@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { beginCopy } from "../../../src/cli/copy/copy.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";

@@ -1,15 +1,12 @@
-import { operatorGateway } from "../../../src/gateway/destination.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyDatabase, lastSeq } from "../../../src/cli/copy/copy.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import {
-  insertAttempt,
-  insertNotification,
-} from "../../../src/gateway/notifications/notifications.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { isObject } from "../../../src/gateway/providers/payload.ts";
-import { verifier } from "../../../src/gateway/signatures/signature.ts";
+import { isObject } from "../../../src/base/payload.ts";
+import { verifier } from "../../../src/inbound/signatures/signature.ts";
 
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, commandLine, secretOf } from "../../support/cli.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { ago, parseDuration } from "../../../src/cli/durations.ts";
-import { at, itemsAt, textAt } from "../../../src/gateway/providers/payload.ts";
+import { at, itemsAt, textAt } from "../../../src/base/payload.ts";
 
 import { besideServer, everything, oneLine } from "../../support/cli.ts";
 

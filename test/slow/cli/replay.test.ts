@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { itemsAt, textAt } from "../../../src/gateway/providers/payload.ts";
-import { sign } from "../../../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
+import { itemsAt, textAt } from "../../../src/base/payload.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";

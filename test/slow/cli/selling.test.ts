@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at, itemsAt } from "../../../src/gateway/providers/payload.ts";
+import { at, itemsAt } from "../../../src/base/payload.ts";
 
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";

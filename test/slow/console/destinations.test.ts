@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { retryDelaysMs } from "../../../src/gateway/notification.ts";
+import { retryDelaysMs } from "../../../src/outbound/notification.ts";
 
 import { until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { eventsByKeys, renormaliseEvent } from "../../../src/gateway/events/events.sql.ts";
+import { eventsByKeys, renormaliseEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, sample } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";

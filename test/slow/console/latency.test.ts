@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { makeId } from "../../../src/base/ids.ts";
 import { write } from "../../../src/db/statement.ts";
-import type { Destination } from "../../../src/gateway/destination.ts";
-import type { Attempt } from "../../../src/gateway/notification.ts";
-import { insertAttempt } from "../../../src/gateway/notifications/notifications.sql.ts";
+import type { Destination } from "../../../src/outbound/destination.ts";
+import type { Attempt } from "../../../src/outbound/notification.ts";
+import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
 
 import { json } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";

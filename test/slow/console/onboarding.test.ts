@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { catalogueFiles } from "../../../src/gateway/providers/files/catalogue-files.ts";
-import { readProvider } from "../../../src/gateway/providers/files/folder.ts";
-import { signedSample } from "../../../src/gateway/providers/signed-sample.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
 import { skips } from "../../support/skips.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { deleteSettledEvent } from "../../../src/gateway/retention/retention.sql.ts";
+import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { json, until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { insertReplay, insertReplayFailure } from "../../../src/gateway/events/replays.sql.ts";
-import { noReplayCounts } from "../../../src/gateway/replay.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { insertReplay, insertReplayFailure } from "../../../src/events/replays.sql.ts";
+import { noReplayCounts } from "../../../src/events/replay.ts";
 import { sessionsTable } from "../../../src/identity/sessions/session.ts";
 import { json, until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";

@@ -18,10 +18,10 @@ const entries =
 
 /** Tests that go through the catalogue, the first two provider by provider. */
 const suites = [
-  "test/gateway/signatures/signature.test.ts",
-  "test/gateway/providers/providers.test.ts",
+  "test/inbound/signatures/signature.test.ts",
+  "test/inbound/providers/providers.test.ts",
   "test/web/rest/http.test.ts",
-  "test/gateway/receive/receive.test.ts",
+  "test/inbound/receive/receive.test.ts",
   "test/deploy/deploy.test.ts",
   "test/docs/pages.test.ts",
 ];
@@ -90,9 +90,9 @@ afterAll(() => rmSync(copy, { recursive: true }));
 describe("docs/webhooks.md#add-a-provider", () => {
   test("adds a provider by one file, one fixture and one line", () => {
     expect(blocks.map(({ file }) => file)).toEqual([
-      "src/gateway/providers/status_page.samples.ts",
-      "src/gateway/providers/status_page.ts",
-      "src/gateway/providers/catalogue.ts",
+      "src/inbound/providers/status_page.samples.ts",
+      "src/inbound/providers/status_page.ts",
+      "src/inbound/providers/catalogue.ts",
     ]);
   });
 
@@ -125,7 +125,7 @@ describe("docs/webhooks.md#add-a-provider", () => {
     const before = changes.map((wanted) => changed(wanted));
     try {
       const only = "status.page|every provider has a unique id";
-      const output = await run("test", "test/gateway/providers/providers.test.ts", "-t", only);
+      const output = await run("test", "test/inbound/providers/providers.test.ts", "-t", only);
       const failed = output.split("\n").filter((line) => line.startsWith("(fail)"));
       expect(failed.length > 0).toBe(outcome !== "passes");
       if (outcome !== "passes") expect(failed.join("\n")).toContain(outcome);
@@ -158,7 +158,7 @@ describe("docs/webhooks.md#add-a-provider", () => {
 
 /** Replaces a text in a file of the copied provider; what it held before. */
 function changed([file, from, to]: Change): { readonly path: string; readonly text: string } {
-  const path = join(copy, "src/gateway/providers", file);
+  const path = join(copy, "src/inbound/providers", file);
   const text = readFileSync(path, "utf8");
   if (!text.includes(from)) throw new Error(`${file} has no ${from}`);
   writeFileSync(

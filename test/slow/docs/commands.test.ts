@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { at } from "../../../src/gateway/providers/payload.ts";
+import { at } from "../../../src/base/payload.ts";
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../../support/load.ts";

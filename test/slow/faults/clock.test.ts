@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
-import { operatorGateway } from "../../../src/gateway/destination.ts";
-import { insertDelivery } from "../../../src/gateway/notifications/deliveries.sql.ts";
-import { claimDue } from "../../../src/gateway/notifications/delivery-queue.sql.ts";
-import { insertNotification } from "../../../src/gateway/notifications/notifications.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
 import { inlineWriter } from "../../../src/db/sqlite/writer.ts";

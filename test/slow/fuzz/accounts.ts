@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { at } from "../../../src/gateway/providers/payload.ts";
+import { at } from "../../../src/base/payload.ts";
 
 import { hostileHeaders } from "./headers.ts";
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-import { compactJson } from "../../../src/gateway/signatures/compact-json.ts";
+import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
 
 import { hostileBody, jsonText } from "./json.ts";
 import { shownBytes } from "./request.ts";

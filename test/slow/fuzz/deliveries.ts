@@ -1,8 +1,7 @@
 import fc from "fast-check";
 
-import { at, isObject } from "../../../src/gateway/providers/payload.ts";
-import type { JsonObject } from "../../../src/gateway/providers/provider.ts";
-import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
+import { at, isObject, type JsonObject } from "../../../src/base/payload.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 
 import { hostileHeaders } from "./headers.ts";
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";

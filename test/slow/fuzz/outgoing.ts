@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
-import { standardSignature } from "../../../src/gateway/destinations/formats/standard-webhooks.ts";
+import { standardSignature } from "../../../src/outbound/formats/standard-webhooks.ts";
 
 import { jsonText } from "./json.ts";
 import { target } from "./target.ts";

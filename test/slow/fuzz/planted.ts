@@ -79,7 +79,7 @@ const planted: readonly Planted[] = [
   },
   {
     error: "all deliveries of one order are due, and each commit wakes all destinations",
-    file: "src/gateway/notifications/outbox.ts",
+    file: "src/outbound/deliveries/outbox.ts",
     changes: [
       ["blocked: orderKey !== null,", "blocked: false,"],
       ["channels.wake(sentTo.get(event) ?? null);", "channels.wake(null);"],
@@ -88,7 +88,7 @@ const planted: readonly Planted[] = [
   },
   {
     error: "each change of a destination reads and compiles all of them, and is not limited",
-    file: "src/gateway/destinations/targets.ts",
+    file: "src/outbound/deliveries/targets.ts",
     changes: [
       [
         "refreshing.then(() => (id === undefined ? readChanged() : readOne(id)));",

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 
-import { catalogueFiles } from "../../../src/gateway/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../../src/gateway/providers/files/file-provider.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
 import { FileError } from "../../../src/base/file-error.ts";
-import { readProviderFile } from "../../../src/gateway/providers/files/provider-file.ts";
-import { interpret } from "../../../src/gateway/providers/interpret.ts";
-import type { Normalised } from "../../../src/gateway/providers/provider.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import { interpret } from "../../../src/inbound/providers/interpret.ts";
+import type { Normalised } from "../../../src/inbound/providers/provider.ts";
 
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";
 import { target } from "./target.ts";

@@ -3,9 +3,9 @@ import { connect } from "node:net";
 import { tokens } from "../../../src/identity/auth/token.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Role } from "../../../src/base/context.ts";
-import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
-import { sign } from "../../../src/gateway/signatures/sign.ts";
-import { signatureHeaders } from "../../../src/gateway/signatures/scheme.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf, testSecret } from "../../support/app.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
 

@@ -106,7 +106,7 @@ export function seats(`,
     setup: onSqlite,
     changes: [
       [
-        "src/gateway/receive/delivery-key.ts",
+        "src/inbound/receive/delivery-key.ts",
         "null : `${id}:${deliveryId}`",
         "null : `${id}:${deliveryId}:${process.pid}`",
       ],

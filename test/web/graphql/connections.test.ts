@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 import { type Flight } from "../../../src/booking/flight.ts";
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
-import { insertEvent } from "../../../src/gateway/events/events.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { flightPlan } from "../../support/flights.ts";

@@ -5,7 +5,7 @@ import pino from "pino";
 
 import { AppError } from "../../../src/base/errors.ts";
 import { errorLog } from "../../../src/web/rest/error-log.ts";
-import { at } from "../../../src/gateway/providers/payload.ts";
+import { at } from "../../../src/base/payload.ts";
 import { until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { authorization, databaseIn } from "../../support/load.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
 import { problems } from "../../../src/web/rest/errors.ts";
-import { catalogue } from "../../../src/gateway/providers/catalogue.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 
 import { json, startApp, type TestApp } from "../../support/app.ts";
 

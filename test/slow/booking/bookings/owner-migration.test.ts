@@ -8,7 +8,7 @@ import { insertBooking } from "../../../../src/booking/bookings/bookings.sql.ts"
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
-import { eventsByKeys, insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { eventsByKeys, insertEvent } from "../../../../src/event/events.sql.ts";
 
 import { postgresDatabase, testPoolSize } from "../../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../../support/program.ts";

@@ -2,28 +2,24 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventsAfter, newestEventSeq } from "../../../../src/gateway/event.sql.ts";
+import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import {
   flightById,
   takeSeats,
   upsertFlight,
 } from "../../../../src/booking/flights/flights.sql.ts";
-import {
-  countDuplicate,
-  eventPages,
-  insertEvent,
-} from "../../../../src/gateway/events/events.sql.ts";
+import { countDuplicate, eventPages, insertEvent } from "../../../../src/event/events.sql.ts";
 import {
   feedAfter,
   insertNotification,
   newestSeq,
   summaryWrites,
-} from "../../../../src/gateway/notifications/notifications.sql.ts";
-import { recordFailure } from "../../../../src/gateway/destinations/destinations.sql.ts";
-import { operatorGateway } from "../../../../src/gateway/destination.ts";
-import { insertDelivery } from "../../../../src/gateway/notifications/deliveries.sql.ts";
-import { claimDue } from "../../../../src/gateway/notifications/delivery-queue.sql.ts";
+} from "../../../../src/outbound/notifications.sql.ts";
+import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
+import { operatorGateway } from "../../../../src/outbound/destination.ts";
+import { insertDelivery } from "../../../../src/outbound/deliveries.sql.ts";
+import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 
-import { claimDue } from "../../../../src/gateway/notifications/delivery-queue.sql.ts";
-import { operatorGateway } from "../../../../src/gateway/destination.ts";
+import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { operatorGateway } from "../../../../src/outbound/destination.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";

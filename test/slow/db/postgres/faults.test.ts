@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { eventById } from "../../../../src/gateway/event.sql.ts";
-import { countDuplicate, insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../../src/event/event.sql.ts";
+import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";

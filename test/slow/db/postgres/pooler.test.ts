@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventById } from "../../../../src/gateway/event.sql.ts";
-import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../../src/event/event.sql.ts";
+import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { holdStill, openStorage } from "../../../../src/db/open.ts";

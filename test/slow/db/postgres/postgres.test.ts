@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById } from "../../../../src/gateway/event.sql.ts";
-import { eventsByKeys, insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../../src/event/event.sql.ts";
+import { eventsByKeys, insertEvent } from "../../../../src/event/events.sql.ts";
 import { tableOf } from "../../../../src/db/postgres/tables.ts";
 import { tables } from "../../../../src/schema/schema.ts";
 import { write } from "../../../../src/db/statement.ts";

@@ -4,11 +4,8 @@ import { join } from "node:path";
 
 import { SQL } from "bun";
 
-import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
-import {
-  insertNotification,
-  newestSeq,
-} from "../../../../src/gateway/notifications/notifications.sql.ts";
+import { insertEvent } from "../../../../src/event/events.sql.ts";
+import { insertNotification, newestSeq } from "../../../../src/outbound/notifications.sql.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";

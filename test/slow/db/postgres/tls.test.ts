@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync } from "node:fs";
 
-import { eventById } from "../../../../src/gateway/event.sql.ts";
-import { insertEvent } from "../../../../src/gateway/events/events.sql.ts";
+import { eventById } from "../../../../src/event/event.sql.ts";
+import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";

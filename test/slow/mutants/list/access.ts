@@ -103,7 +103,7 @@ export const access: readonly Mutant[] = [
         "return actor.roles.length > 0;",
       ],
     ],
-    noticedBy: ["test/gateway/events/operator-api.test.ts", "rejects the role user [API5-1]"],
+    noticedBy: ["test/events/operator-api.test.ts", "rejects the role user [API5-1]"],
   },
   {
     name: "owner-in-events",

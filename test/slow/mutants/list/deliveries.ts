@@ -7,13 +7,13 @@ export const deliveries: readonly Mutant[] = [
     breaks: "deliveries with equal bodies and other listed names are other events",
     changes: [
       [
-        "src/gateway/receive/delivery-key.ts",
+        "src/inbound/receive/delivery-key.ts",
         "const { unsignedName = null } = normalised;",
         "const unsignedName = null;",
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/identity.test.ts",
+      "test/inbound/receive/identity.test.ts",
       "keeps an equal body once for each listed name",
     ],
   },
@@ -22,13 +22,13 @@ export const deliveries: readonly Mutant[] = [
     breaks: "a captured body becomes no event for each name that anyone can write",
     changes: [
       [
-        "src/gateway/providers/files/describe.ts",
+        "src/inbound/providers/files/describe.ts",
         `unsignedName: isListed ? name : ""`,
         "unsignedName: name",
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/identity.test.ts",
+      "test/inbound/receive/identity.test.ts",
       "keeps an equal body once for each listed name",
     ],
   },
@@ -37,13 +37,13 @@ export const deliveries: readonly Mutant[] = [
     breaks: "deliveries with equal bodies and other signed times are other events",
     changes: [
       [
-        "src/gateway/signatures/signature.ts",
+        "src/inbound/signatures/signature.ts",
         `if (typeof piece === "string") signedContext +=`,
         `if (Object.is(piece, "")) signedContext +=`,
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/identity.test.ts",
+      "test/inbound/receive/identity.test.ts",
       "keeps an equal body of another id and time",
     ],
   },
@@ -52,13 +52,13 @@ export const deliveries: readonly Mutant[] = [
     breaks: "a retry with the same id and another signed time is a duplicate",
     changes: [
       [
-        "src/gateway/receive/first-delivery.ts",
+        "src/inbound/receive/first-delivery.ts",
         "if (isKeyOfId(provider.id, idempotencyKey)) {",
         "if (isKeyOfId(provider.id, idempotencyKey) && event.recovered) {",
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/identity.test.ts",
+      "test/inbound/receive/identity.test.ts",
       "recognises a retry that is signed again, if it has an id",
     ],
   },
@@ -74,7 +74,7 @@ export const deliveries: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "another body with the same signed id is a duplicate",
     ],
   },
@@ -104,7 +104,7 @@ export const deliveries: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "the same signed bytes with a forged id are a duplicate of the first [API10-2]",
     ],
   },

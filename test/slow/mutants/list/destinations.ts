@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
-const limits = "test/gateway/destinations/limits.test.ts";
+const limits = "test/outbound/destinations/limits.test.ts";
 
 /** Ways to break the limits of destinations and of changes. */
 export const destinations: readonly Mutant[] = [
@@ -9,7 +9,7 @@ export const destinations: readonly Mutant[] = [
     breaks: "a user has at most five destinations, also if many are created at once",
     changes: [
       [
-        "src/gateway/destinations/destinations.sql.ts",
+        "src/outbound/destinations.sql.ts",
         "${ofOwner} < ${p.maxOfOwner} and",
         "${ofOwner} >= 0 and",
       ],
@@ -20,11 +20,7 @@ export const destinations: readonly Mutant[] = [
     name: "destinations-of-users-unlimited",
     breaks: "all users together have at most 1,000 destinations",
     changes: [
-      [
-        "src/gateway/destinations/destinations.sql.ts",
-        "${ofUsers} < ${p.maxOfUsers}",
-        "${ofUsers} >= 0",
-      ],
+      ["src/outbound/destinations.sql.ts", "${ofUsers} < ${p.maxOfUsers}", "${ofUsers} >= 0"],
     ],
     noticedBy: [limits, "all users together have 1,000 destinations, and the operators 100"],
   },
@@ -41,7 +37,7 @@ export const destinations: readonly Mutant[] = [
     breaks: "a user makes at most 30 recorded changes a minute",
     changes: [["src/identity/limiter.ts", "if (writes.fail(id)) return;", "return;"]],
     noticedBy: [
-      "test/gateway/destinations/changes.test.ts",
+      "test/outbound/destinations/changes.test.ts",
       "of a user are limited to 30 in a minute",
     ],
   },
@@ -50,7 +46,7 @@ export const destinations: readonly Mutant[] = [
     breaks: "a retry with an idempotency key does not return the secret again",
     changes: [
       [
-        "src/gateway/destinations/destinations.ts",
+        "src/outbound/destinations/destinations.ts",
         "async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),",
         `async (id) => {
           const stored = await find.toChange(ctx, id);
@@ -59,14 +55,14 @@ export const destinations: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/destinations/destinations-rest.test.ts",
+      "test/outbound/destinations/destinations-rest.test.ts",
       "creates one per Idempotency-Key, and returns its secret to the first request only",
     ],
   },
   {
     name: "change-wakes-all",
     breaks: "a change of one destination costs the others nothing",
-    changes: [["src/gateway/notifications/notifier.ts", "wake(changed);", "wake(null);"]],
-    noticedBy: ["test/gateway/destinations/targets.test.ts", "a change wakes no other destination"],
+    changes: [["src/outbound/deliveries/notifier.ts", "wake(changed);", "wake(null);"]],
+    noticedBy: ["test/outbound/deliveries/targets.test.ts", "a change wakes no other destination"],
   },
 ];

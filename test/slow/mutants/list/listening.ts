@@ -39,14 +39,10 @@ export const listening: readonly Mutant[] = [
     name: "start-not-remembered",
     breaks: "a listener that saw nothing yet continues where it started",
     changes: [
-      [
-        "src/gateway/events/event-streams.ts",
-        "yield { seq: afterSeq, event: null };",
-        "// Nothing.",
-      ],
+      ["src/events/event-streams.ts", "yield { seq: afterSeq, event: null };", "// Nothing."],
     ],
     noticedBy: [
-      "test/gateway/events/event-streams.test.ts",
+      "test/events/event-streams.test.ts",
       "begins with its position, so that a client that sees no event can resume",
     ],
   },
@@ -55,13 +51,13 @@ export const listening: readonly Mutant[] = [
     breaks: "events without notifications reach those who follow",
     changes: [
       [
-        "src/gateway/receive/store-delivery.ts",
+        "src/inbound/receive/store-delivery.ts",
         "  outbox.committed(event);\n",
         "  if (notifications.length > 0) outbox.committed(event);\n",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/event-streams.test.ts",
+      "test/events/event-streams.test.ts",
       "sends ignored and unreadable events too, with their severity",
     ],
   },
@@ -70,13 +66,13 @@ export const listening: readonly Mutant[] = [
     breaks: "the audit list says who reads bodies",
     changes: [
       [
-        "src/gateway/events/event-streams.ts",
+        "src/events/event-streams.ts",
         "if (withBody) {\n      const {",
         "if (Object.is(withBody, null)) {\n      const {",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/event-streams.test.ts",
+      "test/events/event-streams.test.ts",
       "sends the exact bytes and the stored headers of webhooks, and records who reads them",
     ],
   },
@@ -84,14 +80,10 @@ export const listening: readonly Mutant[] = [
     name: "stream-before-the-index",
     breaks: "a stream with words passes over no event that is not indexed yet",
     changes: [
-      [
-        "src/gateway/events/event-streams.ts",
-        "await index.has(ids, () => !isOver());",
-        "void isOver;",
-      ],
+      ["src/events/event-streams.ts", "await index.has(ids, () => !isOver());", "void isOver;"],
     ],
     noticedBy: [
-      "test/gateway/events/event-streams.test.ts",
+      "test/events/event-streams.test.ts",
       "sends only events of a status, about a subject, with a key and with words",
     ],
   },
@@ -101,28 +93,25 @@ export const listening: readonly Mutant[] = [
     breaks: "an event is replayed and counted in one transaction",
     changes: [
       [
-        "src/gateway/events/replay-runner.ts",
+        "src/events/replay-runner.ts",
         "progress(run, event, { [prepared.outcome]: 1, changed }), lost),",
         "{ ...progress(run, event, { [prepared.outcome]: 1, changed }), positionAt: new Date(0) }, lost),",
       ],
     ],
-    noticedBy: [
-      "test/gateway/events/replays.test.ts",
-      "can be stopped and resumed, and repeats nothing",
-    ],
+    noticedBy: ["test/events/replays.test.ts", "can be stopped and resumed, and repeats nothing"],
   },
   {
     name: "replay-without-index",
     breaks: "a bulk replay does not skip events that are not indexed yet",
     changes: [
       [
-        "src/gateway/events/replays.ts",
+        "src/events/replays.ts",
         "if (needsIndex(wanted) && !(await index.caughtUp(patienceMs))) throw notIndexed();",
         "if (needsIndex(wanted)) await index.caughtUp();",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/replays.test.ts",
+      "test/events/replays.test.ts",
       "does not start before the search index has all events",
     ],
   },
@@ -131,13 +120,13 @@ export const listening: readonly Mutant[] = [
     breaks: "a bulk replay goes on only when all events are indexed",
     changes: [
       [
-        "src/gateway/events/replay-runner.ts",
+        "src/events/replay-runner.ts",
         "if (needsIndex(filters) && !(await index.caughtUp())) return;",
         "void [needsIndex, index];",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/replay-runner.test.ts",
+      "test/events/replay-runner.test.ts",
       "waits for the search index, so that it skips no event",
     ],
   },
@@ -146,7 +135,7 @@ export const listening: readonly Mutant[] = [
     breaks: "one bulk replay runs at a time",
     changes: [
       [
-        "src/gateway/events/replays.sql.ts",
+        "src/events/replays.sql.ts",
         "sql`not exists (select 1 from replays running where running.status = 'running')`",
         "sql`1 = 1`",
       ],
@@ -156,32 +145,32 @@ export const listening: readonly Mutant[] = [
         "",
       ],
     ],
-    noticedBy: ["test/gateway/events/replays.test.ts", "runs alone"],
+    noticedBy: ["test/events/replays.test.ts", "runs alone"],
   },
   {
     name: "replay-without-rate",
     breaks: "a bulk replay keeps its rate",
     changes: [
       [
-        "src/gateway/events/replay-runner.ts",
+        "src/events/replay-runner.ts",
         "await pause(clock, dueAt - now, signal);",
         "await pause(clock, 0, signal);",
       ],
     ],
-    noticedBy: ["test/gateway/events/replays.test.ts", "keeps its rate"],
+    noticedBy: ["test/events/replays.test.ts", "keeps its rate"],
   },
   {
     name: "replay-of-delivered",
     breaks: "a bulk replay of undelivered events sends nothing again that was delivered meanwhile",
     changes: [
       [
-        "src/gateway/events/replay-runner.ts",
+        "src/events/replay-runner.ts",
         "replaying.prepare(event, onlyUndelivered)",
         "replaying.prepare(event, onlyUndelivered && false)",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/replays.test.ts",
+      "test/events/replays.test.ts",
       "sends nothing again that was delivered before its turn",
     ],
   },
@@ -190,7 +179,7 @@ export const listening: readonly Mutant[] = [
     breaks: "the preview of a bulk replay returns the filters that start what it counted",
     changes: [
       [
-        "src/gateway/events/replays.ts",
+        "src/events/replays.ts",
         `        filters,
         total,
         compared`,
@@ -200,7 +189,7 @@ export const listening: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/events/replays.test.ts",
+      "test/events/replays.test.ts",
       "stores what this version makes of the same bytes, and previews the difference",
     ],
   },
@@ -209,13 +198,13 @@ export const listening: readonly Mutant[] = [
     breaks: "a bulk replay names the events that failed",
     changes: [
       [
-        "src/gateway/events/replay-runner.ts",
+        "src/events/replay-runner.ts",
         "...(failed < maxReplayFailures ? [write(insertReplayFailure, row)] : []),",
         "",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/replay-failures.test.ts",
+      "test/events/replay-failures.test.ts",
       "names each event that failed, the last first, and replays the others",
     ],
   },

@@ -13,7 +13,7 @@ export const lists: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/events/operator-api.test.ts",
+      "test/events/operator-api.test.ts",
       "can be paged to the end and back with the Link header",
     ],
   },
@@ -65,20 +65,20 @@ export const lists: readonly Mutant[] = [
         `typeof id === "string" && typeof idPrefix === "string"`,
       ],
     ],
-    noticedBy: ["test/gateway/events/operator-api.test.ts", "reject a cursor from another list"],
+    noticedBy: ["test/events/operator-api.test.ts", "reject a cursor from another list"],
   },
   {
     name: "rejections-of-any-time",
     breaks: "a time range limits the list of rejected deliveries at both ends",
     changes: [
       [
-        "src/gateway/diagnosis/rejections.ts",
+        "src/inbound/rejections/rejections.ts",
         "rejectionPages(storage, filters, { from, to })",
         "rejectionPages(storage, filters, { from })",
       ],
     ],
     noticedBy: [
-      "test/gateway/diagnosis/rejections.test.ts",
+      "test/inbound/rejections/rejections.test.ts",
       "counts and pages within a time range",
     ],
   },

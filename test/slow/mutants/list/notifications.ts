@@ -7,7 +7,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "a notification that is being sent is not claimed again",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         `and (\${leasedUntil} is null or \${leasedUntil} <= \${now})
       and \${isNext({ deliveries })}
       order by`,
@@ -24,7 +24,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "a dead process's notification is sent when its lease ends",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         `and (\${leasedUntil} is null or \${leasedUntil} <= \${now})
       and \${isNext({ deliveries })}
       order by`,
@@ -41,7 +41,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "only the holder of a lease records the outcome",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         "return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));",
         "return and(eq(seq, lease.seq), sql`${encoded(lease.leasedUntil, leasedUntil)} is not null`);",
       ],
@@ -71,13 +71,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a lease lasts longer than an attempt",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.ts",
+        "src/outbound/deliveries/delivery-queue.ts",
         "const leaseMs = 30_000;",
         "const leaseMs = 5_000;",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/notifications.test.ts",
+      "test/outbound/notifications/notifications.test.ts",
       "is not made while an earlier one may still succeed",
     ],
   },
@@ -86,7 +86,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "an instance that starts leaves the leases of the others",
     changes: [
       [
-        "src/gateway/notifications/notifier.ts",
+        "src/outbound/deliveries/notifier.ts",
         "if (storage.signals === null) await storage",
         "await storage",
       ],
@@ -101,22 +101,22 @@ export const notifications: readonly Mutant[] = [
     breaks: "every attempt has the same webhook-id",
     changes: [
       [
-        "src/gateway/destinations/formats/standard-webhooks.ts",
+        "src/outbound/formats/standard-webhooks.ts",
         `"webhook-id": id,`,
         `"webhook-id": crypto.randomUUID(),`,
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/notifications.test.ts",
+      "test/outbound/notifications/notifications.test.ts",
       "has the same id and a new signature for every attempt",
     ],
   },
   {
     name: "redirect-followed",
     breaks: "a notification goes to no other address than the configured one",
-    changes: [["src/gateway/destinations/post.ts", `redirect: "manual",`, `redirect: "follow",`]],
+    changes: [["src/outbound/transports/post.ts", `redirect: "manual",`, `redirect: "follow",`]],
     noticedBy: [
-      "test/gateway/notifications/notifications.test.ts",
+      "test/outbound/notifications/notifications.test.ts",
       "does not follow redirects [API7-3]",
     ],
   },
@@ -125,26 +125,26 @@ export const notifications: readonly Mutant[] = [
     breaks: "the operator gateway's Retry-After is honoured",
     changes: [
       [
-        "src/gateway/notification.ts",
+        "src/outbound/notification.ts",
         "return Math.max(jitteredMs, Math.min(retryAfterMs ?? 0, longestRetryAfterMs));",
         "return retryAfterMs === null ? jitteredMs : jitteredMs;",
       ],
     ],
-    noticedBy: ["test/gateway/notifications/notifications.test.ts", "Retry-After"],
+    noticedBy: ["test/outbound/notifications/notifications.test.ts", "Retry-After"],
   },
   {
     name: "order-ignored",
     breaks: "deliveries of one order key are sent in order",
     changes: [
-      ["src/gateway/notifications/outbox.ts", "blocked: orderKey !== null,", "blocked: false,"],
+      ["src/outbound/deliveries/outbox.ts", "blocked: orderKey !== null,", "blocked: false,"],
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         'not (${isAfter("blocked")} or ${isAfter("not blocked")})',
         "${sql.raw(String(isAfter !== null))}",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/delivery-order.test.ts",
+      "test/outbound/deliveries/delivery-order.test.ts",
       "get one attempt each after one died, until one succeeds",
     ],
   },
@@ -153,22 +153,22 @@ export const notifications: readonly Mutant[] = [
     breaks: "when a delivery is settled, the next one with its order key is due",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/outbound/deliveries/attempt.ts",
         "...(outcome.dueAt === null",
         "...(outcome.dueAt === undefined",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/delivery-order.test.ts",
+      "test/outbound/deliveries/delivery-order.test.ts",
       "become due one after the other, each when the one before it is delivered",
     ],
   },
   {
     name: "retried-stay-blocked",
     breaks: "of dead deliveries that are retried, the first with an order key is due",
-    changes: [["src/gateway/notifications/retries.ts", "    ...ordering,\n", ""]],
+    changes: [["src/outbound/deliveries/retries.ts", "    ...ordering,\n", ""]],
     noticedBy: [
-      "test/gateway/notifications/delivery-order.test.ts",
+      "test/outbound/deliveries/delivery-order.test.ts",
       "are all sent, in their order, after the dead ones are retried",
     ],
   },
@@ -177,13 +177,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "after a dead delivery, the following ones with its order key get one attempt each",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/outbound/deliveries/attempt.ts",
         "const isOnly = delivery.afterDead && !isProbe;",
         "const isOnly = false;",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/delivery-order.test.ts",
+      "test/outbound/deliveries/delivery-order.test.ts",
       "get one attempt each after one died, until one succeeds",
     ],
   },
@@ -192,13 +192,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "the cost of a claim does not depend on deliveries that wait for others",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         "${isDue(dueAt, now)} and not ${deliveries.blocked}",
         "${isDue(dueAt, now)}",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/delivery-order.test.ts",
+      "test/outbound/deliveries/delivery-order.test.ts",
       "the statements of a queue read no delivery that waits for others",
     ],
   },
@@ -207,18 +207,18 @@ export const notifications: readonly Mutant[] = [
     breaks: "an open circuit sends nothing but probes",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.ts",
+        "src/outbound/deliveries/delivery-queue.ts",
         "if (openUntil !== null && openUntil.getTime() > now) return openUntil.getTime() - now;",
         "",
       ],
       [
-        "src/gateway/notifications/delivery-queue.ts",
+        "src/outbound/deliveries/delivery-queue.ts",
         "const isProbe = openUntil !== null;",
         "const isProbe = openUntil !== null && openUntil.getTime() <= now;",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/circuit.test.ts",
+      "test/outbound/deliveries/circuit.test.ts",
       "that is open sends one probe every 30 s, and records no attempt that was not made",
     ],
   },
@@ -227,13 +227,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "an open circuit probes what waits, although it is not due",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.sql.ts",
+        "src/outbound/deliveries/delivery-queue.sql.ts",
         "export const claimFirst = claim((dueAt) => sql`${dueAt} is not null`);",
         "export const claimFirst = claim((dueAt, now) => sql`${dueAt} <= ${now}`);",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/circuit.test.ts",
+      "test/outbound/deliveries/circuit.test.ts",
       "probes what waits although it is not due, without using up its attempts",
     ],
   },
@@ -242,13 +242,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a probe of a delivery that is not due leaves it its attempts",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/outbound/deliveries/attempt.ts",
         "if (isProbe && dueAt !== null && dueAt.getTime() > claimedMs) {",
         "if (isProbe && dueAt === null) {",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/circuit.test.ts",
+      "test/outbound/deliveries/circuit.test.ts",
       "probes what waits although it is not due, without using up its attempts",
     ],
   },
@@ -257,13 +257,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "when a circuit closes, what waits is due at once",
     changes: [
       [
-        "src/gateway/notifications/circuit.ts",
+        "src/outbound/deliveries/circuit.ts",
         "await retryWaitingOf(parts, { destinationId: destination.id, which: () => true });",
         "",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/circuit.test.ts",
+      "test/outbound/deliveries/circuit.test.ts",
       "is closed by a resume, and what waits is sent at once",
     ],
   },
@@ -272,13 +272,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "in no second is more sent than the rate of a destination",
     changes: [
       [
-        "src/gateway/notifications/rate-limit.ts",
+        "src/outbound/deliveries/rate-limit.ts",
         "Math.abs(at - sentAt) < windowMs",
         "Math.abs(at - sentAt) < windowMs / 2",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/rate-limit.test.ts",
+      "test/outbound/deliveries/rate-limit.test.ts",
       "sends at most 5 in any second, and no fewer",
     ],
   },
@@ -286,10 +286,10 @@ export const notifications: readonly Mutant[] = [
     name: "filter-ignored",
     breaks: "a destination receives only events that its filter matches",
     changes: [
-      ["src/gateway/destinations/targets.ts", "} else if (!result.matches) return [];", "}"],
+      ["src/outbound/deliveries/targets.ts", "} else if (!result.matches) return [];", "}"],
     ],
     noticedBy: [
-      "test/gateway/destinations/destinations.test.ts",
+      "test/outbound/destinations/destinations.test.ts",
       "reaches every destination whose filter it matches",
     ],
   },
@@ -298,22 +298,22 @@ export const notifications: readonly Mutant[] = [
     breaks: "a destination that fails ten times in a row gets probes only",
     changes: [
       [
-        "src/gateway/notifications/circuit.ts",
+        "src/outbound/deliveries/circuit.ts",
         "const circuitThreshold = 10;",
         "const circuitThreshold = 1_000_000;",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/notifier.test.ts",
+      "test/outbound/deliveries/notifier.test.ts",
       "opens its circuit after ten failures in a row, and then gets one probe at a time",
     ],
   },
   {
     name: "news-wakes-all",
     breaks: "what another process stores costs no look at each destination",
-    changes: [["src/gateway/notifications/dispatcher.ts", "wake(new Set());", "wake(null);"]],
+    changes: [["src/outbound/deliveries/dispatcher.ts", "wake(new Set());", "wake(null);"]],
     noticedBy: [
-      "test/gateway/notifications/other-processes.test.ts",
+      "test/outbound/deliveries/other-processes.test.ts",
       "a delivery that another process stored wakes its destination only",
     ],
   },
@@ -322,13 +322,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a delivery that is answered 413 is dead at once",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/outbound/deliveries/attempt.ts",
         "status === gone || status === tooLarge",
         "status === gone",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/final-statuses.test.ts",
+      "test/outbound/deliveries/final-statuses.test.ts",
       "413 gets that delivery once, and the others as before",
     ],
   },
@@ -337,13 +337,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a destination that answers 410 is disabled",
     changes: [
       [
-        "src/gateway/notifications/attempt.ts",
+        "src/outbound/deliveries/attempt.ts",
         "const isGone = responseStatus === gone;",
         "const isGone = responseStatus === gone + 1;",
       ],
     ],
     noticedBy: [
-      "test/gateway/alerts/alerts.test.ts",
+      "test/operations/alerts.test.ts",
       "a destination that is gone is announced once, one that a person disabled is not",
     ],
   },
@@ -352,13 +352,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a paused destination receives nothing until it is resumed",
     changes: [
       [
-        "src/gateway/notifications/delivery-queue.ts",
+        "src/outbound/deliveries/delivery-queue.ts",
         `current.destination.state !== "active"`,
         `current.destination.state === "disabled"`,
       ],
     ],
     noticedBy: [
-      "test/gateway/destinations/destinations.test.ts",
+      "test/outbound/destinations/destinations.test.ts",
       "waits while its destination is paused, and goes out in order afterwards",
     ],
   },
@@ -373,7 +373,7 @@ export const notifications: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/destinations/owners.test.ts",
+      "test/outbound/destinations/owners.test.ts",
       "receive every event of that user's bookings, and nothing of others",
     ],
   },
@@ -382,13 +382,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a user's destination receives no other user's bookings",
     changes: [
       [
-        "src/gateway/destinations/targets.ts",
+        "src/outbound/deliveries/targets.ts",
         "ownerId === null ? [null] : [null, ownerId]",
         "ownerId === null ? [null] : [...idsByOwner.keys()]",
       ],
     ],
     noticedBy: [
-      "test/gateway/destinations/destinations.test.ts",
+      "test/outbound/destinations/destinations.test.ts",
       "receives the events of the user's bookings, and no others",
     ],
   },
@@ -397,25 +397,25 @@ export const notifications: readonly Mutant[] = [
     breaks: "only admins change the operators' destinations",
     changes: [
       [
-        "src/gateway/destinations/destination-access.ts",
+        "src/outbound/destinations/destination-access.ts",
         "if (found.ownerId !== ctx.actor.id) requireAdmin(ctx);",
         "",
       ],
     ],
-    noticedBy: ["test/gateway/notifications/destination-access.test.ts", "may not pause them"],
+    noticedBy: ["test/outbound/destinations/destination-access.test.ts", "may not pause them"],
   },
   {
     name: "destination-name-race",
     breaks: "two destinations renamed to one name at once are a 422, not a 500",
     changes: [
       [
-        "src/gateway/destinations/destinations.ts",
+        "src/outbound/destinations/destinations.ts",
         "      if (isRenamed) await requireFreeName(next);\n      throw error;",
         "      throw error;",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/destination-access.test.ts",
+      "test/outbound/destinations/destination-access.test.ts",
       "goes to one of several destinations that are renamed or created at once",
     ],
   },
@@ -430,7 +430,7 @@ export const notifications: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/destinations/post.test.ts",
+      "test/outbound/transports/post.test.ts",
       "connects to the checked address, not to what the name resolves to",
     ],
   },
@@ -455,13 +455,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a duplicate sends a dead notification again",
     changes: [
       [
-        "src/gateway/notifications/outbox.ts",
+        "src/outbound/deliveries/outbox.ts",
         `dead: [rescheduleDead, ["dead"]],`,
         "dead: [rescheduleDead, []],",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/notifications.test.ts",
+      "test/outbound/notifications/notifications.test.ts",
       "start again if a duplicate of a dead notification's event is received",
     ],
   },
@@ -470,13 +470,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a replay sends what failed under its own id",
     changes: [
       [
-        "src/gateway/events/event-replay.ts",
+        "src/events/event-replay.ts",
         `stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));`,
         `stored.status === "accepted" && onlyUndelivered && sent.some(hasFailed);`,
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/operator-replay.test.ts",
+      "test/outbound/notifications/operator-replay.test.ts",
       "again at once, with its own id",
     ],
   },
@@ -485,13 +485,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a replay of what was delivered sends it again, under new ids",
     changes: [
       [
-        "src/gateway/events/event-replay.ts",
+        "src/events/event-replay.ts",
         `stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));`,
         `stored.status === "accepted" && (onlyUndelivered || sent.length > 0);`,
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/operator-replay.test.ts",
+      "test/outbound/notifications/operator-replay.test.ts",
       "sends new notifications if the first were delivered",
     ],
   },
@@ -515,13 +515,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a feed position of another database starts with new notifications",
     changes: [
       [
-        "src/gateway/notifications/notifications.rest.ts",
+        "src/outbound/notifications/notifications.rest.ts",
         "Math.min(lastEventId(exchange.request) ?? newest, newest)",
         "lastEventId(exchange.request) ?? newest",
       ],
     ],
     noticedBy: [
-      "test/gateway/notifications/feed.test.ts",
+      "test/outbound/deliveries/feed.test.ts",
       "starts with new notifications for a Last-Event-ID of another database",
     ],
   },
@@ -530,13 +530,13 @@ export const notifications: readonly Mutant[] = [
     breaks: "a retry of an issue sends only its own deliveries",
     changes: [
       [
-        "src/gateway/issues/issues.ts",
+        "src/operations/issues/issues.ts",
         "failed.provider === provider && causeOf(failed.lastError) === cause;",
         "failed.provider === provider || causeOf(failed.lastError) === cause;",
       ],
     ],
     noticedBy: [
-      "test/gateway/issues/issues.test.ts",
+      "test/operations/issues/issues.test.ts",
       "of waiting deliveries are retried by provider, and the others keep waiting",
     ],
   },
@@ -545,7 +545,7 @@ export const notifications: readonly Mutant[] = [
     breaks: "a caller sends at most 20 tests a minute",
     changes: [["src/identity/limiter.ts", "if (tests.fail(id)) return;", "return;"]],
     noticedBy: [
-      "test/gateway/destinations/destinations-rest.test.ts",
+      "test/outbound/destinations/destinations-rest.test.ts",
       "is tested at most 20 times a minute by a caller, providers included",
     ],
   },

@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
-const tests = "test/gateway/onboarding/onboarding.test.ts";
+const tests = "test/inbound/onboarding/onboarding.test.ts";
 
 /** Admins add and connect providers; a mistake changes nothing. */
 export const onboarding: readonly Mutant[] = [
@@ -9,7 +9,7 @@ export const onboarding: readonly Mutant[] = [
     breaks: "only admins add and connect providers",
     changes: [
       [
-        "src/gateway/onboarding/onboarding.ts",
+        "src/inbound/onboarding/onboarding.ts",
         "requireAdmin(ctx);\n      return catalogue();",
         "return catalogue();",
       ],
@@ -21,7 +21,7 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a provider that cannot be added leaves nothing behind",
     changes: [
       [
-        "src/gateway/onboarding/onboarding.ts",
+        "src/inbound/onboarding/onboarding.ts",
         "if (added !== null) secrets.removeWebhookSecret(id);",
         "",
       ],
@@ -33,7 +33,7 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a pasted secret is never shown",
     changes: [
       [
-        "src/gateway/onboarding/onboarding.ts",
+        "src/inbound/onboarding/onboarding.ts",
         "return { ...setupOf(find(id)), madeSecret: added?.isMade === true ? added.secret : null };\n    },\n\n    async setSecret",
         "return { ...setupOf(find(id)), madeSecret: added?.secret ?? null };\n    },\n\n    async setSecret",
       ],
@@ -45,7 +45,7 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a secret that others can guess or know is not stored",
     changes: [
       [
-        "src/gateway/onboarding/provider-secrets.ts",
+        "src/inbound/onboarding/provider-secrets.ts",
         "\n  requireStrong(text, provider, registered);",
         "",
       ],
@@ -57,13 +57,13 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a secret of another provider is not stored from a handshake",
     changes: [
       [
-        "src/gateway/receive/handshakes.ts",
+        "src/inbound/receive/handshakes.ts",
         "weaknessOf(secret, provider, registry)",
         "weaknessOf(secret, provider, [])",
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/provider-files.test.ts",
+      "test/inbound/receive/provider-files.test.ts",
       "is not stored if others can guess or know it",
     ],
   },
@@ -72,7 +72,7 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a second replacement keeps the secret that the service still signs with",
     changes: [
       [
-        "src/gateway/onboarding/provider-secrets.ts",
+        "src/inbound/onboarding/provider-secrets.ts",
         'return lastMs("previous") > lastMs("current") ? "previous" : "current";',
         'return lastMs("previous") > lastMs("current") ? "current" : "current";',
       ],
@@ -82,7 +82,7 @@ export const onboarding: readonly Mutant[] = [
   {
     name: "test-event-moves-a-rotation",
     breaks: "a test event does not show which secret the service signs with",
-    changes: [["src/gateway/receive/receive.ts", "if (delivery.isTest !== true) {", "{"]],
+    changes: [["src/inbound/receive/receive.ts", "if (delivery.isTest !== true) {", "{"]],
     noticedBy: [tests, "keeps the secret that the service still signs with"],
   },
   {
@@ -108,7 +108,7 @@ export const onboarding: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/provider-files.test.ts",
+      "test/inbound/receive/provider-files.test.ts",
       "a stranger's key id causes 0 requests to this machine",
     ],
   },
@@ -117,13 +117,13 @@ export const onboarding: readonly Mutant[] = [
     breaks: "an answer to a handshake has no headers of a file's choice",
     changes: [
       [
-        "src/gateway/providers/files/handshake.schema.ts",
+        "src/inbound/providers/files/handshake.schema.ts",
         `{ ...strict, description: "The only headers that an answer can set." }`,
         `{ description: "The only headers that an answer can set." }`,
       ],
     ],
     noticedBy: [
-      "test/gateway/providers/files/provider-file.test.ts",
+      "test/inbound/providers/files/provider-file.test.ts",
       "cannot have handshakes answered with the header",
     ],
   },
@@ -132,13 +132,13 @@ export const onboarding: readonly Mutant[] = [
     breaks: "a key that verified a delivery is not evicted by naming others",
     changes: [
       [
-        "src/gateway/signatures/key-store.ts",
+        "src/inbound/signatures/key-store.ts",
         "setNewest(group.confirmed, name, cached, maxKeys);",
         "setNewest(group.fetched, name, cached, maxKeys);",
       ],
     ],
     noticedBy: [
-      "test/gateway/signatures/tokens.test.ts",
+      "test/inbound/signatures/tokens.test.ts",
       "cannot evict a key that verified a delivery by naming others of the service",
     ],
   },

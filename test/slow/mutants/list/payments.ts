@@ -34,7 +34,7 @@ export const payments: readonly Mutant[] = [
     breaks: "the provider's own decimals of a currency are known",
     changes: [
       [
-        "src/gateway/providers/payment_processor.ts",
+        "src/inbound/providers/payment_processor.ts",
         "decimals: { ISK: 2, MGA: 0, UGX: 2 },",
         "decimals: {},",
       ],
@@ -54,7 +54,7 @@ export const payments: readonly Mutant[] = [
       ],
       // Within an instance, events of one booking also take turns.
       [
-        "src/gateway/receive/store-delivery.ts",
+        "src/inbound/receive/store-delivery.ts",
         `inTurn(payment.booking ?? payment.payment ?? "", store)`,
         "store()",
       ],
@@ -78,7 +78,7 @@ export const payments: readonly Mutant[] = [
     breaks: "the payment's event and the confirmed booking are one transaction",
     changes: [
       [
-        "src/gateway/receive/store-delivery.ts",
+        "src/inbound/receive/store-delivery.ts",
         `    ...(effect?.writes ?? []),
     ...notifications,
   );
@@ -172,7 +172,7 @@ export const payments: readonly Mutant[] = [
   {
     name: "foreign-payment",
     breaks: "a payment to another account confirms nothing",
-    changes: [["src/gateway/providers/payment_processor.ts", 'foreignAccount: "/account",', ""]],
+    changes: [["src/inbound/providers/payment_processor.ts", 'foreignAccount: "/account",', ""]],
     noticedBy: [tests, "to another account, which can name any booking, confirms nothing"],
   },
   {
@@ -192,7 +192,7 @@ export const payments: readonly Mutant[] = [
     breaks: "a Stripe event with livemode false is a test",
     changes: [
       [
-        "src/gateway/providers/payment_processor.ts",
+        "src/inbound/providers/payment_processor.ts",
         `test: { place: "/livemode", value: false },`,
         "",
       ],
@@ -243,7 +243,7 @@ export const payments: readonly Mutant[] = [
     breaks: "a stored payment that is found later has its effect once",
     changes: [
       [
-        "src/gateway/receive/late-payments.sql.ts",
+        "src/inbound/receive/late-payments.sql.ts",
         "and(eq(events.id, p.id), isNull(events.effect))",
         "and(eq(events.id, p.id))",
       ],
@@ -255,7 +255,7 @@ export const payments: readonly Mutant[] = [
     breaks: "the events of all times are searched for payments once",
     changes: [
       [
-        "src/gateway/receive/late-payments.ts",
+        "src/inbound/receive/late-payments.ts",
         "(searched.get(id) ?? stored?.searchedUntil.getTime() ?? 0) - overlapMs",
         "0",
       ],

@@ -11,14 +11,14 @@ export const requests: readonly Mutant[] = [
   {
     name: "unread-bodies",
     breaks: "streams wait before they read more bodies than clients have read",
-    changes: [["src/gateway/events/stream-budget.ts", "wanted <= smallBytes ||", "wanted >= 0 ||"]],
-    noticedBy: ["test/gateway/events/stream-budget.test.ts", "read no more bodies than fit"],
+    changes: [["src/events/stream-budget.ts", "wanted <= smallBytes ||", "wanted >= 0 ||"]],
+    noticedBy: ["test/events/stream-budget.test.ts", "read no more bodies than fit"],
   },
   {
     name: "unread-for-ever",
     breaks: "a client that does not read is disconnected while others wait",
-    changes: [["src/gateway/events/stream-budget.ts", "      oldest.onOverdue();\n", ""]],
-    noticedBy: ["test/gateway/events/stream-budget.test.ts", "end where a client does not read"],
+    changes: [["src/events/stream-budget.ts", "      oldest.onOverdue();\n", ""]],
+    noticedBy: ["test/events/stream-budget.test.ts", "end where a client does not read"],
   },
   {
     name: "spreads-unlimited",

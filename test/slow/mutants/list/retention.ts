@@ -7,13 +7,13 @@ export const retention: readonly Mutant[] = [
     breaks: "retention keeps events with undelivered notifications",
     changes: [
       [
-        "src/gateway/retention/retention.sql.ts",
+        "src/events/retention/retention.sql.ts",
         " and ${notifications.status} <> 'delivered')",
         " and ${notifications.status} = 'pending')",
       ],
     ],
     noticedBy: [
-      "test/gateway/retention/retention.test.ts",
+      "test/events/retention/retention.test.ts",
       "deletes bodies, then events with their notifications, but keeps",
     ],
   },
@@ -22,31 +22,31 @@ export const retention: readonly Mutant[] = [
     breaks: "an idempotency key is kept for a day",
     changes: [
       [
-        "src/gateway/retention/pruner.ts",
+        "src/events/retention/pruner.ts",
         "write(deleteExpiredKeys, { now: new Date(now), limit })",
         "write(deleteExpiredKeys, { now: new Date(now + dayMs), limit })",
       ],
     ],
-    noticedBy: ["test/gateway/retention/retention.test.ts", "keeps idempotency keys for a day"],
+    noticedBy: ["test/events/retention/retention.test.ts", "keeps idempotency keys for a day"],
   },
   {
     name: "audit-deleted-with-events",
     breaks: "the audit list is kept for its own time",
     changes: [
       [
-        "src/gateway/retention/pruner.ts",
+        "src/events/retention/pruner.ts",
         "until: daysBefore(now, auditDays)",
         "until: expiredUntil(now)",
       ],
     ],
-    noticedBy: ["test/gateway/retention/retention.test.ts", "after 400 days, whatever was done"],
+    noticedBy: ["test/events/retention/retention.test.ts", "after 400 days, whatever was done"],
   },
   {
     name: "deleted-after-a-clock-jump",
     breaks: "a clock that jumps forward deletes nothing for an hour",
     changes: [
       [
-        "src/gateway/retention/pruner.ts",
+        "src/events/retention/pruner.ts",
         "if (clock.now() - nextRoundMs > jumpMs) {",
         "if (clock.now() - nextRoundMs > 1_000 * dayMs) {",
       ],
@@ -61,13 +61,13 @@ export const retention: readonly Mutant[] = [
     breaks: "rejections of many providers do not fill the disk",
     changes: [
       [
-        "src/gateway/diagnosis/rejections.ts",
+        "src/inbound/rejections/rejections.ts",
         "...(isPruning ? [write(pruneRejectionBytes, bound)] : []),",
         "",
       ],
     ],
     noticedBy: [
-      "test/gateway/diagnosis/rejections-kept.test.ts",
+      "test/inbound/rejections/rejections-kept.test.ts",
       "rejections of many providers are bounded by bytes",
     ],
   },
@@ -76,13 +76,13 @@ export const retention: readonly Mutant[] = [
     breaks: "a misspelt provider in a filter is an error",
     changes: [
       [
-        "src/gateway/providers/provider-filter.ts",
+        "src/inbound/providers/provider-filter.ts",
         "if (known.includes(id) || (await isStored(storage, id))) return;",
         "if (id.length > 0) return;",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/provider-filter.test.ts",
+      "test/events/provider-filter.test.ts",
       "an unknown provider is rejected in GraphQL too",
     ],
   },

@@ -1,6 +1,6 @@
 import type { Mutant } from "../mutant.ts";
 
-const file = "test/gateway/events/event-search.test.ts";
+const file = "test/events/event-search.test.ts";
 const pages = "form the list that a plain filter of all events gives";
 
 export const search: readonly Mutant[] = [
@@ -22,7 +22,7 @@ export const search: readonly Mutant[] = [
     breaks: "a search finds what was acknowledged before it",
     changes: [
       [
-        "src/gateway/events/events.ts",
+        "src/events/events.ts",
         "if (needsIndex(filters)) await index.caughtUp();",
         "void needsIndex;",
       ],
@@ -34,13 +34,13 @@ export const search: readonly Mutant[] = [
     breaks: "a search waits for the events that another instance is indexing",
     changes: [
       [
-        "src/gateway/events/search-index.ts",
+        "src/events/search-index.ts",
         "if (!hasMore) await Bun.sleep(otherInstanceMs);",
         "if (!hasMore) return true;",
       ],
     ],
     noticedBy: [
-      "test/gateway/events/search-index.test.ts",
+      "test/events/search-index.test.ts",
       "waits for the events that another instance is indexing",
     ],
   },
@@ -69,7 +69,7 @@ export const search: readonly Mutant[] = [
         "return row?.position === undefined ? row?.position : undefined;",
       ],
     ],
-    noticedBy: ["test/gateway/events/totals.test.ts", 'before the count of "q=build" ends'],
+    noticedBy: ["test/events/totals.test.ts", 'before the count of "q=build" ends'],
   },
   {
     name: "count-in-one-turn",

@@ -69,7 +69,7 @@ export const sessions: readonly Mutant[] = [
     breaks: "the audit list says who read the body of a delivery",
     changes: [
       [
-        "src/gateway/events/events.ts",
+        "src/events/events.ts",
         `if (event.body !== null) await reveals.record(ctx, "event.revealed", event.id);`,
         "",
       ],
@@ -93,13 +93,13 @@ export const sessions: readonly Mutant[] = [
     breaks: "a list of many issues does not block the event loop",
     changes: [
       [
-        "src/gateway/issues/find-issues.ts",
+        "src/operations/issues/find-issues.ts",
         "inOwnTurn(parts.storage, () => failuresOf(parts, destination))",
         "failuresOf(parts, destination)",
       ],
     ],
     noticedBy: [
-      "test/gateway/issues/storm.test.ts",
+      "test/operations/issues/storm.test.ts",
       "reads each destination in its own turn of the event loop",
     ],
   },
@@ -108,11 +108,11 @@ export const sessions: readonly Mutant[] = [
     breaks: "retrying an issue sends only its own deliveries again",
     changes: [
       [
-        "src/gateway/issues/issues.ts",
+        "src/operations/issues/issues.ts",
         "failed.provider === provider && causeOf",
         "provider !== failed.lastError && causeOf",
       ],
     ],
-    noticedBy: ["test/gateway/issues/issues.test.ts", "of dead letters are retried by provider"],
+    noticedBy: ["test/operations/issues/issues.test.ts", "of dead letters are retried by provider"],
   },
 ];

@@ -88,7 +88,7 @@ export const transactions: readonly Mutant[] = [
     breaks: "attempts at the same destinations do not deadlock on PostgreSQL",
     changes: [
       [
-        "src/gateway/destinations/destinations.sql.ts",
+        "src/outbound/destinations.sql.ts",
         `    .returning({ failures, openUntil });
 }, healthIsContended);`,
         `    .returning({ failures, openUntil });
@@ -105,7 +105,7 @@ export const transactions: readonly Mutant[] = [
     breaks: "an event and its notifications are stored together",
     changes: [
       [
-        "src/gateway/receive/store-delivery.ts",
+        "src/inbound/receive/store-delivery.ts",
         `    ...(effect?.writes ?? []),
     ...notifications,
   );
@@ -117,7 +117,7 @@ export const transactions: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "is not stored if one of its notifications cannot be",
     ],
   },

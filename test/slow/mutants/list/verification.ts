@@ -7,13 +7,13 @@ export const verification: readonly Mutant[] = [
     breaks: "a signature that is wrong by one bit is rejected",
     changes: [
       [
-        "src/gateway/signatures/constant-time.ts",
+        "src/inbound/signatures/constant-time.ts",
         "one.length === other.length && crypto.timingSafeEqual(one, other)",
         "one.length === other.length",
       ],
     ],
     noticedBy: [
-      "test/gateway/signatures/signature.test.ts",
+      "test/inbound/signatures/signature.test.ts",
       "rejects a signature with one bit flipped",
     ],
   },
@@ -22,7 +22,7 @@ export const verification: readonly Mutant[] = [
     breaks: "signatures are compared in constant time",
     changes: [
       [
-        "src/gateway/signatures/constant-time.ts",
+        "src/inbound/signatures/constant-time.ts",
         "crypto.timingSafeEqual(one, other)",
         "one.every((byte, index) => byte === other[index])",
       ],
@@ -37,7 +37,7 @@ export const verification: readonly Mutant[] = [
     breaks: "no signature is ruled out before the comparison in constant time",
     changes: [
       [
-        "src/gateway/signatures/constant-time.ts",
+        "src/inbound/signatures/constant-time.ts",
         "crypto.timingSafeEqual(one, other)",
         "one[0] === other[0] && crypto.timingSafeEqual(one, other)",
       ],
@@ -52,7 +52,7 @@ export const verification: readonly Mutant[] = [
     breaks: "the time does not tell which secret matches",
     changes: [
       [
-        "src/gateway/signatures/signature.ts",
+        "src/inbound/signatures/signature.ts",
         "for (const { role, secret, matches } of keys) {",
         `for (const { role, secret, matches } of keys) {
       if (match !== null) break;`,
@@ -68,7 +68,7 @@ export const verification: readonly Mutant[] = [
     breaks: "secrets that are sent with a delivery are compared in constant time too",
     changes: [
       [
-        "src/gateway/signatures/shared-secret.ts",
+        "src/inbound/signatures/shared-secret.ts",
         "sameText(found.sent, secret)",
         "found.sent === secret",
       ],
@@ -80,49 +80,49 @@ export const verification: readonly Mutant[] = [
     breaks: "a signed time that is too old is rejected",
     changes: [
       [
-        "src/gateway/signatures/signed-time.ts",
+        "src/inbound/signatures/signed-time.ts",
         "ageSeconds <= toleranceSeconds && -ageSeconds",
         "-ageSeconds",
       ],
     ],
-    noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too old: stale-timestamp"],
+    noticedBy: ["test/inbound/signatures/signature.test.ts", "1 s too old: stale-timestamp"],
   },
   {
     name: "future-signatures-accepted",
     breaks: "a signed time that is too far ahead is rejected",
     changes: [
       [
-        "src/gateway/signatures/signed-time.ts",
+        "src/inbound/signatures/signed-time.ts",
         "-ageSeconds <= aheadSeconds(toleranceSeconds)",
         "true",
       ],
     ],
-    noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
+    noticedBy: ["test/inbound/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
   },
   {
     name: "tolerance-counts-into-the-future",
     breaks: "no file accepts a time more than 300 s ahead",
     changes: [
       [
-        "src/gateway/signatures/signed-time.ts",
+        "src/inbound/signatures/signed-time.ts",
         "Math.min(toleranceSeconds, maxAheadSeconds)",
         "toleranceSeconds",
       ],
     ],
-    noticedBy: ["test/gateway/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
+    noticedBy: ["test/inbound/signatures/signature.test.ts", "1 s too far ahead: stale-timestamp"],
   },
   {
     name: "tolerance-in-fractions",
     breaks: "a time is compared in whole seconds",
     changes: [
       [
-        "src/gateway/signatures/signed-time.ts",
+        "src/inbound/signatures/signed-time.ts",
         "Math.floor(nowMs / 1_000) - Math.floor(signedAtMs / 1_000)",
         "(nowMs - signedAtMs) / 1_000",
       ],
     ],
     noticedBy: [
-      "test/gateway/signatures/signature.test.ts",
+      "test/inbound/signatures/signature.test.ts",
       "received in the middle of a second: current",
     ],
   },
@@ -131,7 +131,7 @@ export const verification: readonly Mutant[] = [
     breaks: "the signature is over exactly the bytes that were sent",
     changes: [
       [
-        "src/gateway/receive/receive.ts",
+        "src/inbound/receive/receive.ts",
         "return await delivery.readBody(maxBodyBytes);",
         `const sent = Buffer.from(await delivery.readBody(maxBodyBytes));
     try {
@@ -142,7 +142,7 @@ export const verification: readonly Mutant[] = [
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "is verified and stored as the bytes that were sent",
     ],
   },
@@ -151,13 +151,13 @@ export const verification: readonly Mutant[] = [
     breaks: "the engine refuses an empty secret",
     changes: [
       [
-        "src/gateway/signatures/signature.ts",
+        "src/inbound/signatures/signature.ts",
         `if (secret === "") throw`,
         `if (secret === "\\0") throw`,
       ],
     ],
     noticedBy: [
-      "test/gateway/signatures/signature.test.ts",
+      "test/inbound/signatures/signature.test.ts",
       "cannot be created with an empty current secret",
     ],
   },
@@ -181,7 +181,7 @@ export const verification: readonly Mutant[] = [
     breaks: "a body is counted while it streams in",
     changes: [["src/web/rest/body.ts", "if (end > maxBytes) throw tooLarge(maxBytes);", ""]],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "aborts an oversized body without Content-Length while it streams in [API4-1]",
     ],
   },
@@ -190,13 +190,13 @@ export const verification: readonly Mutant[] = [
     breaks: "signatures and tokens in headers are not stored",
     changes: [
       [
-        "src/gateway/stored-headers.ts",
+        "src/event/stored-headers.ts",
         "if (!plainHeaders.has(name) && !readHeaders.includes(name)) continue;",
         "void readHeaders;",
       ],
     ],
     noticedBy: [
-      "test/gateway/diagnosis/rejection-details.test.ts",
+      "test/inbound/rejections/rejection-details.test.ts",
       "returns the received data and why it was rejected, but no signature",
     ],
   },
@@ -205,13 +205,13 @@ export const verification: readonly Mutant[] = [
     breaks: "anybody's rejections fill no disk",
     changes: [
       [
-        "src/gateway/diagnosis/rejections.ts",
+        "src/inbound/rejections/rejections.ts",
         "if (bytes === null && !withoutBody.fail(delivery.address)) return;",
         "",
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "stores at most 20 rejections a minute per address",
     ],
   },
@@ -222,7 +222,7 @@ export const verification: readonly Mutant[] = [
     breaks: "an address is blocked after 20 failures",
     changes: [["src/identity/limiter.ts", "window.failures += 1;", ""]],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "returns 429 after 20 failures from an address until the minute has passed",
     ],
   },
@@ -231,14 +231,14 @@ export const verification: readonly Mutant[] = [
     breaks: "verified deliveries are no failures",
     changes: [
       [
-        "src/gateway/receive/receive.ts",
+        "src/inbound/receive/receive.ts",
         `if ("verified" in result) {`,
         `if ("verified" in result) {
     limiter.fail(address);`,
       ],
     ],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "does not count unknown providers, wrong methods and unreadable bodies",
     ],
   },
@@ -263,7 +263,7 @@ export const verification: readonly Mutant[] = [
     breaks: "a client cannot choose the address that it is counted by",
     changes: [["src/web/rest/client-address.ts", `.split(",").slice(-hops)`, `.split(",")`]],
     noticedBy: [
-      "test/gateway/receive/receive.test.ts",
+      "test/inbound/receive/receive.test.ts",
       "ignores X-Forwarded-For entries beyond the trusted proxies [API10-4]",
     ],
   },

@@ -1,0 +1,132 @@
+import { AppError, type FieldError } from "./errors.ts";
+
+export function invalidParameter(parameter: string, detail: string): AppError {
+  return parameterError("invalid-parameter", parameter, detail);
+}
+
+export function parameterError(
+  code: "invalid-parameter" | "conflicting-parameters" | "invalid-cursor",
+  parameter: string,
+  detail: string,
+): AppError {
+  const error: FieldError = { parameter, code, detail };
+  return new AppError(code, `${parameter}: ${detail}`, { errors: [error] });
+}
+
+/** The value of a parameter that must not be repeated; undefined if it is missing. */
+export function single(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  if (values.length > 1) throw invalidParameter(name, "Must not be repeated");
+  return values[0];
+}
+
+const maxFilterLength = 200;
+
+/** The value of a text filter; undefined if it is missing. */
+export function textFilter(
+  query: URLSearchParams,
+  name: string,
+  maxLength = maxFilterLength,
+): string | undefined {
+  return checkedFilter(name, single(query, name), maxLength);
+}
+
+/** Like `textFilter`, for a value from elsewhere than a query string. */
+export function checkedFilter(
+  name: string,
+  value: string | null | undefined,
+  maxLength = maxFilterLength,
+): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (value === "" || value.length > maxLength) {
+    throw invalidParameter(name, `Must be 1 to ${maxLength} characters`);
+  }
+  return value;
+}
+
+/** The parameters `from` (inclusive) and `to` (exclusive). */
+export function timeRange(query: URLSearchParams): { from?: Date; to?: Date } {
+  return checkedRange(single(query, "from"), single(query, "to"));
+}
+
+/**
+ * Like `timeRange`, for values from elsewhere than a query string: instants in ISO 8601 with an offset. Digits
+ * beyond milliseconds are dropped.
+ */
+export function checkedRange(
+  fromText: string | null | undefined,
+  toText: string | null | undefined,
+): { from?: Date; to?: Date } {
+  const [from, to] = [checkedInstant("from", fromText), checkedInstant("to", toText)];
+  if (from && to && from > to) throw invalidParameter("to", "Must not be before from");
+  return { ...(from && { from }), ...(to && { to }) };
+}
+
+/** An instant in ISO 8601 with an offset; undefined if it is missing. Finer digits than milliseconds are dropped. */
+export function instantFilter(query: URLSearchParams, name: string): Date | undefined {
+  return checkedInstant(name, single(query, name));
+}
+
+function checkedInstant(name: string, text: string | null | undefined): Date | undefined {
+  if (text === undefined || text === null) return undefined;
+  const at = instantIn(text);
+  if (at === null) {
+    const detail = "Must be an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
+    // In a query string, + is a space.
+    const isPlusLost = instantIn(text.replace(" ", "+")) !== null;
+    throw invalidParameter(name, isPlusLost ? `${detail}. In a URL, write + as %2B` : detail);
+  }
+  return at;
+}
+
+const instantPattern =
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}(:?\d{2})?)$/i;
+
+/** Null if the text is not an instant in ISO 8601 with an offset, or the time does not exist. */
+export function instantIn(text: string): Date | null {
+  if (!instantPattern.test(text)) return null;
+  try {
+    return new Date(Temporal.Instant.from(text).epochMilliseconds);
+  } catch {
+    return null;
+  }
+}
+
+/** One of the given values; undefined if it is missing. */
+export function choice<const Choice extends string>(
+  query: URLSearchParams,
+  name: string,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const value = single(query, name);
+  if (value === undefined) return undefined;
+  const found = choices.find((candidate) => candidate === value);
+  if (found === undefined) throw invalidParameter(name, `Must be one of: ${choices.join(", ")}`);
+  return found;
+}
+
+/** A comma-separated subset of the known values, without duplicates; empty if it is missing. */
+export function choices<const Choice extends string>(
+  query: URLSearchParams,
+  name: string,
+  known: readonly Choice[],
+): readonly Choice[] {
+  const values = single(query, name)?.split(",") ?? [];
+  const found = known.filter((word) => values.includes(word));
+  if (found.length !== values.length) {
+    const detail = known.length > 1 ? "Must be a comma-separated list of" : "Must be one of";
+    throw invalidParameter(name, `${detail}: ${known.join(", ")}`);
+  }
+  return found;
+}
+
+/** An integer of at least `min`; undefined if it is missing. Values above 2⁵³ − 1 count as 2⁵³ − 1. */
+export function wholeNumber(query: URLSearchParams, name: string, min: number): number | undefined {
+  const value = single(query, name);
+  if (value === undefined) return undefined;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min) {
+    throw invalidParameter(name, `Must be an integer of at least ${min}`);
+  }
+  return Math.min(number, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,168 @@
+import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
+
+import { type Event, type StoredEvent, eventsTable } from "./event.ts";
+import { eventColumns } from "./event.sql.ts";
+
+import { pagesOver } from "../db/keyset.ts";
+import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
+import type { TablesOf } from "../db/table.ts";
+
+const tables = { events: eventsTable };
+const statement = statementsOver(tables);
+
+/** Stores an event. Changes no row if its idempotency key or body hash exists. */
+export const insertEvent = statement<StoredEvent>()((db, { events }, p, dialect) => {
+  const seq = dialect.nextInOrder(events.seq, encoded(p.createdAt, events.createdAt));
+  return db
+    .insert(events)
+    .values({ ...allColumns(events, "seq"), seq })
+    .onConflictDoNothing();
+});
+
+/** The event that a delivery without a body hash duplicates. */
+export const firstWithKey = statement<Pick<StoredEvent, "idempotencyKey">>()((db, t, p) =>
+  db
+    .select(firstColumns(t))
+    .from(t.events)
+    .where(and(isNull(t.events.bodyHash), eq(t.events.idempotencyKey, p.idempotencyKey)))
+    .limit(1),
+);
+
+/** The event that a delivery with a body hash duplicates. An equal key is not enough: unsigned ids can be forged. */
+export const firstWithHash = statement<Pick<StoredEvent, "provider" | "bodyHash">>()((db, t, p) =>
+  db
+    .select(firstColumns(t))
+    .from(t.events)
+    // As in the partial index.
+    .where(
+      and(
+        isNotNull(t.events.bodyHash),
+        eq(t.events.provider, p.provider),
+        eq(t.events.bodyHash, p.bodyHash),
+      ),
+    )
+    .limit(1),
+);
+
+function firstColumns({ events: { id, type, status, idempotencyKey } }: TablesOf<typeof tables>) {
+  return { id, type, status, idempotencyKey };
+}
+
+/** Events of one type about one thing, newest first. */
+interface Like extends Pick<Event, "provider" | "type" | "subject"> {
+  readonly limit: number;
+}
+
+export const recoveredLike = statement<Like>()((db, t, p) =>
+  db
+    .select(eventColumns(t))
+    .from(t.events)
+    // The bare column, as in the partial index.
+    .where(and(sql`${t.events.recovered}`, isLike(t, p)))
+    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .limit(p.limit),
+);
+
+export const storedLikeSince = statement<Like & { readonly since: Date }>()((db, t, p) =>
+  db
+    .select(eventColumns(t))
+    .from(t.events)
+    .where(and(isLike(t, p), gte(t.events.createdAt, encoded(p.since, t.events.createdAt))))
+    .orderBy(desc(t.events.createdAt), desc(t.events.id))
+    .limit(p.limit),
+);
+
+function isLike({ events }: TablesOf<typeof tables>, p: Parameters<Like>) {
+  return and(
+    eq(events.type, p.type),
+    eq(events.provider, p.provider),
+    sql`${events.subject} is not distinct from ${p.subject}`,
+  );
+}
+
+export const countDuplicate = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db
+    .update(events)
+    .set({ duplicates: sql`${events.duplicates} + 1` })
+    .where(eq(events.id, p.id)),
+);
+
+export const eventsByIds = statement<{ ids: readonly Event["id"][] }>()((db, t, p, dialect) =>
+  db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.id, p.ids)),
+);
+
+/** What these events changed in bookings. */
+export const effectsOf = statement<{ ids: readonly Event["id"][] }>()(
+  (db, { events }, p, dialect) =>
+    db
+      .select({ id: events.id, effect: events.effect })
+      .from(events)
+      .where(dialect.among(events.id, p.ids)),
+);
+
+/** The events with these idempotency keys, in any order. */
+export const eventsByKeys = statement<{ keys: readonly Event["idempotencyKey"][] }>()(
+  (db, t, p, dialect) =>
+    db.select(eventColumns(t)).from(t.events).where(dialect.among(t.events.idempotencyKey, p.keys)),
+);
+
+/** The receipt of an event, with the exact bytes. */
+export const receiptById = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db
+    .select({
+      address: events.address,
+      headers: events.headers,
+      signedWith: events.signedWith,
+      bodyBytes: events.bodyBytes,
+      duplicates: events.duplicates,
+      effect: events.effect,
+      body: events.body,
+    })
+    .from(events)
+    .where(eq(events.id, p.id))
+    .limit(1),
+);
+
+/** The size of the body when it was received. Does not read the body. */
+export const bodySizeById = statement<Pick<Event, "id">>()((db, { events }, p) =>
+  db.select({ bodyBytes: events.bodyBytes }).from(events).where(eq(events.id, p.id)).limit(1),
+);
+
+/** Replaces the normalised fields of an event. Identity and receipt stay. */
+export const renormaliseEvent = statement<
+  Omit<Event, "provider" | "idempotencyKey" | "createdAt" | "recovered">
+>()((db, { events }, p) =>
+  db
+    .update(events)
+    .set({
+      type: p.type,
+      status: p.status,
+      occurredAt: p.occurredAt,
+      subject: p.subject,
+      title: p.title,
+      url: p.url,
+      actor: p.actor,
+      data: p.data,
+    })
+    .where(eq(events.id, p.id)),
+);
+
+/** The last event of a provider. */
+export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events }, p) =>
+  db
+    .select({ createdAt: events.createdAt, type: events.type })
+    .from(events)
+    .where(eq(events.provider, p.provider))
+    .orderBy(sql`${events.createdAt} desc`, sql`${events.id} desc`)
+    .limit(1),
+);
+
+/** The columns that events are filtered by. */
+export type ColumnFilter = "provider" | "type" | "status" | "subject" | "idempotencyKey";
+
+export const eventPages = pagesOver(tables)<Event, ColumnFilter>({
+  table: (t) => t.events,
+  select: (db, t) => db.select(eventColumns(t)).from(t.events),
+  uncommon: { filter: "status", common: "accepted" },
+  indexed: ["idempotencyKey", "type", "provider"],
+});

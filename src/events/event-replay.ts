@@ -1,0 +1,116 @@
+import type { Storage } from "../db/storage.ts";
+import type { Write } from "../db/statement.ts";
+import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
+import { type Message, type Notification, undeliveredStatuses } from "../outbound/notification.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
+import { interpret } from "../inbound/providers/interpret.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+
+import { receiptById } from "../event/events.sql.ts";
+
+/** A field of an event that this version normalises differently. */
+export interface FieldChange {
+  /** Such as `type` or `data.amount`. */
+  readonly field: string;
+  readonly stored: string | null;
+  readonly now: string | null;
+}
+
+/** What the replay of an event will do. */
+interface PreparedReplay {
+  /** The event as this version normalises the stored body. Unchanged if the body was deleted. */
+  readonly event: Event;
+  /** For the transaction that stores `event`. */
+  readonly notifying: readonly Write<unknown>[];
+  readonly outcome: "resent" | "notified" | "silent";
+}
+
+export interface EventReplay {
+  /** Reads what is needed, and changes nothing. */
+  prepare(stored: Event, onlyUndelivered: boolean): Promise<PreparedReplay>;
+  /** The event as this version normalises it. */
+  renormalised(stored: Event): Promise<Event>;
+}
+
+export function eventReplay(
+  storage: Storage,
+  outbox: Outbox,
+  messagesFor: (event: Event) => readonly Message[],
+  providerOf: (id: string) => Provider | undefined,
+): EventReplay {
+  async function renormalised(stored: Event): Promise<Event> {
+    const [receipt = noReceipt] = await storage.all(receiptById, { id: stored.id });
+    return normalisedAgain(providerOf(stored.provider), stored, receipt);
+  }
+
+  return {
+    renormalised,
+    async prepare(stored, onlyUndelivered) {
+      const event = await renormalised(stored);
+      const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
+      // An event that was not accepted on receipt has no notifications to send again.
+      const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
+      if (isRepeat) {
+        const notifying = await outbox.rescheduleFor(event, "undelivered");
+        return { event, notifying, outcome: sent.some(isUndelivered) ? "resent" : "silent" };
+      }
+      const messages = messagesFor(event);
+      const outcome = messages.length === 0 ? "silent" : "notified";
+      return { event, notifying: outbox.writesFor(event, messages), outcome };
+    },
+  };
+}
+
+function isUndelivered({ status }: Notification): boolean {
+  return undeliveredStatuses.some((each) => each === status);
+}
+
+/** Whether an attempt failed, also before a reschedule. False during the first attempt. */
+function hasFailed({ status, lastError }: Notification): boolean {
+  return status !== "delivered" && lastError !== null;
+}
+
+function normalisedAgain(
+  provider: Provider | undefined,
+  event: Event,
+  { body, headers }: Pick<StoredEvent, "body" | "headers">,
+): Event {
+  if (provider === undefined || body === null) return event;
+  const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
+  if (normalised === null) return event;
+  // A payment has its effect only once.
+  const { deliveryId: _, payment: __, occurredAt, ...fields } = normalised;
+  return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
+}
+
+const comparedFields = [
+  "type",
+  "status",
+  "occurredAt",
+  "subject",
+  "title",
+  "url",
+  "actor",
+] as const satisfies readonly (keyof Event)[];
+
+/** The fields in which two forms of an event differ. */
+export function changesBetween(stored: Event, now: Event): readonly FieldChange[] {
+  const changes = comparedFields.flatMap((field) => changeOf(field, stored[field], now[field]));
+  const names = new Set([...Object.keys(stored.data), ...Object.keys(now.data)]);
+  for (const name of [...names].toSorted()) {
+    changes.push(...changeOf(`data.${name}`, stored.data[name], now.data[name]));
+  }
+  return changes;
+}
+
+function changeOf(field: string, stored: unknown, now: unknown): readonly FieldChange[] {
+  const [before, after] = [shown(stored), shown(now)];
+  return before === after ? [] : [{ field, stored: before, now: after }];
+}
+
+function shown(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date) return value.toISOString();
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

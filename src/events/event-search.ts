@@ -1,0 +1,201 @@
+import type { Position } from "../base/page.ts";
+import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
+import type { TimeRange } from "../db/part.ts";
+import { merged } from "../db/merge.ts";
+import type { Source } from "../db/paginate.ts";
+import { inOrder } from "../db/search.ts";
+import type { Storage } from "../db/storage.ts";
+import { invalidParameter } from "../base/parameters.ts";
+import type { Event, EventStatus } from "../event/event.ts";
+import type { DeliveryState } from "./event-index.ts";
+
+import {
+  eventSearch,
+  eventStatePages,
+  nextType,
+  nextWord,
+  stateAfter,
+} from "./event-search.sql.ts";
+import { eventPages } from "../event/events.sql.ts";
+
+/** Which events to list. Undefined means any. */
+export interface EventFilters extends TimeRange {
+  readonly provider?: string | undefined;
+  /** Exact, or the beginning of types and `*`. */
+  readonly type?: string | undefined;
+  readonly status?: EventStatus | undefined;
+  readonly subject?: string | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly delivery?: DeliveryState | undefined;
+  /** Words of the title, actor, subject and data: see `parseSearch`. */
+  readonly q?: string | undefined;
+}
+
+/** A type prefix is read as one list per type, each by its index. */
+const maxTypes = 50;
+/** The most words that the prefixes of a search stand for. Each word is read from the index, phrases slowly. */
+const maxWords = 200;
+/** In so few events, the database finds all words with a prefix fast enough. */
+const fewEvents = 20_000;
+/** Sorts after all characters. */
+const lastCharacter = "\u{10ffff}";
+
+/** Whether the list reads the search index. Other lists read the events themselves. */
+export function needsIndex({ q, subject, delivery }: EventFilters): boolean {
+  return q !== undefined || subject !== undefined || delivery !== undefined;
+}
+
+/** Throws `invalid-parameter` when a prefix matches too many types. */
+export async function eventsMatching(
+  storage: Storage,
+  { type, q, ...filters }: EventFilters,
+): Promise<Source<Event>> {
+  const terms = q === undefined ? undefined : await known(storage, parseSearch(q));
+  if (terms === null || terms?.length === 0) return merged([]);
+  const ofType = (each?: string) => eventsOfType(storage, { ...filters, type: each }, terms);
+  if (type === undefined || type === "*") return ofType();
+  if (!type.endsWith("*")) return ofType(type);
+  const types = await typesLike(storage, type.slice(0, -1));
+  return merged(types.map(ofType));
+}
+
+/** Events read at once to find given ones among them. */
+const readAtOnce = 100;
+
+/**
+ * The ids of those of `events` that a list with `q` contains, by the list's own query. They must be indexed. Throws
+ * as `eventsMatching`.
+ */
+export async function eventsWithWords(
+  storage: Storage,
+  q: string,
+  events: readonly Event[],
+): Promise<ReadonlySet<Event["id"]>> {
+  const isBefore = inOrder("oldest-first");
+  const ids = new Set(events.map(({ id }) => id));
+  const found = new Set<Event["id"]>();
+  let left = events.toSorted(isBefore);
+  const to = new Date((left.at(-1)?.createdAt.getTime() ?? 0) + 1);
+  const source = await eventsMatching(storage, { q, to });
+  let last: Event | undefined;
+  for (;;) {
+    const [next] = left;
+    if (next === undefined) return found;
+    // Skips what was stored in between.
+    const isSameTime = last?.createdAt.getTime() === next.createdAt.getTime();
+    const from: Position = (isSameTime ? last : undefined) ?? {
+      createdAt: next.createdAt,
+      id: null,
+    };
+    const window = { order: "oldest-first", from, offset: 0, limit: readAtOnce } as const;
+    const matching = await source.read(window);
+    for (const { id } of matching) if (ids.has(id)) found.add(id);
+    last = matching.at(-1);
+    if (last === undefined || matching.length < readAtOnce) return found;
+    const seen = last;
+    left = left.filter((event) => isBefore(event, seen) > 0);
+  }
+}
+
+function eventsOfType(
+  storage: Storage,
+  { from, to, ...filters }: Omit<EventFilters, "q">,
+  terms: readonly SearchTerm[] | undefined,
+): Source<Event> {
+  const range = { from, to };
+  const words = wordsOf(terms, filters);
+  if (words.length > 0) return eventSearch(storage, words, filters, range);
+  const { delivery, ...columns } = filters;
+  return delivery === undefined
+    ? eventPages(storage, columns, range)
+    : eventStatePages(storage, { ...columns, delivery }, range);
+}
+
+/** The states of most events. Those of a rare provider or type are found by its word, not by the state. */
+const commonStates: ReadonlySet<DeliveryState | undefined> = new Set(["delivered", "none"]);
+
+/**
+ * The words that the index is searched for. The columns are among them, so that a common word with a rare type is
+ * found as fast as a rare word. None: the list is not a search.
+ */
+function wordsOf(
+  terms: readonly SearchTerm[] | undefined,
+  { provider, type, status, subject, delivery }: Omit<EventFilters, "q">,
+): readonly SearchTerm[] {
+  if (terms === undefined && subject === undefined && !commonStates.has(delivery)) return [];
+  const exact = [
+    ["p", provider],
+    ["t", type],
+    ["a", status],
+    ["s", subject],
+  ] as const;
+  return [
+    ...(terms ?? []),
+    ...exact.flatMap(([kind, value]) => (value === undefined ? [] : [exactWord(kind, value)])),
+  ];
+}
+
+/**
+ * The terms with the words of each prefix, where the database needs them; null if a prefix has none. A prefix that
+ * is not ASCII is left to the database, which knows how the index folds it.
+ */
+async function known(
+  storage: Storage,
+  terms: readonly SearchTerm[],
+): Promise<readonly SearchTerm[] | null> {
+  if (storage.dialect !== "sqlite") return terms;
+  const found: SearchTerm[] = [];
+  let remaining = maxWords;
+  for (const term of terms) {
+    const prefix = term.words.at(-1)?.toLowerCase() ?? "";
+    if (!term.isPrefix || !/^[a-z0-9]+$/.test(prefix)) {
+      found.push(term);
+      continue;
+    }
+    const lastWords = await wordsWith(storage, prefix, remaining);
+    if (lastWords?.length === 0) return null;
+    remaining -= lastWords?.length ?? 0;
+    found.push(lastWords === null ? term : { ...term, lastWords });
+  }
+  return found;
+}
+
+/** The words with a prefix; null if there are more than `limit`, but few events. */
+async function wordsWith(
+  storage: Storage,
+  prefix: string,
+  limit: number,
+): Promise<readonly string[] | null> {
+  const words: string[] = [];
+  const until = prefix + lastCharacter;
+  for (let from = prefix; ;) {
+    const [next] = await storage.all(nextWord, { from, until });
+    if (next === undefined) return words;
+    if (words.length === limit) break;
+    words.push(next.term);
+    from = `${next.term}\u0001`;
+  }
+  const [many] = await storage.all(stateAfter, { count: fewEvents });
+  if (many === undefined) return null;
+  const detail =
+    limit === maxWords
+      ? `More than ${maxWords} words begin with ${prefix}. Write more of the word`
+      : `More than ${maxWords} words have these beginnings. Write more of ${prefix}`;
+  throw invalidParameter("q", detail);
+}
+
+async function typesLike(storage: Storage, prefix: string): Promise<readonly string[]> {
+  const until = prefix + lastCharacter;
+  const types: string[] = [];
+  for (let from = prefix; ;) {
+    const [next] = await storage.all(nextType, { from, until });
+    if (next === undefined) return types;
+    if (types.length === maxTypes) {
+      const detail = `More than ${maxTypes} types match. Write more of the type`;
+      throw invalidParameter("type", detail);
+    }
+    types.push(next.type);
+    // Types have no control characters, so no type is between these two.
+    from = `${next.type}\u0001`;
+  }
+}

@@ -1,0 +1,83 @@
+import { Elysia } from "elysia";
+
+import type { Clock } from "../base/clock.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type Authenticated, bearer } from "../web/rest/auth.ts";
+import { problemReferences } from "../web/rest/problem.schema.ts";
+import { choice, choices, instantFilter, textFilter } from "../base/parameters.ts";
+import {
+  eventStream,
+  lastEventId,
+  lastEventIdHeader,
+  type ServerSentEvent,
+} from "../web/rest/sse.ts";
+import { urlOf } from "../web/rest/url.ts";
+import { eventStatuses } from "../event/event.ts";
+import { severities } from "../outbound/notification.ts";
+
+import { eventStreamQuery } from "./event.schema.ts";
+import type { EventStreams, StreamItem } from "./event-streams.ts";
+
+/** The stream of stored events, for operators. */
+export const eventStreamsRest = (
+  streams: EventStreams,
+  authenticated: Authenticated,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+) =>
+  new Elysia({ name: "event-streams" }).get(
+    "/v1/events/feed",
+    async (exchange) => {
+      const ctx = await authenticated(exchange);
+      const query = urlOf(exchange.request).searchParams;
+      const overdue = new AbortController();
+      const items = await streams.open(ctx, {
+        match: {
+          provider: textFilter(query, "provider"),
+          type: textFilter(query, "type"),
+          status: choice(query, "status", eventStatuses),
+          subject: textFilter(query, "subject"),
+          idempotencyKey: textFilter(query, "idempotencyKey"),
+          q: textFilter(query, "q"),
+          severity: choice(query, "severity", severities),
+        },
+        afterSeq: lastEventId(exchange.request),
+        since: instantFilter(query, "since") ?? null,
+        withBody: choices(query, "include", ["body"]).includes("body"),
+        onOverdue: () => overdue.abort(),
+      });
+      const end = (error?: unknown) => {
+        void items.return?.();
+        if (error !== undefined) log.error({ err: error }, "event stream of a client failed");
+      };
+      return eventStream(clock, messages(items), end, overdue.signal);
+    },
+    {
+      query: eventStreamQuery,
+      detail: {
+        operationId: "followEvents",
+        tags: ["Operators"],
+        security: bearer,
+        summary: "Follow events as they are stored",
+        description:
+          "All events in the order of commits, ignored ones too. With `include=body`, only webhooks, each with its receipt and exact body; the audit list records it. There is no `delivery`: when an event is stored, its notifications are pending. Needs the role operator or admin.",
+        parameters: [lastEventIdHeader],
+        responses: {
+          200: {
+            description:
+              "Messages named `event`, with JSON as their data, and `position`, whose id is the position to resume after.",
+            content: { "text/event-stream": { schema: { type: "string" } } },
+          },
+          ...problemReferences(400, 401, 403, 503),
+        },
+      },
+    },
+  );
+
+async function* messages(items: AsyncIterable<StreamItem>): AsyncGenerator<ServerSentEvent, void> {
+  for await (const { seq, event } of items) {
+    const id = String(seq);
+    yield event === null
+      ? { id, event: "position", data: {} }
+      : { id, event: "event", data: event };
+  }
+}

@@ -1,0 +1,231 @@
+import type { Clock } from "../base/clock.ts";
+import { type Context, requireOperator } from "../base/context.ts";
+import { AppError } from "../base/errors.ts";
+import { ownTurns } from "../base/own-turn.ts";
+import { parseSearch } from "../base/search-terms.ts";
+import type { Storage } from "../db/storage.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
+import { invalidParameter } from "../base/parameters.ts";
+import { type BodyText, bodyText } from "../event/body-text.ts";
+import { type Event, noReceipt } from "../event/event.ts";
+import { eventsAfter } from "../event/event.sql.ts";
+import { highestSeverity, type Severity } from "../outbound/notification.ts";
+import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
+import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
+import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+
+import { type EventMatch, isAtLeast, matches } from "./event-match.ts";
+import { eventsMatching, eventsWithWords } from "./event-search.ts";
+import { type EventTimeline, receiptOf } from "./events.ts";
+import { bodySizeById, receiptById } from "../event/events.sql.ts";
+import type { SearchIndex } from "./search-index.ts";
+import { maxUnreadBytes, streamBudget } from "./stream-budget.ts";
+
+/** An event as streamed. */
+export interface StreamedEvent extends Event {
+  /** The highest severity of its notifications, null if it has none. */
+  readonly severity: Severity | null;
+}
+
+/** A webhook with what was received. */
+export interface StreamedDelivery extends StreamedEvent, BodyText {
+  readonly receipt: NonNullable<EventTimeline["receipt"]>;
+}
+
+/** `event` null: only the position, because nothing matched for a while. */
+export interface StreamItem {
+  /** The position to resume after. */
+  readonly seq: number;
+  readonly event: StreamedEvent | StreamedDelivery | null;
+}
+
+export interface StreamOptions {
+  readonly match: EventMatch;
+  /** Resumes after this position. Null: starts at `since`. */
+  readonly afterSeq: number | null;
+  /** Null: starts with new events. */
+  readonly since: Date | null;
+  /** Only webhooks, with receipt and body. Recorded in the audit list. */
+  readonly withBody: boolean;
+  /** Called when the client does not read a large body for which others wait. It should be disconnected. */
+  readonly onOverdue: () => void;
+}
+
+/** Follows all stored events, for operators. */
+export interface EventStreams {
+  /**
+   * The first item is the position where the stream starts. Throws `unavailable` if too many read bodies, or if the
+   * next events are not indexed for a search, and `invalid-parameter` for words that cannot be searched and
+   * an unknown provider.
+   */
+  open(ctx: Context, options: StreamOptions): Promise<AsyncIterableIterator<StreamItem>>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly eventFeed: EventFeed;
+  readonly index: Pick<SearchIndex, "has">;
+  readonly checkProvider: CheckProvider;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly maxUnreadBytes?: number;
+}
+
+/** A client that matches little still learns its position after so many other events. */
+const positionInterval = 500;
+const maxBodyStreams = 32;
+/** How many events after the start must be indexed before a stream with words opens, and how long it waits for them. */
+const firstEvents = 100;
+const patienceMs = 2_000;
+/** While the search index is being built. */
+const retryAfterSeconds = 10;
+
+export function eventStreams(parts: Parts): EventStreams {
+  const { storage, eventFeed, index, checkProvider, audit, clock } = parts;
+  let bodyStreams = 0;
+  const budget = streamBudget(parts.maxUnreadBytes ?? maxUnreadBytes, clock);
+  const ownTurn = ownTurns();
+
+  async function severityOf({ id: eventId }: Event): Promise<Severity | null> {
+    return highestSeverity(await storage.all(notificationsOfEvent, { eventId }));
+  }
+
+  /** Those that match, apart from their severity. */
+  async function matching(
+    entries: readonly EventEntry[],
+    match: EventMatch,
+    isOver: () => boolean,
+  ): Promise<ReadonlySet<Event["id"]>> {
+    const candidates = entries.filter((entry) => matches(entry, match));
+    const ids = candidates.map(({ id }) => id);
+    if (match.q === undefined || ids.length === 0) return new Set(ids);
+    // Events are indexed after their commit. Until then, their words are not known.
+    await index.has(ids, () => !isOver());
+    return eventsWithWords(storage, match.q, candidates);
+  }
+
+  /** Null if the event is not as severe, or is not a webhook where bodies are wanted. */
+  async function rendered(
+    entry: EventEntry,
+    { match, withBody }: StreamOptions,
+  ): Promise<StreamedEvent | StreamedDelivery | null> {
+    const { seq: _, ...event } = entry;
+    const severity = await severityOf(event);
+    if (!isAtLeast(severity, match.severity)) return null;
+    if (!withBody) return { ...event, severity };
+    const [stored = noReceipt] = await storage.all(receiptById, { id: event.id });
+    const receipt = receiptOf(event, stored);
+    return receipt === null ? null : { ...event, severity, receipt, ...bodyText(stored.body) };
+  }
+
+  /** Waits until the body of this event may be read. Returns what to call when the client has read it. */
+  async function roomFor(
+    { id }: Event,
+    signal: AbortSignal,
+    onOverdue: () => void,
+  ): Promise<() => void> {
+    const [stored] = await storage.all(bodySizeById, { id });
+    const free = await budget.reserve(stored?.bodyBytes ?? 0, signal, onOverdue);
+    // Making the message of a large body blocks the event loop for a while.
+    if (!signal.aborted) await ownTurn();
+    return free;
+  }
+
+  async function* items(
+    afterSeq: number,
+    options: StreamOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamItem, void> {
+    yield { seq: afterSeq, event: null };
+    const isOver = () => signal.aborted || eventFeed.isClosed();
+    let skipped = 0;
+    for await (const entries of eventFeed.pages(afterSeq, signal)) {
+      const found = await matching(entries, options.match, isOver);
+      for (const entry of entries) {
+        if (isOver()) return;
+        const isFound = found.has(entry.id);
+        const free =
+          isFound && options.withBody ? await roomFor(entry, signal, options.onOverdue) : () => {};
+        try {
+          if (isOver()) return;
+          const event = isFound ? await rendered(entry, options) : null;
+          skipped = event === null ? skipped + 1 : 0;
+          // Continues when the client has read the message.
+          if (event !== null || skipped % positionInterval === 0) yield { seq: entry.seq, event };
+        } finally {
+          free();
+        }
+      }
+    }
+  }
+
+  /** So that a stream that can find nothing, or not for long, says why instead of staying silent. */
+  async function checkSearch(q: string, seq: number, until: number): Promise<void> {
+    if (parseSearch(q).length === 0)
+      throw invalidParameter("q", "Must contain a letter or a digit");
+    await eventsMatching(storage, { q });
+    const next = await storage.all(eventsAfter, { seq, until, limit: firstEvents });
+    const ids = next.map(({ id }) => id);
+    const deadline = performance.now() + patienceMs;
+    if (!(await index.has(ids, () => performance.now() < deadline))) throw notIndexed();
+  }
+
+  async function opened(ctx: Context, options: StreamOptions, onEnd: () => void) {
+    const { match, since, withBody } = options;
+    await checkProvider(match.provider);
+    // Read before the stream opens, so that the client misses nothing after it opens.
+    const newest = await eventFeed.newestSeq();
+    const first = since === null ? newest : await eventFeed.seqBefore(since);
+    // A higher number comes from another database. Such a client starts with new events.
+    const afterSeq = Math.min(options.afterSeq ?? first, newest);
+    if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
+    if (withBody) {
+      const { provider: _, type = "*", ...others } = match;
+      const detail = `${shown({ type, ...others })}, after position ${afterSeq}`;
+      await storage.atomically(
+        audit.entry(ctx, "events.streamed", match.provider ?? "all providers", detail),
+      );
+    }
+    return whileSignedIn(ctx, clock, (signal) => items(afterSeq, options, signal), onEnd);
+  }
+
+  return {
+    async open(ctx, options) {
+      requireOperator(ctx);
+      if (!options.withBody) return opened(ctx, options, () => {});
+      if (bodyStreams >= maxBodyStreams) {
+        throw new AppError("unavailable", "Too many clients read bodies. Try again later.", {
+          retryAfterSeconds: 10,
+        });
+      }
+      // Counted at once: others may connect before this stream is open.
+      bodyStreams += 1;
+      let isOpen = true;
+      const onEnd = () => {
+        if (isOpen) bodyStreams -= 1;
+        isOpen = false;
+      };
+      try {
+        return await opened(ctx, options, onEnd);
+      } catch (error) {
+        onEnd();
+        throw error;
+      }
+    },
+  };
+}
+
+function notIndexed(): AppError {
+  return new AppError(
+    "unavailable",
+    "The search index is being built, so events would be missed. Try again later, or without q.",
+    { retryAfterSeconds },
+  );
+}
+
+/** The filters that are set. */
+function shown(filters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(filters).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `${name} ${value}`).join(", ");
+}

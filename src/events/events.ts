@@ -1,0 +1,269 @@
+import { type Context, requireOperator } from "../base/context.ts";
+import { AppError } from "../base/errors.ts";
+import {
+  type Attempt,
+  highestSeverity,
+  type Notification,
+  type Severity,
+} from "../outbound/notification.ts";
+import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import type { Reveals } from "../identity/audit/reveals.ts";
+import { paginate } from "../db/paginate.ts";
+import { eventById } from "../event/event.sql.ts";
+import { type DeliveryState, deliveryStateOf } from "./event-index.ts";
+import type { EventReplay } from "./event-replay.ts";
+import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
+import {
+  effectsOf,
+  eventsByIds,
+  bodySizeById,
+  receiptById,
+  renormaliseEvent,
+} from "../event/events.sql.ts";
+import type { SearchIndex } from "./search-index.ts";
+import {
+  attemptsOfEvent,
+  notificationsOfEvent,
+  notificationsOfEvents,
+} from "../outbound/notifications.sql.ts";
+import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+import { write } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
+import { type BodyText, bodyText } from "../event/body-text.ts";
+import type { Destination } from "../outbound/destination.ts";
+import type { FilterExplanation } from "../outbound/filters/filter.ts";
+import type { Target, Targets } from "../outbound/deliveries/targets.ts";
+import type { OutgoingDelivery } from "../outbound/delivery.ts";
+
+import { type Event, noReceipt, type Receipt, type StoredEvent } from "../event/event.ts";
+
+/** An event with its receipt, body and notifications. */
+export interface EventTimeline extends Event, BodyText {
+  /** Null for events that Skyhook creates. */
+  readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
+  /** What it changed in a booking, or why nothing. Null if it is not about a booking's payment. */
+  readonly effect: string | null;
+  readonly notifications: readonly NotificationWithAttempts[];
+  readonly delivery: DeliveryState;
+}
+
+export interface NotificationWithAttempts extends Notification {
+  readonly attempts: readonly Attempt[];
+  /** One entry per destination of the operators. */
+  readonly deliveries: readonly NotificationDelivery[];
+}
+
+/** What became of a notification at one destination. */
+export interface NotificationDelivery extends Pick<
+  Notification,
+  "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
+> {
+  readonly destinationId: Destination["id"];
+  /** The destination's name. */
+  readonly destination: string;
+  /** `filtered`: the destination's present filter does not match the event. */
+  readonly status: Notification["status"] | "filtered";
+  /** Why it was filtered, otherwise null. */
+  readonly filtered: FilterExplanation | null;
+}
+
+/** An event in a list. */
+export interface ListedEvent extends Event {
+  /** The highest severity of its notifications, null if it has none. Present only if requested. */
+  readonly severity?: Severity | null;
+  /** The state of its notifications. Present only if requested. */
+  readonly delivery?: DeliveryState;
+}
+
+/** What a list can add to its events. */
+interface ListExtras {
+  readonly severity?: boolean;
+  readonly delivery?: boolean;
+}
+
+export interface ReplayOptions {
+  /** Sends no new notifications, only failed ones. For replaying a list whose entries may be delivered meanwhile. */
+  readonly onlyUndelivered?: boolean;
+}
+
+/** For operators only. */
+export interface Events {
+  /** Newest first. Throws `invalid-parameter` for an unknown provider. */
+  list(
+    ctx: Context,
+    request: PageRequest,
+    filters: EventFilters,
+    extras?: ListExtras,
+  ): Promise<Page<ListedEvent>>;
+  /** The size of its body when it was received; 0 if there is no such event. */
+  bodyBytes(ctx: Context, id: string): Promise<number>;
+  /** Records who read the body. Throws `not-found`. */
+  read(ctx: Context, id: string): Promise<EventTimeline>;
+  /** The existing events of `ids`, in any order. */
+  find(ctx: Context, ids: readonly string[]): Promise<Event[]>;
+  /** The effects of the existing events of `ids`, in any order. */
+  effects(
+    ctx: Context,
+    ids: readonly Event["id"][],
+  ): Promise<readonly Pick<EventTimeline, "id" | "effect">[]>;
+  /**
+   * Normalises the stored body again with this version's rules and notifies again. Failed notifications are
+   * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
+   * notifications, unless `onlyUndelivered` is set. Never repeats the event's effect. Throws `not-found`.
+   */
+  replay(ctx: Context, id: string, options?: ReplayOptions): Promise<Event>;
+}
+
+export function events(
+  storage: Storage,
+  index: Pick<SearchIndex, "caughtUp">,
+  outbox: Pick<Outbox, "committed">,
+  replaying: EventReplay,
+  targets: Pick<Targets, "list">,
+  audit: Audit,
+  reveals: Reveals,
+  checkProvider: CheckProvider,
+): Events {
+  async function find(id: string): Promise<Event> {
+    const [event] = isEventId(id) ? await storage.all(eventById, { id }) : [];
+    if (event === undefined) throw notFound();
+    return event;
+  }
+
+  async function storedReceipt(id: Event["id"]): Promise<StoredReceipt> {
+    const [found] = await storage.all(receiptById, { id });
+    return found ?? noReceipt;
+  }
+
+  async function timeline(id: string): Promise<EventTimeline> {
+    const event = await find(id);
+    const [stored, sent, attempts, deliveries] = await Promise.all([
+      storedReceipt(event.id),
+      storage.all(notificationsOfEvent, { eventId: event.id }),
+      storage.all(attemptsOfEvent, { eventId: event.id }),
+      storage.all(deliveriesOfEvent, { eventId: event.id }),
+    ]);
+    const notifications = sent.map((notification) => ({
+      ...notification,
+      attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
+      deliveries: targets.list().flatMap((target) => {
+        const { id: destinationId } = target.destination;
+        const delivery = deliveries.find(
+          (each) => each.notificationId === notification.id && each.destinationId === destinationId,
+        );
+        return deliveryTo(target, event, notification, delivery);
+      }),
+    }));
+    const receipt = receiptOf(event, stored);
+    const { effect, body } = stored;
+    const delivery = deliveryStateOf(notifications);
+    return { ...event, receipt, effect, ...bodyText(body), notifications, delivery };
+  }
+
+  async function withExtras(
+    { data, ...rest }: Page<Event>,
+    { severity = false, delivery = false }: ListExtras,
+  ): Promise<Page<ListedEvent>> {
+    const eventIds = data.map(({ id }) => id);
+    const byEvent = Map.groupBy(
+      await storage.all(notificationsOfEvents, { eventIds }),
+      ({ eventId }) => eventId,
+    );
+    return {
+      ...rest,
+      data: data.map((event) => {
+        const notifications = byEvent.get(event.id) ?? [];
+        return {
+          ...event,
+          ...(severity && { severity: highestSeverity(notifications) }),
+          ...(delivery && { delivery: deliveryStateOf(notifications) }),
+        };
+      }),
+    };
+  }
+
+  return {
+    async list(ctx, request, filters, extras = {}) {
+      requireOperator(ctx);
+      await checkProvider(filters.provider);
+      if (needsIndex(filters)) await index.caughtUp();
+      const page = await paginate(await eventsMatching(storage, filters), request);
+      const isPlain = extras.severity !== true && extras.delivery !== true;
+      return isPlain ? page : withExtras(page, extras);
+    },
+    async read(ctx, id) {
+      requireOperator(ctx);
+      const event = await timeline(id);
+      if (event.body !== null) await reveals.record(ctx, "event.revealed", event.id);
+      return event;
+    },
+    async bodyBytes(ctx, id) {
+      requireOperator(ctx);
+      if (!isEventId(id)) return 0;
+      const [stored] = await storage.all(bodySizeById, { id });
+      return stored?.bodyBytes ?? 0;
+    },
+    async find(ctx, ids) {
+      requireOperator(ctx);
+      return storage.all(eventsByIds, { ids: ids.filter(isEventId) });
+    },
+    async effects(ctx, ids) {
+      requireOperator(ctx);
+      return storage.all(effectsOf, { ids });
+    },
+    async replay(ctx, id, { onlyUndelivered = false } = {}) {
+      requireOperator(ctx);
+      const { event, notifying } = await replaying.prepare(await find(id), onlyUndelivered);
+      // Retention may have deleted the event since it was found.
+      await storage.atomically(
+        write(renormaliseEvent, event, notFound()),
+        ...notifying,
+        audit.entry(ctx, "event.replayed", event.id),
+      );
+      outbox.committed(event);
+      return find(id);
+    },
+  };
+}
+
+/** The receipt of an event with its body. All null for events that Skyhook creates. */
+type StoredReceipt = Pick<
+  StoredEvent,
+  "address" | "headers" | "signedWith" | "bodyBytes" | "duplicates" | "effect" | "body"
+>;
+
+/** Nothing for users' destinations, and where the event was stored before the destination. */
+function deliveryTo(
+  { destination, filter }: Target,
+  event: Event,
+  { severity }: Notification,
+  delivery: OutgoingDelivery | undefined,
+): readonly NotificationDelivery[] {
+  if (destination.ownerId !== null) return [];
+  const name = { destinationId: destination.id, destination: destination.name };
+  if (delivery !== undefined) {
+    const { status, attemptCount, dueAt, deliveredAt, lastError } = delivery;
+    return [{ ...name, status, attemptCount, dueAt, deliveredAt, lastError, filtered: null }];
+  }
+  const filtered = filter()?.explain({ ...event, severity }) ?? null;
+  if (filtered === null) return [];
+  const never = { attemptCount: 0, dueAt: null, deliveredAt: null, lastError: null };
+  return [{ ...name, ...never, status: "filtered", filtered }];
+}
+
+function notFound(): AppError {
+  return new AppError("not-found", "No event with this id exists, or it was deleted by retention.");
+}
+
+function isEventId(id: string): id is Event["id"] {
+  return /^evt_[0-9a-f]{1,64}$/.test(id);
+}
+
+export function receiptOf({ createdAt }: Event, stored: StoredReceipt): EventTimeline["receipt"] {
+  const { address, headers, signedWith, bodyBytes, duplicates } = stored;
+  if (address === null || headers === null) return null;
+  return { receivedAt: createdAt, address, headers, signedWith, bodyBytes, duplicates };
+}

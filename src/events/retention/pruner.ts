@@ -1,0 +1,167 @@
+import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Event } from "../../event/event.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { minuteOf, spansMinutes } from "../../inbound/webhook-count.ts";
+import {
+  deleteAttemptsOf,
+  deleteExpiredKeys,
+  deleteNotificationsOf,
+  deleteSettledEvent,
+  eventsUntil,
+  deleteBody,
+  lockSettledEvent,
+} from "./retention.sql.ts";
+import { deleteDeliveriesOf, undeliveredOf } from "../../outbound/deliveries.sql.ts";
+import { nextInLine } from "../../outbound/delivery-order.sql.ts";
+import { deleteReplayFailures } from "../replays.sql.ts";
+import { deleteRejectedBodies } from "../../inbound/rejections/rejections.sql.ts";
+import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
+import { deleteOldCounts } from "../../inbound/webhook-counts.sql.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+/** Retention periods, in days. */
+export interface Retention {
+  readonly eventDays: number;
+  readonly bodyDays: number;
+  readonly auditDays: number;
+}
+
+/** Stops after the current batch. */
+type Pruner = Pick<BackgroundTask, "start" | "stop">;
+
+/** Small batches, so that no delivery waits longer than a few milliseconds. */
+const batchSize = 100;
+const intervalMs = 60_000;
+const dayMs = 86_400_000;
+/** Charts show at most a month. */
+const countDays = 31;
+/** If the clock advances by this much more than the timer between two rounds, it jumped. */
+const jumpMs = 3_600_000;
+/** Pause after a jump, to leave time to correct a wrong clock. */
+const afterJumpMs = 3_600_000;
+
+/**
+ * Deletes expired data: bodies, events with their notifications and attempts, audit entries, why events could
+ * not be replayed, idempotency keys and delivery counts. Keeps events with undelivered or dead notifications. After
+ * the clock jumps forward, everything looks expired, so nothing is deleted for an hour. Of rejected deliveries it
+ * deletes only the bodies; each new rejection displaces the oldest (diagnosis/rejections.ts).
+ */
+export function pruner(
+  storage: Storage,
+  { eventDays, bodyDays, auditDays }: Retention,
+  clock: Clock,
+  log: Log,
+): Pruner {
+  // Bodies before this position are already deleted.
+  let bodiesDone: Position = start;
+  /** Start time of the next round. */
+  let nextRoundMs = 0;
+  /** The signal of the running round. */
+  let stopping = AbortSignal.abort();
+
+  async function prune(): Promise<void> {
+    const now = clock.now();
+    // Concurrent, so that they share commits: under full load a batch waits as long as a delivery does, and
+    // in sequence they would be slower than the data comes in.
+    const ends = await Promise.allSettled([
+      deleteBodies(now),
+      inBatches((limit) => write(deleteRejectedBodies, { until: bodiesUntil(now), limit })),
+      deleteEvents(now),
+      inBatches((limit) => write(deleteExpiredKeys, { now: new Date(now), limit })),
+      inBatches((limit) => write(deleteOldAudit, { until: daysBefore(now, auditDays), limit })),
+      inBatches((limit) => write(deleteReplayFailures, { until: expiredUntil(now), limit })),
+      deleteCounts(now),
+    ]);
+    for (const end of ends) {
+      if (end.status === "fulfilled") continue;
+      log.error({ err: end.reason }, "failed to delete expired data; retrying");
+    }
+  }
+
+  const daysBefore = (now: number, days: number) => new Date(now - days * dayMs);
+  const bodiesUntil = (now: number) => daysBefore(now, bodyDays);
+  const expiredUntil = (now: number) => daysBefore(now, eventDays);
+
+  async function deleteBodies(now: number): Promise<void> {
+    const until = bodiesUntil(now);
+    // The clock was set back, so the position is too far ahead.
+    if (until < bodiesDone.createdAt) bodiesDone = start;
+    bodiesDone = await walk(bodiesDone, until, (id) =>
+      storage.atomically(write(deleteBody, { id })),
+    );
+  }
+
+  async function deleteEvents(now: number): Promise<void> {
+    await walk(start, expiredUntil(now), async (eventId) => {
+      // Users' deliveries may still wait, for example while their destination is paused.
+      const waiting = await storage.all(undeliveredOf, { eventId });
+      await storage.atomically(
+        write(lockSettledEvent, { id: eventId }, "stop"),
+        write(deleteSettledEvent, { id: eventId }, "stop"),
+        write(deleteAttemptsOf, { eventId }),
+        write(deleteDeliveriesOf, { eventId }),
+        write(deleteNotificationsOf, { eventId }),
+        ...waiting.flatMap((delivery) => nextInLine(delivery, new Date(now))),
+      );
+    });
+  }
+
+  /** Calls `act` for each event up to a time, in batches. Returns the last position. */
+  async function walk(
+    from: Position,
+    until: Date,
+    act: (id: Event["id"]) => Promise<unknown>,
+  ): Promise<Position> {
+    let position = from;
+    while (!stopping.aborted) {
+      const { createdAt: afterTime, id: afterId } = position;
+      const found = await storage.all(eventsUntil, { afterTime, afterId, until, limit: batchSize });
+      await Promise.all(found.map(({ id }) => act(id)));
+      position = found.at(-1) ?? position;
+      if (found.length < batchSize) break;
+    }
+    return position;
+  }
+
+  async function deleteCounts(now: number): Promise<void> {
+    const before = minuteOf(now - countDays * dayMs);
+    for (const spanMinutes of spansMinutes) {
+      await inBatches((limit) => write(deleteOldCounts, { spanMinutes, before, limit }));
+    }
+  }
+
+  /** Runs batches until one is not full. */
+  async function inBatches(batch: (limit: number) => Write<never>): Promise<void> {
+    while (!stopping.aborted) {
+      const [done] = await storage.atomically(batch(batchSize));
+      if (done.changes < batchSize) break;
+    }
+  }
+
+  /** Returns the time until the next round. */
+  function delay(ms: number): number {
+    nextRoundMs = clock.now() + ms;
+    return ms;
+  }
+
+  const task = backgroundTask(clock, async (signal) => {
+    stopping = signal;
+    if (clock.now() - nextRoundMs > jumpMs) {
+      log.warn("clock jumped forward; retention paused for 1 h; check NTP");
+      return delay(afterJumpMs);
+    }
+    await prune();
+    return delay(intervalMs);
+  });
+
+  return { start: () => task.start(delay(intervalMs)), stop: () => task.stop() };
+}
+
+/** A position in the order of events. */
+interface Position {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+const start: Position = { createdAt: new Date(0), id: "" };

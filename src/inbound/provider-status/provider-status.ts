@@ -1,0 +1,106 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Context, requireOperator } from "../../base/context.ts";
+import { lastEventOf } from "../../event/events.sql.ts";
+import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import type { Provider } from "../providers/provider.ts";
+import type { Registered, Registry } from "../providers/registry.ts";
+import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
+import { reconciliationOf } from "../reconciliation.sql.ts";
+import { rotation, type Rotation } from "./rotation.ts";
+import { maxActiveHours, silence, type Silence } from "./silence.ts";
+
+/** The status of a registered provider. */
+export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {
+  readonly provider: Provider["id"];
+  readonly hasSecret: boolean;
+  /** Null if none arrived, or retention deleted it. */
+  readonly lastEventAt: Date | null;
+  readonly secrets: Rotation;
+  /** Null if its log is not compared: it has none, or no token is set. */
+  readonly reconciliation: ReconciliationStatus | null;
+}
+
+/** How far the provider's log was compared with what arrived. */
+export type ReconciliationStatus = Pick<
+  Reconciliation,
+  "coveredUntil" | "checkedAt" | "succeededAt" | "nextRunAt" | "pausedUntil" | "error" | "recovered"
+>;
+
+export interface ProviderStatuses {
+  readonly data: readonly ProviderStatus[];
+}
+
+export interface Providers {
+  /** Operators only. Every registered provider, in the order of the catalogue. */
+  list(ctx: Context): Promise<ProviderStatuses>;
+}
+
+/** `isReconciled`: whether the provider's log is compared. */
+export function providerStatuses(
+  storage: Storage,
+  registry: Registry,
+  isReconciled: (provider: Provider["id"]) => boolean,
+  clock: Clock,
+): Providers {
+  return {
+    async list(ctx) {
+      requireOperator(ctx);
+      const statuses = Array.from(registry, async (one) => ({
+        ...(await providerStatus(storage, one, clock.now())),
+        reconciliation: isReconciled(one.provider.id)
+          ? await reconciliationStatus(storage, one.provider.id)
+          : null,
+      }));
+      return { data: await Promise.all(statuses) };
+    },
+  };
+}
+
+export async function reconciliationStatus(
+  storage: Storage,
+  provider: Provider["id"],
+): Promise<ReconciliationStatus> {
+  const [row] = await storage.all(reconciliationOf, { provider });
+  const { coveredUntil, checkedAt, succeededAt, nextRunAt, pausedUntil, error, recovered } =
+    row ?? firstReconciliation(provider);
+  return { coveredUntil, checkedAt, succeededAt, nextRunAt, pausedUntil, error, recovered };
+}
+
+/** The status of one provider. All queries use indexes. */
+export async function providerStatus(
+  storage: Storage,
+  registered: Registered,
+  nowMs: number,
+): Promise<Omit<ProviderStatus, "reconciliation">> {
+  const { id, displayName } = registered.provider;
+  const [[last], uses, hours] = await Promise.all([
+    storage.all(lastEventOf, { provider: id }),
+    storage.all(secretUsesOf, { provider: id }),
+    storage.all(activeHours, { provider: id, limit: maxActiveHours }),
+  ]);
+  const verifiedAt = [last?.createdAt, ...uses.map(({ lastMatchedAt }) => lastMatchedAt)];
+  const times = verifiedAt.filter((time) => time !== undefined).map((time) => time.getTime());
+  const lastVerifiedMs = times.length === 0 ? null : Math.max(...times);
+  return {
+    provider: id,
+    displayName,
+    hasSecret: registered.secrets !== null,
+    lastEventAt: last?.createdAt ?? null,
+    ...silence(hours, lastVerifiedMs, nowMs),
+    secrets: rotation(registered, uses, nowMs),
+  };
+}
+
+/** The providers that are silent. */
+export async function silentAmong(
+  storage: Storage,
+  registry: Registry,
+  nowMs: number,
+): Promise<readonly Provider["id"][]> {
+  const statuses = await Promise.all(
+    Array.from(registry, (registered) => providerStatus(storage, registered, nowMs)),
+  );
+  return statuses.filter(({ isSilent }) => isSilent).map(({ provider }) => provider);
+}

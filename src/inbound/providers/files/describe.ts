@@ -1,0 +1,168 @@
+import type { EventData } from "../../../event/event.ts";
+import { severities, type Severity } from "../../../outbound/notification.ts";
+import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
+import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
+import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
+import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
+import type { Normalised, VerifiedDelivery } from "../provider.ts";
+import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
+import { template, type Template, type TemplateContext } from "./template.ts";
+
+const maxSubjectLength = 300;
+/** A name is compared with those of the file, so it needs no more than they can have. */
+const maxNameLength = 100;
+
+/** The compiled fields of an event. */
+interface Description {
+  readonly title: Template | null;
+  readonly text: Template | null;
+  readonly url: Template | null;
+  readonly actor: Template | null;
+  readonly subject: Template | null;
+  readonly occurredAt: readonly string[];
+  readonly severity: SeverityOf;
+  readonly data: ReadonlyMap<string, Template>;
+}
+type SeverityOf = (source: PlaceSource) => Severity;
+
+interface Listed extends Description {
+  /** Skyhook's name of the event; null: as the service calls it. */
+  readonly type: string | null;
+}
+
+/** Converts verified payloads into events as a file says. Pure. Never throws, whatever the payload contains. */
+export function describer(file: ProviderFile): (delivery: VerifiedDelivery) => Normalised {
+  const nameOf = template(file.event);
+  const ids = placesOf(file.deliveryId).map(lookup);
+  const other = compiled(file, {});
+  const listed = new Map(
+    Object.entries(file.events).map(([name, event]): [string, Listed] => [
+      name,
+      { ...compiled(file, event), type: event.type ?? null },
+    ]),
+  );
+  const isUnsigned = !isNameSigned(file);
+  return ({ payload, header }) => {
+    const source = { headers: { get: header }, url: "", payload: () => payload };
+    const unnamed = { source, event: "", type: "" };
+    const name = nameOf.render(unnamed).text.slice(0, maxNameLength);
+    const entry = listed.get(name) ?? listed.get("*");
+    const type = entry?.type ?? typeName(name);
+    const context = { source, event: name, type };
+    const deliveryId = firstOf(ids, source, (value) => idOf(exactText(value)));
+    const described = describe(entry ?? other, context, deliveryId);
+    const isListed = entry !== undefined;
+    return {
+      status: isListed ? "accepted" : "ignored",
+      type,
+      deliveryId,
+      ...described,
+      ...(isUnsigned && { unsignedName: isListed ? name : "" }),
+      ...(!isListed && { title: ignoredTitle(type, described.subject) }),
+    };
+  };
+}
+
+/**
+ * Whether deliveries that the signature cannot tell apart have the same name. The fields of a form can be split
+ * into others with the same signed text.
+ */
+function isNameSigned({ event, signature }: ProviderFile): boolean {
+  const signed = signedPlaces(signature);
+  return template(event).places.every((place) =>
+    headerIn(place) === null ? !coversOnlyForm(signature) : signed.includes(place),
+  );
+}
+
+export function placesOf(places: string | readonly string[] | undefined): readonly string[] {
+  if (places === undefined) return [];
+  return typeof places === "string" ? [places] : places;
+}
+
+function compiled(file: ProviderFile, event: EventFields): Description {
+  const fields = { ...file, ...event };
+  const line = (text: string | undefined) => (text === undefined ? null : template(text));
+  return {
+    title: line(fields.title),
+    text: line(fields.text),
+    url: fields.url === undefined ? null : template(fields.url, "url"),
+    actor: line(fields.actor),
+    subject: line(fields.subject),
+    occurredAt: placesOf(fields.occurredAt),
+    severity: severityOf(fields.severity),
+    data: new Map(
+      Object.entries({ ...file.data, ...event.data }).map(([name, text]) => [name, template(text)]),
+    ),
+  };
+}
+
+function severityOf(severity: EventFields["severity"]): SeverityOf {
+  if (severity === undefined) return () => "info";
+  if (typeof severity === "string") return () => severity;
+  const find = lookup(severity.from);
+  const levels = new Map(Object.entries(severity.is));
+  return (source) => levels.get(exactText(find(source)) ?? "") ?? severity.otherwise;
+}
+
+function describe(
+  description: Description,
+  context: TemplateContext,
+  deliveryId: string | null,
+): Omit<Normalised, "status" | "type" | "deliveryId"> {
+  const { source, type } = context;
+  const fallback = deliveryId === null ? type : `${type} ${deliveryId}`;
+  const url = whole(description.url, context);
+  const subject = whole(description.subject, context);
+  return {
+    occurredAt: firstOf(description.occurredAt.map(lookup), source, anyTime),
+    subject: subject === null ? null : printable(subject, maxSubjectLength),
+    title: line(description.title, context) ?? fallback,
+    url: url === null ? null : webUrl(url),
+    actor: line(description.actor, context),
+    data: fieldsOf(description, context),
+  };
+}
+
+/** The text, with what is missing left out; null if nothing is left. */
+function line(compiled: Template | null, context: TemplateContext): string | null {
+  return compiled === null ? null : printable(compiled.render(context).text);
+}
+
+/** The text only if all of its values are there: half of a link or of an id is wrong. */
+function whole(compiled: Template | null, context: TemplateContext): string | null {
+  const rendered = compiled?.render(context);
+  return rendered?.isWhole === true && rendered.text !== "" ? rendered.text : null;
+}
+
+/** The names that `fieldsOf` adds, for the notification. */
+export const reservedFields: readonly string[] = ["severity", "text"];
+
+/** The fields of the file, and what the notification needs later, when only the event is there. */
+function fieldsOf(description: Description, context: TemplateContext): EventData {
+  const fields = [...description.data].map(
+    ([name, compiled]) => [name, line(compiled, context)] as const,
+  );
+  const severity = description.severity(context.source);
+  return dataOf({
+    ...Object.fromEntries(fields),
+    severity: severity === "info" ? null : severity,
+    text: line(description.text, context),
+  });
+}
+
+function firstOf<Value>(
+  finds: readonly ((source: PlaceSource) => unknown)[],
+  source: PlaceSource,
+  read: (value: unknown) => Value | null,
+): Value | null {
+  for (const find of finds) {
+    const value = read(find(source));
+    if (value !== null) return value;
+  }
+  return null;
+}
+
+/** The severity that `fieldsOf` stored. */
+export function storedSeverity({ severity }: EventData): Severity {
+  return severities.find((known) => known === severity) ?? "info";
+}

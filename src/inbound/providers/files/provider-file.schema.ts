@@ -1,0 +1,234 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+import { schemeSchema } from "../../signatures/scheme.schema.ts";
+import { placeSchema } from "../../signatures/signed-text.schema.ts";
+import { severities } from "../../../outbound/notification.ts";
+
+import { handshakeSchema } from "./handshake.schema.ts";
+import { templateSchema as template } from "./template.ts";
+
+const strict = { additionalProperties: false } as const;
+
+const places = (description: string) =>
+  Type.Union([placeSchema, Type.Array(placeSchema, { minItems: 1, maxItems: 8 })], { description });
+
+const severity = Type.Union(
+  severities.map((value) => Type.Literal(value)),
+  { description: "How severe the notification is." },
+);
+
+/** What operators see of an event. `events` can replace each of them for one event. */
+const description = {
+  title: Type.Optional(template("One line for operators. Default: the type and the delivery id.")),
+  text: Type.Optional(template("The second line. Default: the actor and the subject.")),
+  url: Type.Optional(
+    template("A link. Only http and https. Values after fixed text are percent-encoded."),
+  ),
+  actor: Type.Optional(template("Who caused the event.")),
+  subject: Type.Optional(template("The stable id of the object, as `order/{/order/id}`.")),
+  occurredAt: Type.Optional(
+    places(
+      "The time of the event: ISO 8601, or seconds or milliseconds since 1970. Default: the time of receipt.",
+    ),
+  ),
+  severity: Type.Optional(
+    Type.Union([
+      severity,
+      Type.Object(
+        {
+          from: placeSchema,
+          is: Type.Record(Type.String({ maxLength: 100 }), severity, {
+            description: "The severity for each value.",
+          }),
+          otherwise: severity,
+        },
+        { ...strict, description: "The severity by a value of the payload." },
+      ),
+    ]),
+  ),
+  data: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: "^[a-zA-Z][a-zA-Z0-9]{0,39}$" }),
+      template("A field to copy out."),
+      { maxProperties: 11, description: "Fields for the operators' gateway, by name." },
+    ),
+  ),
+  bookingReference: Type.Optional(
+    Type.String({
+      pattern: "^/.{1,200}$",
+      description: "The JSON pointer to the reference of a booking that the event is about.",
+    }),
+  ),
+};
+
+const event = Type.Object(
+  {
+    type: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_.:-]{1,80}$",
+        description: "Skyhook's name of the event. Default: the service's name.",
+      }),
+    ),
+    ...description,
+  },
+  strict,
+);
+
+const pointer = (description: string) => Type.String({ pattern: "^/.{1,200}$", description });
+
+/** One place for all events, or one for each kind. */
+const pointers = (description: string) =>
+  Type.Union(
+    [
+      pointer(description),
+      Type.Object(
+        {
+          paid: Type.Optional(pointer("For payments.")),
+          failed: Type.Optional(pointer("For failed payments.")),
+          refunded: Type.Optional(pointer("For refunds.")),
+        },
+        strict,
+      ),
+    ],
+    { description },
+  );
+
+const payment = Type.Object(
+  {
+    kinds: Type.Record(
+      Type.String({ minLength: 1, maxLength: 100 }),
+      Type.Union([Type.Literal("paid"), Type.Literal("failed"), Type.Literal("refunded")]),
+      {
+        minProperties: 1,
+        maxProperties: 20,
+        description: "The events about payments, by the service's name.",
+      },
+    ),
+    amount: pointers(
+      "The JSON pointer to the amount. For refunds, to the sum of all refunds of the payment.",
+    ),
+    currency: pointer("The JSON pointer to the currency, an ISO 4217 code."),
+    id: Type.Optional(
+      pointers(
+        "The JSON pointer to the id of the payment. A payment and its refunds have the same.",
+      ),
+    ),
+    unit: Type.Optional(
+      Type.Union([Type.Literal("minor"), Type.Literal("major")], {
+        description:
+          "`minor`: whole numbers of cents. `major`: decimals such as `12.50`, as numbers or texts. Default: `minor`.",
+      }),
+    ),
+    test: Type.Optional(
+      Type.Object(
+        {
+          at: pointer("The JSON pointer to the mark."),
+          is: Type.Union([Type.String({ maxLength: 100 }), Type.Boolean()], {
+            description: "Its value in events about tests.",
+          }),
+        },
+        {
+          ...strict,
+          description:
+            "How events about test payments are marked. They change bookings only with `PAYMENT_PROCESSOR_TEST_MODE=true`.",
+        },
+      ),
+    ),
+    decimals: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: "^[A-Z]{3}$" }),
+        Type.Integer({ minimum: 0, maximum: 4 }),
+        {
+          maxProperties: 50,
+          description:
+            "Decimals of currencies that the service counts otherwise than ISO 4217 does.",
+        },
+      ),
+    ),
+  },
+  {
+    ...strict,
+    description: "The events that pay for bookings, or refund them. Needs `bookingReference`.",
+  },
+);
+
+const sample = Type.Object(
+  {
+    headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+    body: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())]),
+  },
+  {
+    ...strict,
+    description:
+      "A delivery. In texts, `{id}` becomes a new UUID and `{now}` the time (ISO 8601); a text that is only `{seconds}` or `{milliseconds}` becomes a number.",
+  },
+);
+
+/** A provider as a file. The file's name is the provider's id. */
+export const providerFileSchema = Type.Object(
+  {
+    $schema: Type.Optional(Type.String({ description: "For editors; ignored." })),
+    displayName: Type.String({ minLength: 1, maxLength: 60, description: "The name for people." }),
+    docs: Type.Optional(
+      Type.String({ pattern: "^https://", maxLength: 300, description: "The service's own page." }),
+    ),
+    setUp: Type.Optional(
+      Type.String({ maxLength: 500, description: "How to create the webhook at the service." }),
+    ),
+    checkedWith: Type.Optional(
+      Type.String({
+        maxLength: 300,
+        description:
+          "What the scheme was checked against, as `@slack/bolt 4.2`, or that it was not.",
+      }),
+    ),
+    maxBodyBytes: Type.Optional(
+      Type.Integer({
+        minimum: 1_024,
+        maximum: 25 * 1024 * 1024,
+        description: "The maximum body size. Default: 1 MiB.",
+      }),
+    ),
+    body: Type.Optional(
+      Type.Union([Type.Literal("json"), Type.Literal("form"), Type.Literal("jwt")], {
+        description: "What the body is. Default: `json`, an object or an array.",
+      }),
+    ),
+    formField: Type.Optional(
+      Type.String({
+        pattern: "^[A-Za-z0-9_-]{1,40}$",
+        description: "The field that holds the JSON if the service can post it as a form.",
+      }),
+    ),
+    signature: schemeSchema,
+    secretPrefix: Type.Optional(
+      Type.String({ maxLength: 20, description: "The prefix of every secret of the service." }),
+    ),
+    deliveryId: Type.Optional(
+      places(
+        "What identifies a delivery on every retry. Whether it is signed follows from `signature`. Default: the hash of the body.",
+      ),
+    ),
+    event: template("The service's name of the event, as `{/type}` or `{header.x-topic}`."),
+    ...description,
+    events: Type.Record(Type.String({ minLength: 1, maxLength: 100 }), event, {
+      minProperties: 1,
+      maxProperties: 100,
+      description:
+        "The events that operators are notified of, by the service's name; all others are `ignored`. `*`: all events.",
+    }),
+    payment: Type.Optional(payment),
+    handshakes: Type.Optional(Type.Array(handshakeSchema, { maxItems: 4 })),
+    samples: Type.Record(Type.String({ maxLength: 100 }), sample, {
+      minProperties: 1,
+      maxProperties: 20,
+      description: "Sample deliveries, by the service's name of the event.",
+    }),
+  },
+  { ...strict, $id: "ProviderFile", description: "A webhook provider for Skyhook." },
+);
+
+export type ProviderFile = Static<typeof providerFileSchema>;
+
+/** The fields that one event can replace. */
+export type EventFields = Static<typeof event>;

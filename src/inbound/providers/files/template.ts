@@ -1,0 +1,242 @@
+import { Type } from "@sinclair/typebox";
+
+import { nodeCrypto } from "../../../base/node-crypto.ts";
+import { nearest } from "../../../base/nearest.ts";
+
+import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
+import { placePattern } from "../../signatures/signed-text.schema.ts";
+import { firstLine } from "../../../base/payload.ts";
+
+// Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
+// expressions, no regular expressions of users. The work is bounded by the length of the template and of the values.
+
+const maxTemplateLength = 500;
+
+/** The schema of a template in a provider file. */
+export function templateSchema(description: string) {
+  return Type.String({ minLength: 1, maxLength: maxTemplateLength, description });
+}
+
+/** What a template is rendered with. */
+export interface TemplateContext {
+  readonly source: PlaceSource;
+  /** The service's name of the event. */
+  readonly event: string;
+  /** Skyhook's name of the event. */
+  readonly type: string;
+  /** The provider's secret, for handshakes only. */
+  readonly secret?: string;
+}
+
+/**
+ * How values become text. `line`: one printable line. `url`: as `line`, percent-encoded after fixed text. `exact`: as sent, for
+ * answers to the service.
+ */
+export type TemplateMode = "line" | "url" | "exact";
+
+export interface Template {
+  readonly render: (context: TemplateContext) => Rendered;
+  /** The places that it reads. */
+  readonly places: readonly string[];
+}
+
+export interface Rendered {
+  readonly text: string;
+  /** Whether all values outside of brackets were there. */
+  readonly isWhole: boolean;
+}
+
+type Part =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "value"; readonly find: FindText; readonly places: readonly string[] }
+  | { readonly kind: "optional"; readonly parts: readonly Part[] };
+
+type FindText = (context: TemplateContext) => string | null;
+type FindValue = (context: TemplateContext) => unknown;
+
+const maxValueLength = 120;
+/** The length of a value that is echoed to the service. */
+export const maxEchoLength = 1_000;
+
+/** Compiles a template. Throws an error that says what to write instead. */
+export function template(text: string, mode: TemplateMode = "line"): Template {
+  const parts = partsOf(text, mode);
+  return { render: (context) => rendered(parts, context, mode), places: placesOf(parts) };
+}
+
+function placesOf(parts: readonly Part[]): readonly string[] {
+  return parts.flatMap((part) => {
+    if (part.kind === "optional") return placesOf(part.parts);
+    return part.kind === "value" ? part.places : [];
+  });
+}
+
+function rendered(parts: readonly Part[], context: TemplateContext, mode: TemplateMode): Rendered {
+  let text = "";
+  let isWhole = true;
+  for (const part of parts) {
+    if (part.kind === "text") text += part.text;
+    else if (part.kind === "value") {
+      const value = part.find(context);
+      if (value === null) isWhole = false;
+      // A value at the start can be a whole URL.
+      else text += mode === "url" && text !== "" ? encodeURIComponent(value.toWellFormed()) : value;
+    } else {
+      const inner = rendered(part.parts, context, mode);
+      if (!inner.isWhole) continue;
+      const isEncoded = mode === "url" && text !== "" && part.parts[0]?.kind === "value";
+      text += isEncoded ? encodeURIComponent(inner.text.toWellFormed()) : inner.text;
+    }
+  }
+  return { text, isWhole };
+}
+
+/** Splits a template into marks: doubled characters, values, brackets, and text. */
+const marks = /\{\{|\}\}|\[\[|\]\]|\{(?:"[^"]*"|[^{}"])*\}|[[\]]|[^{}[\]]+|[{}]/g;
+
+function partsOf(template: string, mode: TemplateMode): readonly Part[] {
+  const outer: Part[] = [];
+  let optional: Part[] | null = null;
+  for (const [mark] of template.matchAll(marks)) {
+    const current: Part[] = optional ?? outer;
+    if (mark === "{" || mark === "}") {
+      throw new Error(
+        `"${template}" has a single "${mark}": write "${mark}${mark}", or close the value`,
+      );
+    }
+    if (mark === "[") {
+      if (optional !== null) throw new Error(`"${template}" has brackets within brackets`);
+      optional = [];
+    } else if (mark === "]") {
+      if (optional === null) throw new Error(`"${template}" has a single "]": write "]]"`);
+      if (placesOrNames(optional) === 0) {
+        throw new Error(`"${template}" has brackets without a value: write "[[" for the character`);
+      }
+      outer.push({ kind: "optional", parts: optional });
+      optional = null;
+    } else if (mark.startsWith("{") && mark !== "{{") {
+      current.push(valuePart(mark.slice(1, -1), mode));
+    } else {
+      const isDoubled = /^(?:\{\{|\}\}|\[\[|\]\])$/.test(mark);
+      current.push({ kind: "text", text: isDoubled ? mark.slice(1) : mark });
+    }
+  }
+  if (optional !== null) throw new Error(`"${template}" has a single "[": write "[["`);
+  return outer;
+}
+
+function placesOrNames(parts: readonly Part[]): number {
+  return parts.filter(({ kind }) => kind === "value").length;
+}
+
+/** `a ?? b ?? "text" | filter | filter` */
+function valuePart(text: string, mode: TemplateMode): Part {
+  const [operands = "", ...filterNames] = split(text, "|");
+  const finders = split(operands, "??").map((operand) => finder(operand.trim()));
+  const filters = filterNames.map((name) => filterOf(name.trim(), mode));
+  const find = (context: TemplateContext): string | null => {
+    for (const finder of finders) {
+      let value = finder.find(context);
+      for (const filter of filters) value = filter(value, context);
+      const found = mode === "exact" ? exactText(value) : lineOf(value);
+      if (found !== null) return found;
+    }
+    return null;
+  };
+  return { kind: "value", find, places: finders.flatMap(({ place }) => place ?? []) };
+}
+
+/** Splits at a separator outside of quotes. */
+function split(text: string, separator: "|" | "??"): readonly string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const [mark] of text.matchAll(/"[^"]*"|\?\?|[\s\S]/g)) {
+    if (mark === separator) {
+      pieces.push(piece);
+      piece = "";
+    } else piece += mark;
+  }
+  return [...pieces, piece];
+}
+
+interface Finder {
+  readonly find: FindValue;
+  readonly place: string | null;
+}
+
+const isPlace = new RegExp(placePattern);
+
+function finder(operand: string): Finder {
+  if (operand === "event") return { find: ({ event }) => event, place: null };
+  if (operand === "type") return { find: ({ type }) => type, place: null };
+  const [, quoted] = /^"([^"]*)"$/.exec(operand) ?? [];
+  if (quoted !== undefined) return { find: () => quoted, place: null };
+  if (!isPlace.test(operand)) {
+    throw new Error(
+      `"{${operand}}" is no value: write a JSON pointer such as {/${operand.replaceAll(".", "/")}}, {header.x-name}, {event}, {type} or {"text"}`,
+    );
+  }
+  const find = lookup(operand);
+  return { find: ({ source }) => find(source), place: operand };
+}
+
+/** One printable line of a text, number or boolean; null for anything else and for empty text. */
+function lineOf(value: unknown): string | null {
+  const text = exactText(value);
+  return text === null ? null : firstLine(text, maxValueLength);
+}
+
+type Filter = (value: unknown, context: TemplateContext) => unknown;
+
+const ofText =
+  (change: (text: string) => string): Filter =>
+  (value) => {
+    const text = lineOf(value);
+    return text === null ? null : change(text);
+  };
+
+const filters: Readonly<Record<string, Filter>> = {
+  lower: ofText((text) => text.toLowerCase()),
+  upper: ofText((text) => text.toUpperCase()),
+  words: ofText((text) => text.replaceAll(/[_.-]+/g, " ").trim()),
+  short: ofText((text) => text.slice(0, 12)),
+  last: ofText((text) => text.replace(/\/+$/, "").split("/").at(-1) ?? text),
+  count: (value) => {
+    // Listing the keys of a huge array would take much memory.
+    if (Array.isArray(value)) return value.length;
+    return typeof value === "object" && value !== null ? Object.keys(value).length : null;
+  },
+  cents: (value) => {
+    const amount = Number(exactText(value) ?? Number.NaN);
+    return Number.isSafeInteger(amount) ? (amount / 100).toFixed(2) : null;
+  },
+};
+
+/** Only in answers to handshakes: they sign what the service sends, to prove that the secret is known. */
+const signingFilters: Readonly<Record<string, Filter>> = {
+  hmacSha256Hex: (value, { secret }) => mac(value, secret, "hex"),
+  hmacSha256Base64: (value, { secret }) => mac(value, secret, "base64"),
+};
+
+function mac(
+  value: unknown,
+  secret: string | undefined,
+  encoding: "hex" | "base64",
+): string | null {
+  const text = exactText(value);
+  if (text === null || secret === undefined || text.length > maxEchoLength) return null;
+  return nodeCrypto().createHmac("sha256", secret).update(text).digest(encoding);
+}
+
+function filterOf(name: string, mode: TemplateMode): Filter {
+  const known = mode === "exact" ? { ...filters, ...signingFilters } : filters;
+  const filter = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (filter !== undefined) return filter;
+  if (Object.hasOwn(signingFilters, name)) {
+    throw new Error(`The filter "${name}" is only for answers to handshakes`);
+  }
+  const near = nearest(name, Object.keys(known), 3);
+  const hint =
+    near === null ? `Known: ${Object.keys(known).join(", ")}` : `Did you mean "${near}"?`;
+  throw new Error(`There is no filter "${name}". ${hint}`);
+}

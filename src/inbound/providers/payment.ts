@@ -1,0 +1,77 @@
+import { decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
+import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
+import { pointerKeys, valueAt } from "../signatures/place.ts";
+import { idOf, printable, type JsonObject } from "../../base/payload.ts";
+import type { Provider } from "./provider.ts";
+
+const maxShownLength = 40;
+
+/** What a verified payload says about the payment of a booking; null if it is about something else. Never throws. */
+export function paymentIn(
+  { id, payments: source }: Pick<Provider, "id" | "payments">,
+  type: string,
+  payload: JsonObject,
+): PaymentNotice | null {
+  if (source === undefined) return null;
+  const places = Object.hasOwn(source.events, type) ? source.events[type] : undefined;
+  if (places === undefined) return null;
+  const read = (place: string | undefined) =>
+    place === undefined ? undefined : valueAt(payload, pointerKeys(place));
+  const reference = read(places.bookingReference);
+  const payment = idOf(textOf(read(places.payment)));
+  // Without either, it belongs to no booking.
+  if (isMissing(reference) && payment === null) return null;
+  const amount = read(places.amount);
+  const currency = currencyOf(read(places.currency));
+  const amountMinor = currency === null ? null : minorOf(source, amount, currency);
+  return {
+    provider: id,
+    kind: places.kind,
+    booking: isMissing(reference) ? null : shown(reference),
+    payment,
+    amountMinor,
+    currency,
+    isTest: source.test !== undefined && read(source.test.place) === source.test.value,
+    isForeign: !isMissing(read(source.foreignAccount)),
+    amount:
+      currency === null || amountMinor === null
+        ? `${currency ?? shown(read(places.currency))} ${shown(amount)}`
+        : moneyText(moneyOf(amountMinor, currency)),
+  };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === "";
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+function currencyOf(value: unknown): string | null {
+  const code = textOf(value)?.toUpperCase() ?? "";
+  return decimalsOf(code) === undefined ? null : code;
+}
+
+/** The amount in minor units of ISO 4217, exactly; null if it is not an amount. */
+function minorOf(
+  { unit, decimals = {} }: PaymentSource,
+  amount: unknown,
+  currency: string,
+): number | null {
+  if (unit === "major") {
+    return typeof amount === "string" || typeof amount === "number"
+      ? unitsOf(String(amount), currency)
+      : null;
+  }
+  if (typeof amount !== "number" || !Number.isSafeInteger(amount) || amount < 0) return null;
+  return rescaled(amount, decimals[currency], currency);
+}
+
+/** A value of any type as short printable text. A text is quoted where it could be taken for a number. */
+function shown(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  if (typeof value !== "string") return isMissing(value) ? "(missing)" : `(${typeof value})`;
+  const text = printable(value, maxShownLength) ?? "";
+  return /^[\d.,+-]*$/.test(text) ? JSON.stringify(text) : text;
+}

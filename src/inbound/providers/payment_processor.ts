@@ -1,0 +1,200 @@
+import type { Event } from "../../event/event.ts";
+import type { Message, Severity } from "../../outbound/notification.ts";
+import {
+  at,
+  firstLineAt,
+  idAt,
+  isoTimeAt,
+  joined,
+  objectAt,
+  textAt,
+  unixSecondsAt,
+  type JsonObject,
+} from "../../base/payload.ts";
+import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
+import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+
+import { samples } from "./payment_processor.samples.ts";
+
+interface Listed {
+  readonly label: string;
+  /** The payload field that holds the event's amount. */
+  readonly amount: string | null;
+  readonly severity: Severity;
+}
+/** The events that notify operators. The specification lists none. */
+const listed: ReadonlyMap<string | null, Listed> = new Map([
+  [
+    "payment_intent.succeeded",
+    { label: "Payment succeeded", amount: "amount_received", severity: "success" },
+  ],
+  [
+    "payment_intent.payment_failed",
+    { label: "Payment failed", amount: "amount", severity: "warning" },
+  ],
+  ["charge.refunded", { label: "Charge refunded", amount: "amount_refunded", severity: "info" }],
+  ["charge.dispute.created", { label: "Dispute opened", amount: "amount", severity: "error" }],
+  ["invoice.paid", { label: "Invoice paid", amount: "amount_paid", severity: "success" }],
+  [
+    "invoice.payment_failed",
+    { label: "Invoice payment failed", amount: "amount_due", severity: "warning" },
+  ],
+  [
+    "checkout.session.completed",
+    { label: "Checkout completed", amount: "amount_total", severity: "success" },
+  ],
+  [
+    "customer.subscription.deleted",
+    { label: "Subscription ended", amount: null, severity: "warning" },
+  ],
+]);
+
+const bookingPlaces = {
+  bookingReference: "/data/object/metadata/booking",
+  currency: "/data/object/currency",
+};
+
+/** Stripe: https://docs.stripe.com/webhooks. The key is the whole secret, including `whsec_`. */
+export const paymentProcessor: Provider = {
+  id: "payment_processor",
+  displayName: "Payment processor (Stripe)",
+  signature: {
+    kind: "hmac",
+    algorithm: "sha256",
+    encoding: "hex",
+    from: ["header.x-payment-signature", "header.stripe-signature"],
+    items: { separator: ",", signature: "v1=" },
+    timestamp: { item: "t=", unit: "seconds", toleranceSeconds: 300 },
+    signs: "{timestamp}.{body}",
+  },
+  deliveryIdIsSigned: true,
+  secretPrefix: "whsec_",
+  maxBodyBytes: 5 * 1024 * 1024,
+  normalise,
+  payments: {
+    unit: "minor",
+    // https://docs.stripe.com/api/events/object#event_object-livemode
+    test: { place: "/livemode", value: false },
+    // A connected account sets the metadata of its own payments: https://docs.stripe.com/connect/webhooks
+    foreignAccount: "/account",
+    // Otherwise it counts as ISO 4217 does: https://docs.stripe.com/currencies#special-cases
+    decimals: { ISK: 2, MGA: 0, UGX: 2 },
+    events: {
+      "payment_intent.succeeded": {
+        ...bookingPlaces,
+        kind: "paid",
+        amount: "/data/object/amount_received",
+        payment: "/data/object/id",
+      },
+      "payment_intent.payment_failed": {
+        ...bookingPlaces,
+        kind: "failed",
+        amount: "/data/object/amount",
+        payment: "/data/object/id",
+      },
+      // A charge has a copy of the metadata of its payment intent.
+      "charge.refunded": {
+        ...bookingPlaces,
+        kind: "refunded",
+        amount: "/data/object/amount_refunded",
+        payment: "/data/object/payment_intent",
+      },
+    },
+  },
+  notify: [notifyPayment],
+  samples,
+};
+
+function normalise({ payload }: VerifiedDelivery): Normalised {
+  const name = eventNameAt(payload, "type", listed);
+  // Thin events (`v2.core.event`) reference an object and do not contain it.
+  const isThin = (at(payload, "object") ?? "event") !== "event";
+  const entry = isThin ? undefined : listed.get(name);
+  const id = idAt(payload, "id");
+  const thing = objectAt(payload, "data", "object");
+  const thingId = idAt(thing, "id");
+  const isTest = at(payload, "livemode") === false;
+  const amount = entry?.amount ? amountAt(thing, entry.amount) : null;
+  const customer = customerOf(thing);
+  const reason = reasonOf(thing);
+  return {
+    status: entry === undefined ? "ignored" : "accepted",
+    type: typeName(name),
+    deliveryId: id,
+    // Thin events have the time as ISO 8601 text.
+    occurredAt: unixSecondsAt(payload, "created") ?? isoTimeAt(payload, "created"),
+    subject: thingId && `${typeName(textAt(thing, "object"))}/${thingId}`,
+    title: entry
+      ? joined(
+          " · ",
+          joined(": ", entry.label, amount ?? thingId),
+          customer,
+          reason,
+          isTest ? "test mode" : null,
+        )
+      : ignoredTitle(typeName(name)),
+    url:
+      id && `https://dashboard.stripe.com/${isTest ? "test/" : ""}events/${encodeURIComponent(id)}`,
+    actor: customer,
+    data: dataOf({
+      amount,
+      reason,
+      invoice: firstLineAt(thing, "number"),
+      account: idAt(payload, "account"),
+      test: isTest ? true : null,
+    }),
+  };
+}
+
+/** Currencies that the service counts in whole units: https://docs.stripe.com/currencies#zero-decimal. */
+const zeroDecimal = new Set(
+  "BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF XPF".split(" "),
+);
+const threeDecimal = new Set("BHD JOD KWD OMR TND".split(" "));
+
+/**
+ * The amount as `EUR 1,234.50`, or null. The service's exponents differ from those of ISO 4217, which
+ * `Intl` uses: the service counts MGA in whole units, ISK and UGX in hundredths.
+ */
+function amountAt(thing: JsonObject, field: string): string | null {
+  const amount = at(thing, field);
+  const currency = textAt(thing, "currency")?.toUpperCase() ?? "";
+  if (!Number.isSafeInteger(amount) || !/^[A-Z]{3}$/.test(currency)) return null;
+  const digits = zeroDecimal.has(currency) ? 0 : threeDecimal.has(currency) ? 3 : 2;
+  const number = new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return `${currency} ${number.format(Number(amount) / 10 ** digits)}`;
+}
+
+/** The customer's e-mail address, otherwise the id. The member depends on the object, and ids may be expanded. */
+function customerOf(thing: JsonObject): string | null {
+  return (
+    firstLineAt(thing, "customer_email") ??
+    firstLineAt(thing, "customer_details", "email") ??
+    firstLineAt(thing, "billing_details", "email") ??
+    firstLineAt(thing, "receipt_email") ??
+    firstLineAt(thing, "evidence", "customer_email_address") ??
+    idAt(thing, "customer") ??
+    idAt(thing, "customer", "id")
+  );
+}
+
+/** Why a payment failed or was disputed, or a subscription ended. */
+function reasonOf(thing: JsonObject): string | null {
+  return (
+    firstLineAt(thing, "last_payment_error", "message") ??
+    firstLineAt(thing, "reason") ??
+    firstLineAt(thing, "cancellation_details", "reason")
+  );
+}
+
+function notifyPayment(event: Event): Message {
+  return {
+    title: event.title,
+    text: joined(" · ", event.subject, textAt(event.data, "invoice")),
+    url: event.url,
+    severity: listed.get(event.type)?.severity ?? "info",
+  };
+}

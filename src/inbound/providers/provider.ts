@@ -1,0 +1,116 @@
+import type { JsonObject } from "../../base/payload.ts";
+import type { Event, EventData } from "../../event/event.ts";
+import type { Message } from "../../outbound/notification.ts";
+import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
+
+import type { Handshake } from "./handshake.ts";
+import type { SignatureScheme } from "../signatures/scheme.ts";
+
+/**
+ * Describes one external service: how it signs, how to normalise its payloads and what to notify operators
+ * of. To add a service, write one of these; see docs/webhooks.md.
+ */
+export interface Provider {
+  /** The name in the URL, in the environment and in every event: lower-case letters and `_`. */
+  readonly id: string;
+  /** The name shown in help texts and the console. */
+  readonly displayName: string;
+  readonly signature: SignatureScheme;
+  /**
+   * Whether the signature covers the delivery id. If not, the id can be forged, so the hash of the body
+   * must be unique too.
+   */
+  readonly deliveryIdIsSigned: boolean;
+  /**
+   * Headers that only another kind of webhook of the same service has. If a delivery with one of them does
+   * not verify, operators see `unsupported-scheme` as the reason.
+   */
+  readonly foreignHeaders?: readonly string[];
+  /**
+   * Headers that `normalise` reads, in lower case. Their values are stored with the event, for replays.
+   * Values of unknown headers are not stored.
+   */
+  readonly readHeaders?: readonly string[];
+  /** The prefix of all secrets that the service issues. `doctor` warns of a secret without it. */
+  readonly secretPrefix?: string;
+  /** How to create the webhook at the service, where that is not obvious. */
+  readonly setUp?: string;
+  /** The file that describes it; undefined for a built-in provider. */
+  readonly path?: string;
+  /** Equal for equal files; undefined for a built-in provider. */
+  readonly revision?: string;
+  /** The service's page about its webhooks. */
+  readonly docs?: string;
+  /** What the scheme was checked against. */
+  readonly checkedWith?: string;
+  readonly handshakes?: readonly Handshake[];
+  /** The maximum body size. Larger bodies get 413 while they stream in. */
+  readonly maxBodyBytes: number;
+  /**
+   * What the body is. Default: a JSON object. `json`: an object or an array. `form`: its fields are the payload. `jwt`: the claims of the
+   * token that the signature is are the payload.
+   */
+  readonly payload?: "object" | "json" | "form" | "jwt";
+  /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
+  readonly formField?: string;
+  /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
+  normalise(delivery: VerifiedDelivery): Normalised;
+  /** Which events are about the payment of a booking; undefined if none are. */
+  readonly payments?: PaymentSource;
+  /** Called for each accepted event. Each function returns a notification, or null for none. */
+  readonly notify: readonly NotifyFunction[];
+  /** One example delivery for each listed event, used by `skyhook send` and the tests. */
+  readonly samples: Readonly<Record<string, SampleDelivery>>;
+}
+
+/** A delivery whose signature verified, with its parsed body. */
+export interface VerifiedDelivery {
+  readonly payload: JsonObject;
+  /**
+   * The first of these headers that was sent, or null. Headers are not signed, so anyone who captured a
+   * delivery can change them: they must not override the payload.
+   */
+  readonly header: (...names: readonly string[]) => string | null;
+}
+
+/** A normalised payload. The receiver adds id, idempotency key, provider and time of receipt. */
+export interface Normalised {
+  /** `ignored`: verified, but not an event this provider lists. */
+  readonly status: "accepted" | "ignored";
+  readonly type: string;
+  /** The provider's delivery id. If null, the hash of the body becomes the idempotency key. */
+  readonly deliveryId: string | null;
+  /**
+   * The service's name of the event if the signature does not cover it; empty if it is not listed. Then deliveries
+   * with equal bodies can be different events, so the name is part of the delivery's identity.
+   */
+  readonly unsignedName?: string;
+  /** Null if the payload has no time. */
+  readonly occurredAt: Date | null;
+  readonly subject: string | null;
+  readonly title: string;
+  readonly url: string | null;
+  readonly actor: string | null;
+  readonly data: EventData;
+}
+
+/** A normalised payload with what it says about the payment of a booking. */
+export interface Interpreted extends Normalised {
+  /** Null if it is about something else. */
+  readonly payment: PaymentNotice | null;
+}
+
+type NotifyFunction = (event: Event) => Message | null;
+
+/** Creates a sample that differs from all earlier ones. */
+export type SampleDelivery = (fresh: Fresh) => {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+};
+
+/** The values that make a sample unique. */
+export interface Fresh {
+  /** A UUID, new for each delivery. */
+  readonly id: string;
+  readonly now: Date;
+}

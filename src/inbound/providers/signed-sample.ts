@@ -1,0 +1,100 @@
+import { pointerKeys, valueAt } from "../signatures/place.ts";
+import { headerIn, type SignatureScheme } from "../signatures/scheme.ts";
+import type { SigningKey } from "../signatures/keys.ts";
+import { type Addition, preparations, signature } from "../signatures/sign.ts";
+import type { Fresh, Provider, SampleDelivery } from "./provider.ts";
+import type { JsonObject } from "../../base/payload.ts";
+
+/** A sample delivery with its signature, ready to post. */
+export interface SignedSample {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer<ArrayBuffer>;
+}
+
+interface SigningOptions {
+  /** The signed time, if the scheme has one. Default: that of the sample. */
+  readonly signedAtMs?: number;
+  /** The URL as the provider knows it, if the scheme signs it. */
+  readonly url?: string;
+}
+
+/** Signs a sample as its provider would, following the specification's test procedure. */
+export function signedSample(
+  { signature: scheme, payload: format }: Pick<Provider, "signature" | "payload">,
+  sample: SampleDelivery,
+  key: SigningKey,
+  fresh: Fresh,
+  { signedAtMs = fresh.now.getTime(), url = "" }: SigningOptions = {},
+): SignedSample {
+  const { headers, body } = sample(fresh);
+  const prepared = preparations(scheme, key, signedAtMs);
+  const all = { ...headers, ...headersOf(prepared) };
+  const payload = withMembers(body, prepared);
+  const bytes = encoded(format, payload);
+  const signed = signature(scheme, key, { method: "POST", url, headers: all, bytes }, signedAtMs);
+  return {
+    headers: { "content-type": contentTypes[format ?? "object"], ...all, ...headersOf([signed]) },
+    bytes: withSignature(scheme, format, payload, bytes, signed),
+  };
+}
+
+/** The content type of each form of payload. */
+export const contentTypes = {
+  object: "application/json",
+  json: "application/json",
+  form: "application/x-www-form-urlencoded",
+  jwt: "application/jwt",
+} as const;
+
+function headersOf(added: readonly Addition[]): Record<string, string> {
+  const pairs = added.map(({ place, value }) => [headerIn(place), value] as const);
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[0] !== null));
+}
+
+function encoded(format: Provider["payload"], payload: JsonObject): Buffer<ArrayBuffer> {
+  if (format !== "form") return Buffer.from(JSON.stringify(payload));
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(payload)) fields.append(name, String(value));
+  return Buffer.from(fields.toString());
+}
+
+/** The body with a signature that is part of it. */
+function withSignature(
+  scheme: SignatureScheme,
+  format: Provider["payload"],
+  payload: JsonObject,
+  bytes: Buffer<ArrayBuffer>,
+  signed: Addition,
+): Buffer<ArrayBuffer> {
+  if (headerIn(signed.place) !== null) return bytes;
+  if (signed.place === "body") return Buffer.from(signed.value);
+  // The token contains the payload; of a text, the payload contains the signature.
+  const around = scheme.kind === "jwt" ? {} : payload;
+  return encoded(format === "jwt" ? "json" : format, withMembers(around, [signed]));
+}
+
+/** The payload with the additions that are places in it. */
+function withMembers(payload: JsonObject, added: readonly Addition[]): JsonObject {
+  const copy = structuredClone(payload);
+  for (const { place, value } of added) {
+    if (!place.startsWith("/")) continue;
+    const keys = pointerKeys(place);
+    const isText = typeof valueAt(payload, keys) === "string" || !/^\d+$/.test(value);
+    setAt(copy, keys, isText ? value : Number(value));
+  }
+  return copy;
+}
+
+/** Sets the value at a path of keys in place, with the objects on the way. The payload must be a copy. */
+export function setAt(payload: JsonObject, keys: readonly string[], value: unknown): void {
+  // Guarantee: a copy, which nothing else refers to.
+  let object = payload as Record<string, unknown>;
+  for (const key of keys.slice(0, -1)) {
+    const inner = Object.hasOwn(object, key) ? object[key] : undefined;
+    const next = typeof inner === "object" && inner !== null ? inner : {};
+    object[key] = next;
+    // Guarantee: an object, by the line before.
+    object = next as Record<string, unknown>;
+  }
+  object[keys.at(-1) ?? ""] = value;
+}

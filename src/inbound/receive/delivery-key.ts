@@ -1,0 +1,68 @@
+import { idOf } from "../../base/payload.ts";
+import type { Normalised, Provider } from "../providers/provider.ts";
+import type { Verified } from "../signatures/verification.ts";
+
+/** What two deliveries of the same event have in common; see `StoredEvent`. */
+export interface DeliveryIdentity {
+  /**
+   * The idempotency keys that it can be stored under, in order of preference. The key of an unsigned id may
+   * be in use by another body, because a captured body can be sent with any id, and the key of the body by
+   * another event with an equal body. The last one cannot.
+   */
+  readonly keys: readonly [string, ...string[]];
+  /** Identifies the delivery unless its key does. */
+  readonly bodyHash: Uint8Array | null;
+}
+
+/**
+ * Identifies a verified delivery by its signed id. Without one, by all that its signature covers, the time
+ * included, and by the name of its event if a header names it.
+ */
+export function deliveryIdentity(
+  { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
+  normalised: Pick<Normalised, "deliveryId" | "unsignedName"> | null,
+  { signedBytes, signedContext }: Pick<Verified, "signedBytes" | "signedContext">,
+): DeliveryIdentity {
+  const deliveryId = usableId(normalised?.deliveryId ?? null);
+  const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
+  // The id is part of the signed bytes, so equal bytes have equal keys and no hash is needed.
+  if (keyById !== null && deliveryIdIsSigned) return { keys: [keyById], bodyHash: null };
+  const body = new Bun.CryptoHasher("sha256").update(signedBytes);
+  const keyOf = (hash: Buffer) => `${id}:${hashPrefix}${hash.toString("hex")}`;
+  const others = othersIn(normalised, signedContext);
+  const whole = others === null ? null : body.copy().update(others).digest();
+  const hash = body.digest();
+  const byHash = [keyOf(hash), ...(whole === null ? [] : [keyOf(whole)])] as const;
+  return {
+    keys: keyById === null ? byHash : [keyById, ...byHash],
+    // Without an unsigned id, and with nothing but the body to compare, the key is enough.
+    bodyHash: deliveryIdIsSigned && whole === null ? null : (whole ?? hash).subarray(0, 16),
+  };
+}
+
+/**
+ * What distinguishes deliveries with equal bodies; null if nothing does. Also null for an unreadable body, so that all
+ * of its retries are one event.
+ */
+function othersIn(
+  normalised: Pick<Normalised, "unsignedName"> | null,
+  signedContext: string,
+): string | null {
+  if (normalised === null) return null;
+  const { unsignedName = null } = normalised;
+  if (unsignedName === null && signedContext === "") return null;
+  return JSON.stringify([signedContext, unsignedName]);
+}
+
+const hashPrefix = "sha256:";
+
+/** Whether an idempotency key was made from a delivery id. */
+export function isKeyOfId(provider: Provider["id"], key: string): boolean {
+  return !key.startsWith(`${provider}:${hashPrefix}`);
+}
+
+/** Null for an id in the form of a hash, which could equal the key of a body without an id. */
+function usableId(text: string | null): string | null {
+  const id = idOf(text);
+  return id?.startsWith(hashPrefix) === true ? null : id;
+}

@@ -1,0 +1,46 @@
+import { AppError } from "../../base/errors.ts";
+import type { Write } from "../../db/statement.ts";
+import type { Event } from "../../event/event.ts";
+import type { PaymentNotice } from "../payment-notice.ts";
+
+/** What an event changes outside the gateway, committed in the event's own transaction. */
+export interface Effect {
+  /** What it changes, or why nothing. Part of the event's timeline. */
+  readonly explanation: string;
+  /** The same for the log: ids and codes, since a text of the payload may hold personal data. */
+  readonly logged: Readonly<Record<string, string | number>>;
+  /** Those that depend on what was read are guarded with `changedMeanwhile`. */
+  readonly writes: readonly Write<unknown>[];
+  /** Called after the commit. */
+  committed(): void;
+}
+
+/**
+ * Decides what an event about a payment changes: the port that bookings implement. Reads only; null if the
+ * event is about nothing that is known.
+ */
+export type EffectOf = (event: Pick<Event, "id">, payment: PaymentNotice) => Promise<Effect | null>;
+
+/** What was read has changed before the commit. The transaction is rolled back, and the effect decided again. */
+export const changedMeanwhile = new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
+
+/** Effects that other instances, expiry or callers change before their commit are decided again, up to this many times. */
+const maxAttempts = 20;
+
+/**
+ * Decides an effect and commits it. `commit` returns false if another process was first, and throws
+ * `changedMeanwhile`. Returns null if nothing was committed.
+ */
+export async function decidedEffect(
+  decide: () => Promise<Effect | null>,
+  commit: (effect: Effect | null) => Promise<boolean>,
+): Promise<{ readonly effect: Effect | null } | null> {
+  for (let attempt = 1; ; attempt += 1) {
+    const effect = await decide();
+    try {
+      return (await commit(effect)) ? { effect } : null;
+    } catch (error) {
+      if (error !== changedMeanwhile || attempt === maxAttempts) throw error;
+    }
+  }
+}

@@ -1,0 +1,257 @@
+import type { Clock } from "../../base/clock.ts";
+import { AppError, isServerError } from "../../base/errors.ts";
+import type { GuardedFetch } from "../../base/guarded-fetch.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { lazy } from "../../base/lazy.ts";
+import { ownTurns } from "../../base/own-turn.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { Verdict } from "../webhook-count.ts";
+import type { Latency } from "./latency.ts";
+import type { Tally } from "./tally.ts";
+import type { Storage } from "../../db/storage.ts";
+import { activeSpan } from "../../telemetry/tracing/span.ts";
+import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+
+import type { Acknowledgement, Delivery } from "../webhook-request.ts";
+import type { EffectOf } from "./effects.ts";
+import {
+  type AdoptSecret,
+  answerHandshake,
+  type Greeting,
+  handshakeOf,
+  isHandshake,
+} from "./handshakes.ts";
+import type { HandshakeAnswer } from "../providers/handshake.ts";
+import { interpret } from "../providers/interpret.ts";
+import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
+import type { Provider } from "../providers/provider.ts";
+import { pointersOf, readsPayload } from "../signatures/scheme.ts";
+import { reasonFor } from "../rejections/rejection-advice.ts";
+import type { Rejections } from "../rejections/rejections.ts";
+import type { Registered, Registry } from "../providers/registry.ts";
+import { payloadReader } from "../signatures/payload-reader.ts";
+import { valuesAt } from "../signatures/pointed-values.ts";
+import { storeDelivery } from "./store-delivery.ts";
+import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
+import type { WebhookMetrics } from "./webhook-metrics.ts";
+
+export interface ReceiveParts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly limiter: FailureLimiter;
+  readonly outbox: Outbox;
+  readonly effectOf: EffectOf;
+  readonly rejections: Rejections;
+  readonly metrics: WebhookMetrics;
+  readonly tally: Tally;
+  readonly latency: Latency;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly adoptSecret: AdoptSecret;
+  readonly fetchUrl: GuardedFetch;
+}
+
+/** The response to a delivery or to a handshake. */
+export type Receive = (delivery: Delivery) => Promise<Acknowledgement | HandshakeAnswer>;
+
+/**
+ * Receives deliveries, and answers the handshakes by which services test the URL. An acknowledged delivery is on disk, exactly once. Throws, in the order of the
+ * checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `unsupported-media-type`
+ * (a content coding), `body-too-large`, `unavailable` (no secret is set), `invalid-signature` or, beyond
+ * the quota, `too-many-auth-failures`; after storing an unreadable body, `invalid-body`. Throws
+ * `unavailable` if the event cannot be stored. Providers retry after `unavailable`.
+ */
+export function receiver(parts: ReceiveParts): Receive {
+  const { registry, clock, metrics, tally, latency, tracer } = parts;
+  const ownTurn = ownTurns();
+
+  async function receive(delivery: Delivery): Promise<Acknowledgement | HandshakeAnswer> {
+    const receivedAtMs = clock.now();
+    const registered = findProvider(registry, delivery.providerId);
+    requireMethod(registered.provider, delivery);
+    requireFewFailures(parts, delivery);
+    const bytes = await readDelivery(parts, registered.provider, delivery);
+    if (isSlowToRead(registered.provider, bytes)) await ownTurn();
+    // Again: others in a burst may have failed meanwhile.
+    requireFewFailures(parts, delivery);
+    const payload = payloadReader(bytes);
+    const greeting = bytes.length > maxHandshakeBytes ? () => undefined : payload;
+    const unsigned = handshakeOf(registered.provider, delivery, greeting, "unsigned");
+    if (unsigned !== null) return greet(parts, registered, delivery, unsigned);
+    const verified = await inSpan(tracer, "webhook verify", {}, () =>
+      verifyDelivery(parts, registered, delivery, {
+        bytes,
+        payload: bytes.length > quickBytes ? signedValues(registered.provider, bytes) : payload,
+        receivedAtMs,
+      }),
+    );
+    const signed = handshakeOf(registered.provider, delivery, payload, "signed");
+    if (signed !== null) return greet(parts, registered, delivery, signed);
+    const normalised = interpret(registered.provider, verified, (name) =>
+      delivery.headers.get(name),
+    );
+    const trusted = { ...verified, receivedAtMs };
+    return storeDelivery(parts, registered.provider, delivery, trusted, normalised);
+  }
+
+  function count(provider: string, verdict: Verdict): void {
+    metrics.received(provider, verdict);
+    tally.received(provider, verdict);
+  }
+
+  return async (delivery) => {
+    const startedMs = performance.now();
+    const label = registry.get(delivery.providerId)?.provider.id ?? "unknown";
+    try {
+      const acknowledgement = await receive(delivery);
+      if ("body" in acknowledgement) {
+        count(label, "handshake");
+        return acknowledgement;
+      }
+      const tookMs = performance.now() - startedMs;
+      count(label, acknowledgement.status);
+      if (tracer !== null) describe(label, acknowledgement);
+      metrics.acknowledged(tookMs / 1_000);
+      latency.observe(tookMs);
+      return acknowledgement;
+    } catch (error) {
+      count(label, verdictOf(error));
+      if (tracer !== null) describe(label, null);
+      throw error;
+    }
+  };
+}
+
+/** Sets the provider and the result as attributes of the request's span. */
+function describe(provider: string, acknowledgement: Acknowledgement | null): void {
+  activeSpan()?.set({ "skyhook.provider": provider });
+  if (acknowledgement === null) return;
+  const { id, status } = acknowledgement;
+  activeSpan()?.set({ "cloudevents.event_id": id, "skyhook.webhook.status": status });
+}
+
+function findProvider(registry: Registry, id: string): Registered {
+  const registered = registry.get(id);
+  if (registered !== undefined) return registered;
+  throw new AppError("unknown-provider", "No provider with this name is registered");
+}
+
+/** Deliveries are POST. Handshakes can have other methods. */
+function requireMethod(provider: Provider, delivery: Delivery): void {
+  if (delivery.method === "POST" || isHandshake(provider, delivery)) return;
+  throw new AppError("method-not-allowed", "Send webhooks with POST", { allow: ["POST"] });
+}
+
+/** Answers a handshake. One that is rejected for its secret counts as a failure, as a wrong signature does. */
+async function greet(
+  parts: ReceiveParts,
+  registered: Registered,
+  delivery: Delivery,
+  greeting: Greeting,
+): Promise<HandshakeAnswer> {
+  const answer = await answerHandshake(parts, registered, greeting);
+  if (!("rejectedBecause" in answer)) return answer;
+  const { limiter, log } = parts;
+  const { address, requestId } = delivery;
+  const isWithinQuota = limiter.fail(address);
+  log.warn(
+    { provider: registered.provider.id, address, requestId },
+    `webhook handshake rejected: ${answer.rejectedBecause}`,
+  );
+  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  throw new AppError("invalid-signature", "The signature does not verify");
+}
+
+function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): void {
+  const retryAfterSeconds = limiter.blockedSeconds(address);
+  if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
+}
+
+/** Larger bodies can block the event loop for 100 ms when they are parsed. They are parsed only once they verify. */
+const quickBytes = 64 * 1024;
+const maxHandshakeBytes = quickBytes;
+
+/** Whether the body is read before it is verified, and is large: anyone can send many of them at once. */
+function isSlowToRead({ signature }: Provider, bytes: Uint8Array): boolean {
+  return bytes.length > quickBytes && readsPayload(signature);
+}
+
+/** The values of the payload that verification reads, without the others. */
+function signedValues({ signature }: Provider, bytes: Uint8Array): () => unknown {
+  return lazy(() => valuesAt(bytes, pointersOf(signature)));
+}
+
+async function readDelivery(
+  { rejections }: ReceiveParts,
+  { id, maxBodyBytes }: Provider,
+  delivery: Delivery,
+): Promise<Uint8Array> {
+  const coding = delivery.headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") {
+    // Decompressing an unverified body would allow decompression bombs.
+    await rejections.keep(id, "unsupported-encoding", delivery, null);
+    const detail = "Content-Encoding is not supported. Send the body uncompressed.";
+    throw new AppError("unsupported-media-type", detail, {
+      accept: "application/json",
+      acceptCoding: "identity",
+    });
+  }
+  try {
+    return await delivery.readBody(maxBodyBytes);
+  } catch (error) {
+    if (error instanceof AppError && error.code === "body-too-large") {
+      await rejections.keep(id, "body-too-large", delivery, null);
+    }
+    throw error;
+  }
+}
+
+async function verifyDelivery(
+  { limiter, rejections, tally, log }: ReceiveParts,
+  { provider, verify, fingerprints }: Registered,
+  delivery: Delivery,
+  {
+    bytes,
+    payload,
+    receivedAtMs,
+  }: Pick<Required<SignedRequest>, "bytes" | "payload" | "receivedAtMs">,
+): Promise<Verified> {
+  const { method, url, headers, address, requestId } = delivery;
+  if (verify === null) {
+    const detail = "This provider has no secret, so its webhooks cannot be verified. Retry later.";
+    throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
+  }
+  let result: Verification;
+  try {
+    const verdict = verify({ method, url, headers, bytes, payload, receivedAtMs });
+    // Awaited only if a key is fetched: an await would delay every other delivery by a turn.
+    result = verdict instanceof Promise ? await verdict : verdict;
+  } catch (error) {
+    // A key that cannot be fetched: anyone can name any number of them.
+    if (limiter.fail(address)) throw error;
+    throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  }
+  if ("verified" in result) {
+    if (delivery.isTest !== true) {
+      tally.matched(provider.id, fingerprints[result.verified.signedWith]);
+    }
+    return result.verified;
+  }
+  // Counts before the first await, so that a burst cannot exceed the quota.
+  const isWithinQuota = limiter.fail(address);
+  const reason = reasonFor(provider, headers, result.rejection);
+  log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
+  if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
+  await rejections.keep(provider.id, reason, delivery, bytes);
+  throw new AppError("invalid-signature", "The signature does not verify");
+}
+
+function verdictOf(error: unknown): Verdict {
+  if (!(error instanceof AppError) || isServerError(error)) return "unavailable";
+  if (error.code === "invalid-body") return "unreadable";
+  return error.code === "too-many-auth-failures" ? "limited" : "refused";
+}

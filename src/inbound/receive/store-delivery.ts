@@ -1,0 +1,189 @@
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
+import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+import type { Acknowledgement, Delivery } from "../webhook-request.ts";
+import type { EventStatus, StoredEvent } from "../../event/event.ts";
+import { countDuplicate, insertEvent } from "../../event/events.sql.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { messagesOf } from "../providers/interpret.ts";
+import type { PaymentNotice } from "../payment-notice.ts";
+import type { Interpreted, Provider } from "../providers/provider.ts";
+import { signatureHeaders } from "../signatures/scheme.ts";
+import type { Verified } from "../signatures/verification.ts";
+import { signaturePosition, withoutSecrets } from "../../event/stored-headers.ts";
+import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
+import { decidedEffect, type Effect, type EffectOf } from "./effects.ts";
+import { type First, firstOf } from "./first-delivery.ts";
+import { turns } from "./turns.ts";
+
+export interface StoreParts {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly effectOf: EffectOf;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
+  readonly log: Log;
+  readonly makeId: MakeId;
+}
+
+/** A body whose signature verified, or that the provider's API vouched for: then `signedWith` is null. */
+export interface Trusted extends Pick<Verified, "bytes" | "signedBytes" | "signedContext"> {
+  readonly signedWith: StoredEvent["signedWith"];
+  readonly receivedAtMs: number;
+}
+
+/**
+ * Commits the event of a delivery, or finds the event that it duplicates. Throws `invalid-body` for an
+ * unreadable one, and `unavailable`.
+ */
+export function storeDelivery(
+  parts: StoreParts,
+  provider: Provider,
+  from: Pick<Delivery, "headers" | "address">,
+  trusted: Trusted,
+  normalised: Interpreted | null,
+): Promise<Acknowledgement> {
+  const identity = deliveryIdentity(provider, normalised, trusted);
+  const event = eventOf(parts, provider, from, trusted, normalised, identity);
+  const payment = normalised?.payment ?? null;
+  const store = () => storeOnce(parts, provider, event, payment, identity.keys);
+  return inSpan(parts.tracer, "webhook store", {}, () =>
+    payment === null ? store() : inTurn(payment.booking ?? payment.payment ?? "", store),
+  );
+}
+
+/** Events about one booking, of which only one can commit at a time, do not make each other decide again. */
+const inTurn = turns();
+
+function eventOf(
+  { makeId }: StoreParts,
+  provider: Provider,
+  { headers, address }: Pick<Delivery, "headers" | "address">,
+  { bytes, signedWith, receivedAtMs }: Trusted,
+  normalised: Interpreted | null,
+  { keys: [idempotencyKey], bodyHash }: DeliveryIdentity,
+): StoredEvent {
+  const createdAt = new Date(receivedAtMs);
+  return {
+    id: makeId("evt", receivedAtMs),
+    provider: provider.id,
+    type: normalised?.type ?? "unreadable",
+    status: normalised?.status ?? "unreadable",
+    idempotencyKey,
+    occurredAt: normalised?.occurredAt ?? createdAt,
+    createdAt,
+    subject: normalised?.subject ?? null,
+    title: normalised?.title ?? "Unreadable: not a JSON object in UTF-8",
+    url: normalised?.url ?? null,
+    actor: normalised?.actor ?? null,
+    data: normalised?.data ?? {},
+    recovered: signedWith === null,
+    headers: withTrace({
+      ...withoutSecrets(headers, provider.readHeaders),
+      ...signaturePosition(headers, signatureHeaders(provider.signature)),
+    }),
+    address,
+    signedWith,
+    bodyBytes: bytes.length,
+    bodyHash,
+    duplicates: 0,
+    effect: null,
+    body: bytes,
+  };
+}
+
+/** Stores the event under the first of `keys` that is free. */
+async function storeOnce(
+  parts: StoreParts,
+  provider: Provider,
+  event: StoredEvent,
+  payment: PaymentNotice | null,
+  keys: DeliveryIdentity["keys"],
+): Promise<Acknowledgement> {
+  for (const idempotencyKey of keys) {
+    const candidate = { ...event, idempotencyKey };
+    const acknowledgement =
+      (await storeNew(parts, provider, candidate, payment)) ??
+      (await storeDuplicate(parts, provider, candidate));
+    if (acknowledgement !== null) return acknowledgement;
+  }
+  // Retention deleted the first event between the two statements. The provider's retry is stored.
+  throw new AppError("unavailable", "Try again", { retryAfterSeconds: 1 });
+}
+
+/** Commits the event with its effect and its notifications in one transaction. Returns null if its key or body hash exists. */
+async function storeNew(
+  parts: StoreParts,
+  provider: Provider,
+  event: StoredEvent,
+  payment: PaymentNotice | null,
+): Promise<Acknowledgement | null> {
+  const { outbox, log, effectOf } = parts;
+  const notifications = outbox.writesFor(event, messagesOf(provider, event));
+  const stored = await decidedEffect(
+    async () => (payment === null ? null : effectOf(event, payment)),
+    (effect) => commit(parts, event, effect, notifications),
+  );
+  if (stored === null) return null;
+  const { effect } = stored;
+  const { id, type, status, idempotencyKey, recovered } = event;
+  const what = recovered ? "recovered" : status;
+  const fields = { provider: provider.id, type, id, idempotencyKey, ...effect?.logged };
+  log.info(fields, `webhook ${what}`);
+  outbox.committed(event);
+  effect?.committed();
+  return acknowledge(status, { id, idempotencyKey, type, status });
+}
+
+/** Returns false, and changes nothing, if the event's key or body hash exists. */
+async function commit(
+  { storage }: StoreParts,
+  event: StoredEvent,
+  effect: Effect | null,
+  notifications: readonly Write<never>[],
+): Promise<boolean> {
+  const stored = effect === null ? event : { ...event, effect: effect.explanation };
+  const [inserted] = await storage.atomically(
+    write(insertEvent, stored, "stop"),
+    ...(effect?.writes ?? []),
+    ...notifications,
+  );
+  return inserted.changes > 0;
+}
+
+/** Counts the duplicate on the first event. Returns null if no event has this body: another body has the unsigned id. */
+async function storeDuplicate(
+  parts: StoreParts,
+  provider: Provider,
+  event: StoredEvent,
+): Promise<Acknowledgement | null> {
+  const { storage, outbox, log } = parts;
+  const { idempotencyKey } = event;
+  const first = await firstOf(storage, provider, event);
+  if (first === undefined) return null;
+  // The log lists what arrived too. That is not another delivery.
+  if (event.recovered) return acknowledge("duplicate", first);
+  const [, rescheduled] = await storage.atomically(
+    write(countDuplicate, { id: first.id }),
+    ...(await outbox.rescheduleFor(first, "dead")),
+  );
+  if (rescheduled !== undefined && rescheduled.changes > 0) outbox.committed(first);
+  log.info(
+    { provider: provider.id, type: first.type, id: first.id, idempotencyKey },
+    "webhook duplicate",
+  );
+  return acknowledge(first.status === "unreadable" ? "unreadable" : "duplicate", first);
+}
+
+function acknowledge(status: EventStatus | "duplicate", first: First): Acknowledgement {
+  const { id, idempotencyKey, type } = first;
+  if (status !== "unreadable") return { status, id, idempotencyKey, event: type };
+  throw new AppError(
+    "invalid-body",
+    "The body is not a JSON object in UTF-8. It was stored for the operators.",
+  );
+}

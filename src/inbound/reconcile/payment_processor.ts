@@ -1,0 +1,67 @@
+import { type Field, objectsIn, providerApi } from "../provider-api/provider-api.ts";
+import { at, idAt, isTrueAt, textAt, unixSecondsAt, type JsonObject } from "../../base/payload.ts";
+import { paymentProcessor } from "../providers/payment_processor.ts";
+
+import type { LogEntry, LogKind } from "./delivery-log.ts";
+
+/** The events that are listed, which are at most the 20 that one request can name. */
+const types = Object.keys(paymentProcessor.samples).map((type) => field("types[]", type));
+const maxPageBytes = 64 * 1024 * 1024;
+
+/**
+ * Stripe's events that are not delivered to every endpoint. It retries for three days, and keeps events for
+ * 30. https://docs.stripe.com/webhooks/process-undelivered-events
+ */
+export const paymentProcessorLog: LogKind = {
+  provider: paymentProcessor.id,
+  keptDays: 30,
+  variables: ["PAYMENT_PROCESSOR_API_TOKEN"],
+  permission: "a secret key, or a restricted key with Events: read",
+  open({ apiUrl, token }, surroundings) {
+    const api = providerApi({ apiUrl, token }, surroundings);
+    return {
+      host: api.host,
+      async page(after, since) {
+        const { body } = await api.send({
+          method: "GET",
+          path: "/v1/events",
+          maxBytes: maxPageBytes,
+          query: [
+            ["delivery_success", "false"],
+            ["created[gte]", String(Math.floor(since.getTime() / 1_000))],
+            ["limit", "100"],
+            ...types,
+            ...(after === null ? [] : [field("starting_after", after)]),
+          ],
+        });
+        const events = objectsIn(api, at(body, "data"));
+        const last = idAt(events.at(-1), "id");
+        return {
+          entries: events.map(entryOf).filter((entry) => entry !== null),
+          next: isTrueAt(body, "has_more") && last !== after ? last : null,
+        };
+      },
+    };
+  },
+};
+
+function field(name: string, value: string): Field {
+  return [name, value];
+}
+
+/** The entry of an event, which is the payload itself; null for events that are not listed. */
+function entryOf(event: JsonObject): LogEntry | null {
+  const [deliveryId, type] = [idAt(event, "id"), textAt(event, "type")];
+  const sentAt = unixSecondsAt(event, "created");
+  if (deliveryId === null || type === null || sentAt === null) return null;
+  if (!Object.hasOwn(paymentProcessor.samples, type)) return null;
+  return {
+    deliveryId,
+    type,
+    sentAt,
+    // Not acknowledged by each endpoint: the other ones may not be Skyhook's.
+    isAcknowledged: false,
+    read: () =>
+      Promise.resolve({ headers: new Headers(), bodies: [Buffer.from(JSON.stringify(event))] }),
+  };
+}

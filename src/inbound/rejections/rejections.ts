@@ -1,0 +1,225 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Context, requireOperator } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import type { TimeRange } from "../../db/part.ts";
+import { paginate } from "../../db/paginate.ts";
+import {
+  insertRejection,
+  pruneRejectionBytes,
+  pruneRejections,
+  rejectionById,
+  rejectionPages,
+} from "./rejections.sql.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import { bodyText } from "../../event/body-text.ts";
+import { explain, type Known } from "./explain.ts";
+import type { ExplainedRejection, Explanation } from "./explanation.ts";
+import { prettyJson } from "./printable-json.ts";
+import type { Reveals } from "../../identity/audit/reveals.ts";
+import { failureLimiter } from "../../identity/limiter.ts";
+import type { Delivery } from "../webhook-request.ts";
+import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
+import type { CheckProvider } from "../providers/provider-filter.ts";
+import type { Registry } from "../providers/registry.ts";
+import {
+  isTextScheme,
+  isWeak,
+  readHeadersOf,
+  signatureHeaders,
+  type SignatureScheme,
+  signsUrl,
+} from "../signatures/scheme.ts";
+import { withoutSecrets, withoutValues } from "../../event/stored-headers.ts";
+
+/** Rejected deliveries stored per provider. */
+export const keptPerProvider = 200;
+/** Bodies and headers stored over all providers. With several processes, 1/16 more for each but the first. */
+const maxKeptBytesOfAll = 256 * 1024 * 1024;
+/** Deleted in one transaction beyond that limit. If more are to be deleted, the next rejection continues. */
+const maxPrunedAtOnce = 2_000;
+/** Larger bodies are not stored, because they come from unauthenticated senders. */
+const maxKeptBodyBytes = 256 * 1024;
+const maxUrlLength = 2_048;
+/** Tokens with a certificate chain are the longest signatures. */
+const maxValueLength = 4_096;
+
+/** Which rejections to list. Undefined means any. */
+interface RejectionFilters extends TimeRange {
+  readonly provider?: string | undefined;
+  readonly reason?: RejectionReason | undefined;
+}
+
+export interface Rejections {
+  /** Stores a rejected delivery. Never throws, because the response to the sender does not depend on it. */
+  keep(
+    provider: string,
+    reason: RejectionReason,
+    delivery: Delivery,
+    bytes: Uint8Array | null,
+  ): Promise<void>;
+  /** Operators only. Newest first. Throws `invalid-parameter` for an unknown provider. */
+  list(ctx: Context, request: PageRequest, filters: RejectionFilters): Promise<Page<Rejection>>;
+  /** Operators only. Explains the rejection with the current secrets. Records who read the body. Throws `not-found`. */
+  read(ctx: Context, id: string): Promise<ExplainedRejection>;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly registry: Registry;
+  readonly reveals: Reveals;
+  readonly checkProvider: CheckProvider;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly maxKeptBytes?: number;
+}
+
+export function rejections(parts: Parts): Rejections {
+  const { storage, registry, reveals, checkProvider, log, clock, makeId } = parts;
+  const { maxKeptBytes = maxKeptBytesOfAll } = parts;
+  const withoutBody = failureLimiter(clock);
+  const pruneEveryBytes = maxKeptBytes / 16;
+  /** The first rejection prunes: what earlier processes stored is not known. */
+  let unprunedBytes = pruneEveryBytes;
+
+  /** Stores a rejection, and deletes the oldest ones of its provider and, now and then, of all. */
+  async function store(rejection: StoredRejection): Promise<void> {
+    unprunedBytes += sizeOf(rejection);
+    const isPruning = unprunedBytes >= pruneEveryBytes;
+    if (isPruning) unprunedBytes = 0;
+    const bound = { maxBytes: maxKeptBytes - pruneEveryBytes, limit: maxPrunedAtOnce };
+    try {
+      const results = await storage.atomically(
+        write(insertRejection, rejection),
+        write(pruneRejections, { provider: rejection.provider, keep: keptPerProvider }),
+        ...(isPruning ? [write(pruneRejectionBytes, bound)] : []),
+      );
+      const isMore = isPruning && results.at(-1)?.changes === maxPrunedAtOnce;
+      if (isMore) unprunedBytes = pruneEveryBytes;
+    } catch (error) {
+      if (isPruning) unprunedBytes = pruneEveryBytes;
+      throw error;
+    }
+  }
+
+  return {
+    async keep(provider, reason, delivery, bytes) {
+      // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
+      if (bytes === null && !withoutBody.fail(delivery.address)) return;
+      const now = clock.now();
+      const { headers, address, requestId } = delivery;
+      const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
+      const declaredBytes = Number(headers.get("content-length") ?? 0);
+      const rejection = {
+        id: makeId("rej", now),
+        provider,
+        createdAt: new Date(now),
+        reason,
+        address,
+        requestId,
+        headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
+        signatures: signature === undefined ? {} : signedValues(signature, delivery),
+        bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
+        body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
+      };
+      try {
+        await store(rejection);
+      } catch (error) {
+        log.error({ provider, requestId, err: error }, "failed to store rejected delivery");
+      }
+    },
+    async list(ctx, request, { from, to, ...filters }) {
+      requireOperator(ctx);
+      await checkProvider(filters.provider);
+      return paginate(rejectionPages(storage, filters, { from, to }), request);
+    },
+    async read(ctx, id) {
+      requireOperator(ctx);
+      const [found] = isRejectionId(id) ? await storage.all(rejectionById, { id }) : [];
+      if (found === undefined) {
+        throw new AppError(
+          "not-found",
+          "No rejection with this id exists, or it was deleted by retention.",
+        );
+      }
+      const { signatures, body, ...rejection } = found;
+      if (body !== null) await reveals.record(ctx, "rejection.revealed", found.id);
+      return {
+        ...rejection,
+        signatureHeaders: Object.keys(signatures).filter((name) => !name.startsWith(":")),
+        ...bodyText(body),
+        bodyPretty: body === null ? null : prettyJson(body),
+        explanation: await explanationOf(registry, found),
+      };
+    },
+  };
+}
+
+/** As the database measures it. */
+function sizeOf({ body, headers, signatures }: StoredRejection): number {
+  return (body?.length ?? 0) + JSON.stringify(headers).length + JSON.stringify(signatures).length;
+}
+
+function isRejectionId(id: string): id is Rejection["id"] {
+  return /^rej_[0-9a-f]{1,64}$/.test(id);
+}
+
+async function explanationOf(registry: Registry, rejection: StoredRejection): Promise<Explanation> {
+  const registered = registry.get(rejection.provider);
+  const provider = registry.provider(rejection.provider);
+  if (provider === undefined) {
+    return { cause: "unknown", detail: "This version of Skyhook does not support the provider." };
+  }
+  const { reason, headers, signatures, body, bodyBytes, createdAt } = rejection;
+  const { ":method": method = "POST", ":url": url = "", ...signed } = signatures;
+  const known = {
+    provider,
+    secrets: registered?.secrets ?? null,
+    others: othersThan(registry, provider.id),
+    keys: registry.keys,
+  };
+  return explain(known, {
+    reason,
+    method,
+    url,
+    headers: new Headers({ ...headers, ...signed }),
+    bytes: body,
+    bodyBytes,
+    receivedAtMs: createdAt.getTime(),
+  });
+}
+
+function othersThan(registry: Registry, id: string): Known["others"] {
+  return [...registry].flatMap(({ provider, secrets }) =>
+    provider.id === id || secrets === null ? [] : [{ displayName: provider.displayName, secrets }],
+  );
+}
+
+/**
+ * What the signature is made of, for explanations. Not for secrets that are sent themselves: a wrong one may be that of another
+ * service.
+ */
+function signedValues(
+  scheme: SignatureScheme,
+  { headers, method, url }: Pick<Delivery, "headers" | "method" | "url">,
+): Record<string, string> {
+  if (isWeak(scheme)) return {};
+  const names = [...signatureHeaders(scheme), ...readHeadersOf(scheme)];
+  const isUrlSigned = isTextScheme(scheme) && signsUrl(scheme);
+  return {
+    ...sentHeaders(headers, names),
+    ...(isUrlSigned && { ":method": method, ":url": url.slice(0, maxUrlLength) }),
+  };
+}
+
+function sentHeaders(headers: Headers, names: readonly string[]): Record<string, string> {
+  const sent = names.map((name) => [name, headers.get(name)?.slice(0, maxValueLength)] as const);
+  return Object.fromEntries(
+    sent.filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

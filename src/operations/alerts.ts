@@ -1,0 +1,181 @@
+import { type BackgroundTask, backgroundTask } from "../base/background-task.ts";
+import type { Clock } from "../base/clock.ts";
+import type { MakeId } from "../base/ids.ts";
+import { write } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
+import type { Log } from "../telemetry/log.ts";
+import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
+import type { Targets } from "../outbound/deliveries/targets.ts";
+import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
+import { emptyEvent, type StoredEvent } from "../event/event.ts";
+import { insertEvent } from "../event/events.sql.ts";
+import type { Message } from "../outbound/notification.ts";
+import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+
+/**
+ * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead
+ * letters, open circuits, destinations that are gone, silent providers, many rejected deliveries. A storm is one message with a count.
+ */
+export type Alerts = Pick<BackgroundTask, "start" | "stop">;
+
+interface Parts {
+  readonly storage: Storage;
+  readonly outbox: Outbox;
+  readonly targets: Targets;
+  /** The providers that are silent now. */
+  readonly silentProviders: () => Promise<readonly string[]>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly makeId: MakeId;
+}
+
+/** The provider of events about Skyhook itself. */
+export const skyhookProvider = "skyhook";
+
+const intervalMs = 60_000;
+/** This many rejected deliveries of a provider within five minutes are an alert. */
+const rejectionThreshold = 20;
+const rejectionWindowMs = 5 * 60_000;
+
+/** What is wrong, by a key that stays the same while it lasts, with a line for operators. */
+type Troubles = ReadonlyMap<string, Trouble>;
+interface Trouble {
+  readonly kind:
+    "dead_letters" | "circuit_open" | "destination_gone" | "provider_silent" | "rejections";
+  readonly line: string;
+  /** Grows while it gets worse; an alert is sent again then. */
+  readonly count: number;
+  /** The destination that is in trouble itself, and gets no alert about it. */
+  readonly destinationId: string | null;
+}
+
+const titles: Readonly<Record<Trouble["kind"], string>> = {
+  dead_letters: "Notifications are dead-lettered",
+  circuit_open: "Destinations fail",
+  destination_gone: "Destinations were disabled",
+  provider_silent: "Providers are silent",
+  rejections: "Many deliveries are rejected",
+};
+
+export function alerts(parts: Parts): Alerts {
+  const { clock, log, targets } = parts;
+  let known: Troubles | null = null;
+
+  async function sweep(): Promise<number> {
+    try {
+      // Without a destination for alerts, nothing is read.
+      const isWanted = targets.list().some(({ destination }) => destination.alerts);
+      const now = isWanted ? await troublesOf(parts) : new Map<string, Trouble>();
+      // What was wrong before the start was announced then.
+      const news =
+        known === null
+          ? []
+          : [...now].filter(([key, { count }]) => count > (known?.get(key)?.count ?? 0));
+      known = now;
+      for (const kind of new Set(news.map(([, trouble]) => trouble.kind))) {
+        const ofKind = news.filter(([, trouble]) => trouble.kind === kind);
+        await announce(parts, [kind, ofKind]);
+      }
+    } catch (error) {
+      log.error({ err: error }, "failed to look for alerts; retrying");
+    }
+    return intervalMs;
+  }
+
+  return backgroundTask(clock, sweep);
+}
+
+async function troublesOf({ storage, targets, silentProviders, clock }: Parts): Promise<Troubles> {
+  const since = new Date(clock.now() - rejectionWindowMs);
+  const [dead, gone, rejected, silent] = await Promise.all([
+    storage.all(deadCounts, {}),
+    storage.all(goneDestinations, {}),
+    storage.all(rejectionsSince, { since }),
+    silentProviders(),
+  ]);
+  const nameOf = (id: Destination["id"]) => {
+    const target = targets.find(id);
+    return target === undefined ? id : nameInLogs(target.destination);
+  };
+  const open = targets.list().filter(({ destination }) => destination.openUntil !== null);
+  return new Map<string, Trouble>([
+    ...dead.map(({ destinationId, count }): [string, Trouble] => [
+      `dead_letters:${destinationId}`,
+      {
+        kind: "dead_letters",
+        line: `${nameOf(destinationId)}: ${count} dead`,
+        count,
+        destinationId,
+      },
+    ]),
+    ...open.map(({ destination: { id, failures } }): [string, Trouble] => [
+      `circuit_open:${id}`,
+      {
+        kind: "circuit_open",
+        line: `${nameOf(id)}: ${failures} failures in a row`,
+        count: 1,
+        destinationId: id,
+      },
+    ]),
+    ...gone.map(({ id }): [string, Trouble] => [
+      `destination_gone:${id}`,
+      {
+        kind: "destination_gone",
+        line: `${nameOf(id)}: ${goneReason}`,
+        count: 1,
+        destinationId: id,
+      },
+    ]),
+    ...silent.map((provider): [string, Trouble] => [
+      `provider_silent:${provider}`,
+      { kind: "provider_silent", line: provider, count: 1, destinationId: null },
+    ]),
+    ...rejected
+      .filter(({ count }) => count >= rejectionThreshold)
+      .map(({ provider, count }): [string, Trouble] => [
+        `rejections:${provider}`,
+        {
+          kind: "rejections",
+          line: `${provider}: ${count} within five minutes`,
+          count: 1,
+          destinationId: null,
+        },
+      ]),
+  ]);
+}
+
+/** Stores one event for all news of a kind. Several processes that find the same store it once. */
+async function announce(
+  { storage, outbox, clock, makeId }: Parts,
+  [kind, news]: readonly [Trouble["kind"], readonly (readonly [string, Trouble])[]],
+): Promise<void> {
+  const nowMs = clock.now();
+  const now = new Date(nowMs);
+  const lines = news.map(([, { line }]) => line).toSorted();
+  const event: StoredEvent = {
+    ...emptyEvent,
+    id: makeId("evt", nowMs),
+    provider: skyhookProvider,
+    type: `alert.${kind}`,
+    status: "accepted",
+    idempotencyKey: `${skyhookProvider}:alert.${kind}:${Math.floor(nowMs / intervalMs)}`,
+    occurredAt: now,
+    createdAt: now,
+    title: `${titles[kind]}: ${lines.join("; ")}`.slice(0, 500),
+    data: { count: news.length },
+  };
+  const inTrouble = new Set(news.map(([, { destinationId }]) => destinationId));
+  const writes = outbox.writesFor(event, [alertMessage(event)], {
+    alert: true,
+    isExcluded: (id) => inTrouble.has(id),
+  });
+  const [stored] = await storage.atomically(write(insertEvent, event, "stop"), ...writes);
+  if (stored.changes > 0) outbox.committed(event);
+}
+
+/** The notification about an alert. */
+export function alertMessage({ title, type }: Pick<StoredEvent, "title" | "type">): Message {
+  const text = `Run \`skyhook doctor\`, or open the console. (${type})`;
+  return { title, text, url: null, severity: "error" };
+}

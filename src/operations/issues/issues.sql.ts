@@ -1,0 +1,105 @@
+import { eq, isNotNull, lte, type SQL, sql } from "drizzle-orm";
+
+import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+import type { Destination } from "../../outbound/destination.ts";
+import { eventsTable } from "../../event/event.ts";
+import { deliveriesTable } from "../../outbound/delivery.ts";
+import { rejectionsTable } from "../../inbound/rejection.ts";
+
+import { type Mute, mutesTable } from "./issue.ts";
+
+const tables = {
+  deliveries: deliveriesTable,
+  events: eventsTable,
+  mutes: mutesTable,
+  rejections: rejectionsTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** Rejected deliveries since a time by provider and reason. At most 200 of each provider are stored. */
+export const rejectionGroups = statement<{ since: Date }>()((db, { rejections }, p) => {
+  const { provider, reason, createdAt, id } = rejections;
+  return db
+    .select({
+      provider,
+      reason,
+      count: counted(),
+      firstMs: sql<number>`min(${createdAt})`.mapWith(Number),
+      lastMs: sql<number>`max(${createdAt})`.mapWith(Number),
+      lastId: sql<string>`max(${id})`,
+    })
+    .from(rejections)
+    .where(sql`${createdAt} >= ${encoded(p.since, createdAt)}`)
+    .groupBy(provider, reason);
+});
+
+interface Sample {
+  readonly destinationId: Destination["id"];
+  readonly limit: number;
+}
+
+/** The newest dead deliveries of a destination by provider and error. Reads the index of dead deliveries. */
+export const deadGroups = groups(
+  ({ deliveries }, p) =>
+    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.status} = 'dead' order by ${deliveries.createdAt} desc, ${deliveries.id} desc limit ${p.limit}`,
+);
+
+/** The same for waiting deliveries. Of each order key, counts the first. Reads the index of due deliveries. */
+export const waitingGroups = groups(
+  ({ deliveries }, p) =>
+    sql`select ${deliveries.seq} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} limit ${p.limit}`,
+);
+
+/** Of so many waiting deliveries, those due last, the failed ones are looked for. */
+const maxWaitingRead = sql.raw("5000");
+
+/** The same for deliveries that failed and are tried again. They are due after those that were not tried yet. */
+export const retryingGroups = groups(
+  ({ deliveries }, p) =>
+    sql`select waiting.seq from (select ${deliveries.seq}, ${deliveries.status} from ${deliveries} where ${deliveries.destinationId} = ${p.destinationId} and ${deliveries.dueAt} is not null and not ${deliveries.blocked} order by ${deliveries.dueAt} desc limit ${maxWaitingRead}) as waiting where waiting.status = 'retrying' limit ${p.limit}`,
+);
+
+function groups(sample: (t: Tables, p: Parameters<Sample>) => SQL) {
+  return statement<Sample>()((db, t, p) => {
+    const { seq, lastError, createdAt, eventId } = t.deliveries;
+    return db
+      .select({
+        provider: t.events.provider,
+        lastError,
+        count: counted(),
+        firstMs: sql<number>`min(${createdAt})`.mapWith(Number),
+        lastMs: sql<number>`max(${createdAt})`.mapWith(Number),
+        lastId: sql<string>`max(${eventId})`,
+      })
+      .from(t.deliveries)
+      .innerJoin(t.events, eq(t.events.id, eventId))
+      .where(sql`${seq} in (${sample(t, p)})`)
+      .groupBy(t.events.provider, lastError);
+  });
+}
+
+const counted = () => sql<number>`count(*)`.mapWith(Number);
+
+export const allMutes = statement()((db, { mutes }) =>
+  db.select().from(mutes).where(isNotNull(mutes.issueId)),
+);
+
+export const storeMute = statement<Mute>()((db, { mutes }, p) =>
+  db
+    .insert(mutes)
+    .values(allColumns(mutes))
+    .onConflictDoUpdate({
+      target: [mutes.issueId],
+      set: { until: encoded(p.until, mutes.until) },
+    }),
+);
+
+export const deleteMute = statement<Pick<Mute, "issueId">>()((db, { mutes }, p) =>
+  db.delete(mutes).where(eq(mutes.issueId, p.issueId)),
+);
+
+export const deleteEndedMutes = statement<{ now: Date }>()((db, { mutes }, p) =>
+  db.delete(mutes).where(lte(mutes.until, encoded(p.now, mutes.until))),
+);

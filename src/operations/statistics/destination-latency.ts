@@ -1,0 +1,88 @@
+import type { Context } from "../../base/context.ts";
+import { timeOfId } from "../../base/ids.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Destinations } from "../../outbound/destinations/destinations.ts";
+import type { Attempt } from "../../outbound/notification.ts";
+import { percentile } from "../../outbound/destinations/destination-health.ts";
+
+import { attemptsIn } from "./destination-latency.sql.ts";
+import type { Span } from "./span.ts";
+
+/** How long deliveries to a destination took, over time. */
+export interface DestinationLatency {
+  readonly from: Date;
+  readonly to: Date;
+  readonly stepSeconds: number;
+  /** In order, one per step. */
+  readonly steps: readonly LatencyStep[];
+}
+
+/** Of the newest attempts that started in a step, at most 100. */
+export interface LatencyStep {
+  readonly attempts: number;
+  readonly failed: number;
+  /** Median duration of these attempts, in milliseconds; null without one. */
+  readonly p50Ms: number | null;
+  /** 95th percentile of these durations. */
+  readonly p95Ms: number | null;
+  /** Median time from the notification's creation to its delivery, retries included; null without one. */
+  readonly p50SinceReceiptMs: number | null;
+  /** 95th percentile of these durations. */
+  readonly p95SinceReceiptMs: number | null;
+}
+
+/** Throws as `Destinations.read` for the caller's rights. */
+export type ReadLatency = (ctx: Context, id: string, span: Span) => Promise<DestinationLatency>;
+
+/** One indexed query per point, so the points bound what one request reads. */
+export const maxLatencyPoints = 100;
+/** The attempts read per step. Enough for a 95th percentile; more would slow down the database. */
+const sampledAttempts = 100;
+
+type Sampled = Pick<Attempt, "notificationId" | "startedAt" | "durationMs" | "delivered" | "error">;
+
+export function destinationLatency(
+  storage: Storage,
+  destinations: Pick<Destinations, "read">,
+): ReadLatency {
+  return async (ctx, id, { fromMs, toMs, stepSeconds }) => {
+    const { id: destinationId } = await destinations.read(ctx, id);
+    const stepMs = stepSeconds * 1_000;
+    const starts = Array.from(
+      { length: (toMs - fromMs) / stepMs },
+      (_, index) => fromMs + index * stepMs,
+    );
+    const steps = await Promise.all(
+      starts.map(async (start) => {
+        const [from, to] = [new Date(start), new Date(start + stepMs)];
+        const interval = { destinationId, from, to, limit: sampledAttempts };
+        return latencyOf(await storage.all(attemptsIn, interval));
+      }),
+    );
+    return { from: new Date(fromMs), to: new Date(toMs), stepSeconds, steps };
+  };
+}
+
+function latencyOf(sampled: readonly Sampled[]): LatencyStep {
+  const delivered = sampled.filter((attempt) => attempt.delivered);
+  const durations = sorted(sampled.map(({ durationMs }) => durationMs));
+  const sinceReceipt = sorted(delivered.map(sinceReceiptMs));
+  return {
+    attempts: sampled.length,
+    failed: sampled.length - delivered.length,
+    p50Ms: percentile(durations, 0.5),
+    p95Ms: percentile(durations, 0.95),
+    p50SinceReceiptMs: percentile(sinceReceipt, 0.5),
+    p95SinceReceiptMs: percentile(sinceReceipt, 0.95),
+  };
+}
+
+/** The id of a notification has the time of its creation, so no other table is read. */
+function sinceReceiptMs({ notificationId, startedAt, durationMs }: Sampled): number {
+  // After the clock was set back, an attempt can precede the notification.
+  return Math.max(0, startedAt.getTime() + durationMs - timeOfId(notificationId));
+}
+
+function sorted(values: readonly number[]): readonly number[] {
+  return values.toSorted((one, other) => one - other);
+}

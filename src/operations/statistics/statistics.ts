@@ -1,0 +1,107 @@
+import type { Clock } from "../../base/clock.ts";
+import { type Context, requireOperator } from "../../base/context.ts";
+import { undelivered } from "../../outbound/notifications.sql.ts";
+import { deliveriesBySteps } from "../../inbound/webhook-counts.sql.ts";
+import type { Storage } from "../../db/storage.ts";
+
+import { type DeliveryCount, minuteOf } from "../../inbound/webhook-count.ts";
+import type { Acknowledgements, Latency } from "../../inbound/receive/latency.ts";
+import type { Span } from "./span.ts";
+
+/** Deliveries over time, by provider and verdict. */
+export interface DeliveryStatistics {
+  readonly from: Date;
+  readonly to: Date;
+  readonly stepSeconds: number;
+  readonly series: readonly DeliverySeries[];
+}
+
+export interface DeliverySeries extends Pick<DeliveryCount, "provider" | "verdict"> {
+  /** One count per step. */
+  readonly counts: readonly number[];
+}
+
+/** The health of the program. */
+export interface HealthStatistics {
+  readonly version: string;
+  readonly uptimeSeconds: number;
+  readonly database: "sqlite" | "postgres";
+  readonly acknowledgements: Acknowledgements;
+  readonly outbox: OutboxDepth;
+}
+
+export interface OutboxDepth {
+  readonly pending: number;
+  readonly retrying: number;
+  readonly dead: number;
+  /** Age of the oldest pending or retrying notification; null without one. */
+  readonly oldestSeconds: number | null;
+}
+
+/** For operators only. */
+export interface Statistics {
+  deliveries(ctx: Context, span: Span): Promise<DeliveryStatistics>;
+  health(ctx: Context): Promise<HealthStatistics>;
+}
+
+/** The longest span for steps below an hour, which sum one row per minute. */
+export const maxHoursByMinutes = 48;
+
+/** More points than the width of a screen in pixels are not useful. */
+export const maxPoints = 1_500;
+
+interface Parts {
+  readonly storage: Storage;
+  readonly latency: Latency;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+export function statistics({ storage, latency, clock, version }: Parts): Statistics {
+  return {
+    async deliveries(ctx, { fromMs, toMs, stepSeconds }) {
+      requireOperator(ctx);
+      const [from, to, stepMinutes] = [minuteOf(fromMs), minuteOf(toMs), stepSeconds / 60];
+      const spanMinutes = stepMinutes % 60 === 0 ? 60 : 1;
+      const rows = await storage.all(deliveriesBySteps, { spanMinutes, from, to, stepMinutes });
+      const points = (to - from) / stepMinutes;
+      const series = new Map<string, DeliverySeries & { readonly counts: number[] }>();
+      for (const { step, provider, verdict, deliveries } of rows) {
+        const key = `${provider} ${verdict}`;
+        const found = series.get(key) ?? { provider, verdict, counts: zeros(points) };
+        found.counts[step] = deliveries;
+        series.set(key, found);
+      }
+      const sorted = [...series].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      return {
+        from: new Date(fromMs),
+        to: new Date(toMs),
+        stepSeconds,
+        series: sorted.map(([, each]) => each),
+      };
+    },
+    async health(ctx) {
+      requireOperator(ctx);
+      const groups = await storage.all(undelivered, {});
+      const countOf = (status: string) =>
+        groups.find((group) => group.status === status)?.count ?? 0;
+      const waiting = groups.filter(({ status }) => status !== "dead");
+      const oldestMs = Math.min(...waiting.map(({ oldest }) => oldest));
+      return {
+        version,
+        uptimeSeconds: Math.floor(process.uptime()),
+        database: storage.dialect,
+        acknowledgements: latency.read(),
+        outbox: {
+          pending: countOf("pending"),
+          retrying: countOf("retrying"),
+          dead: countOf("dead"),
+          oldestSeconds:
+            waiting.length === 0 ? null : Math.max(0, Math.floor((clock.now() - oldestMs) / 1_000)),
+        },
+      };
+    },
+  };
+}
+
+const zeros = (length: number): number[] => Array.from({ length }, () => 0);

@@ -1,0 +1,178 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+
+import { pagesOver } from "../db/keyset.ts";
+import { allColumns, columnsExcept, statementsOver, type Write, write } from "../db/statement.ts";
+import type { TablesOf } from "../db/table.ts";
+import { destinationsTable } from "./destination.ts";
+import { attemptsTable, notificationsTable } from "./notification.ts";
+import {
+  deliveriesTable,
+  type DeliveryWithTitle,
+  type OutgoingDelivery,
+  type StoredDelivery,
+} from "./delivery.ts";
+
+import { nextInLine } from "./delivery-order.sql.ts";
+
+const tables = {
+  deliveries: deliveriesTable,
+  notifications: notificationsTable,
+  destinations: destinationsTable,
+  attempts: attemptsTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/** The public columns of a delivery. */
+function deliveryColumns({ deliveries }: Tables) {
+  const hidden = {
+    seq: true,
+    ownerId: true,
+    orderKey: true,
+    leasedUntil: true,
+    blocked: true,
+    afterDead: true,
+  };
+  return columnsExcept(deliveries, hidden) satisfies Record<keyof OutgoingDelivery, unknown>;
+}
+
+/** The database assigns `seq`. Use `storeDelivery` for one that may have an order key. */
+export const insertDelivery = statement<Omit<StoredDelivery, "seq">>()((db, { deliveries }) =>
+  db.insert(deliveries).values(allColumns(deliveries, "seq")),
+);
+
+/** The writes that store a delivery. With an order key, store it blocked: it becomes due if it is the first. */
+export function storeDelivery(delivery: Omit<StoredDelivery, "seq">): readonly Write<never>[] {
+  return [write(insertDelivery, delivery), ...nextInLine(delivery, delivery.createdAt)];
+}
+
+/** The deliveries of an event that are not delivered, with their statuses and order keys. */
+export const undeliveredOf = statement<Pick<OutgoingDelivery, "eventId">>()((
+  db,
+  { deliveries },
+  p,
+) => {
+  const { seq, destinationId, orderKey, status, eventId } = deliveries;
+  return db
+    .select({ seq, destinationId, orderKey, status })
+    .from(deliveries)
+    .where(and(eq(eventId, p.eventId), sql`${status} <> 'delivered'`))
+    .orderBy(asc(seq));
+});
+
+export const deliveriesOfEvent = statement<Pick<OutgoingDelivery, "eventId">>()((db, t, p) =>
+  db
+    .select(deliveryColumns(t))
+    .from(t.deliveries)
+    .where(eq(t.deliveries.eventId, p.eventId))
+    .orderBy(asc(t.deliveries.seq)),
+);
+
+export const deliveryPages = pagesOver(tables)<DeliveryWithTitle, "destinationId" | "status">({
+  table: (t) => t.deliveries,
+  select: (db, t) =>
+    db
+      .select({
+        ...deliveryColumns(t),
+        title: t.notifications.title,
+        severity: t.notifications.severity,
+      })
+      .from(t.deliveries)
+      .innerJoin(
+        t.notifications,
+        sql`${t.notifications.eventId} = ${t.deliveries.eventId} and ${t.notifications.id} = ${t.deliveries.notificationId}`,
+      ),
+  indexed: ["destinationId"],
+});
+
+/** The attempts to deliver several notifications to one destination, oldest first. */
+export const attemptsTo = statement<{
+  destinationId: OutgoingDelivery["destinationId"];
+  notificationIds: readonly OutgoingDelivery["notificationId"][];
+}>()((db, { attempts }, p, dialect) =>
+  db
+    .select(columnsExcept(attempts, {}))
+    .from(attempts)
+    .where(
+      and(
+        dialect.among(attempts.notificationId, p.notificationIds),
+        eq(attempts.destinationId, p.destinationId),
+      ),
+    )
+    .orderBy(asc(attempts.startedAt)),
+);
+
+/** The dead deliveries of each destination. Reads the index of dead deliveries. */
+export const deadCounts = statement()((db, { deliveries }) => {
+  const { destinationId, status } = deliveries;
+  return db
+    .select({ destinationId, count: sql<number>`count(*)`.mapWith(Number) })
+    .from(deliveries)
+    .where(sql`${status} = 'dead'`)
+    .groupBy(destinationId);
+});
+
+/** The disabled destinations that answered 410 then, to an attempt of at most 15 s. Reads the 64 attempts that can run at once. */
+export const goneDestinations = statement()((db, { destinations }) => {
+  const last = sql`select attempts.started_at, attempts.response_status from attempts
+      where attempts.destination_id = destinations.id order by attempts.started_at desc limit 64`;
+  return db
+    .select({ id: destinations.id })
+    .from(destinations)
+    .where(
+      sql`${destinations.state} = 'disabled' and exists (select 1 from (${last}) as recent
+      where recent.response_status = 410 and recent.started_at > destinations.updated_at - 15000)`,
+    );
+});
+
+/**
+ * Destinations that were removed while a delivery to them was stored. Reads one index entry per destination, however
+ * many deliveries wait (sqlite.org/lang_with.html: a recursive query that skips to the next value).
+ */
+const orphaned = (which: string) =>
+  statement()((db, { deliveries, destinations }) => {
+    const first = sql`select min(destination_id) from ${deliveries} where ${sql.raw(which)}`;
+    const orphans = sql`with recursive waiting(id) as (
+        select (${first}) union all
+        select (${first} and destination_id > waiting.id) from waiting where waiting.id is not null)
+      select (select seq from ${deliveries} where destination_id = waiting.id and ${sql.raw(which)} limit 1)
+      from waiting where waiting.id is not null
+      and not exists (select 1 from ${destinations} where ${destinations.id} = waiting.id)`;
+    return db
+      .select({ destinationId: deliveries.destinationId })
+      .from(deliveries)
+      .where(sql`${deliveries.seq} in (${orphans})`);
+  });
+
+/** By what is due, and by what waits for earlier deliveries with its order key. */
+export const orphanedDestinations = [
+  orphaned("due_at is not null and not blocked"),
+  orphaned("blocked"),
+];
+
+/** Some deliveries to a destination. */
+export const deliveriesTo = statement<
+  Pick<OutgoingDelivery, "destinationId"> & { limit: number }
+>()((db, { deliveries: { destinationId, eventId }, deliveries }, p) =>
+  db
+    .select({ destinationId, eventId })
+    .from(deliveries)
+    .where(eq(destinationId, p.destinationId))
+    .limit(p.limit),
+);
+
+export const deleteOrphan = statement<Pick<OutgoingDelivery, "destinationId" | "eventId">>()(
+  (db, { deliveries }, p) =>
+    db
+      .delete(deliveries)
+      .where(and(eq(deliveries.destinationId, p.destinationId), eq(deliveries.eventId, p.eventId))),
+);
+
+export const deleteDeliveriesTo = statement<Pick<OutgoingDelivery, "destinationId">>()(
+  (db, { deliveries }, p) =>
+    db.delete(deliveries).where(eq(deliveries.destinationId, p.destinationId)),
+);
+
+export const deleteDeliveriesOf = statement<Pick<OutgoingDelivery, "eventId">>()(
+  (db, { deliveries }, p) => db.delete(deliveries).where(eq(deliveries.eventId, p.eventId)),
+);

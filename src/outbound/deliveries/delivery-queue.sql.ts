@@ -1,0 +1,224 @@
+import { and, asc, type Column, eq, type Placeholder, type SQL, sql } from "drizzle-orm";
+
+import { encoded, statementsOver } from "../../db/statement.ts";
+import type { TablesOf } from "../../db/table.ts";
+import { type Destination, destinationsTable } from "../destination.ts";
+import { healthIsContended } from "../destinations.sql.ts";
+import { notificationsTable } from "../notification.ts";
+import { firstOfLine } from "../delivery-order.sql.ts";
+import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
+
+const tables = {
+  deliveries: deliveriesTable,
+  notifications: notificationsTable,
+  destinations: destinationsTable,
+};
+type Tables = TablesOf<typeof tables>;
+const statement = statementsOver(tables);
+
+/**
+ * No earlier delivery with the order key is unsettled. Those that are not blocked meet this, unless an earlier one is
+ * being rescheduled. Drizzle omits table names in a select, so they are here.
+ */
+function isNext({ deliveries }: Pick<Tables, "deliveries">) {
+  const line = {
+    destinationId: sql`deliveries.destination_id`,
+    orderKey: sql`deliveries.order_key`,
+  };
+  // In two parts, because each has an index.
+  const isAfter = (which: "blocked" | "not blocked") =>
+    sql`coalesce(${firstOfLine({ deliveries }, which, line)} < deliveries.seq, false)`;
+  return sql`(${deliveries.orderKey} is null or not (${isAfter("blocked")} or ${isAfter("not blocked")}))`;
+}
+
+/** A delivery with what its destination needs of the notification. */
+export type ClaimedDelivery = Pick<
+  StoredDelivery,
+  | "seq"
+  | "notificationId"
+  | "eventId"
+  | "destinationId"
+  | "orderKey"
+  | "attemptCount"
+  | "dueAt"
+  | "leasedUntil"
+  | "afterDead"
+>;
+
+const claim = (isDue: (dueAt: Column, now: SQL) => SQL) =>
+  statement<
+    Pick<StoredDelivery, "destinationId"> & { now: Date; leasedUntil: Date; limit: number }
+  >()((db, { deliveries }, p, dialect) => {
+    const { seq, destinationId, notificationId, eventId, orderKey, dueAt, leasedUntil } =
+      deliveries;
+    const now = encoded(p.now, dueAt);
+    const due = sql`select ${seq} from ${deliveries}
+      where ${destinationId} = ${p.destinationId} and ${isDue(dueAt, now)} and not ${deliveries.blocked}
+      and (${leasedUntil} is null or ${leasedUntil} <= ${now})
+      and ${isNext({ deliveries })}
+      order by ${dueAt}, ${seq} limit ${p.limit}`;
+    return db
+      .update(deliveries)
+      .set({ leasedUntil: p.leasedUntil })
+      .where(dialect.amongUnlocked(seq, due))
+      .returning({
+        seq,
+        destinationId,
+        notificationId,
+        eventId,
+        orderKey,
+        attemptCount: deliveries.attemptCount,
+        dueAt,
+        leasedUntil,
+        afterDead: deliveries.afterDead,
+      });
+  });
+
+/**
+ * Leases due deliveries of a destination to one process. Deliveries that another process is leasing at this
+ * moment are skipped; a lease that has expired does not count. A delivery with an order key waits until all
+ * earlier ones with the key are delivered or dead.
+ */
+export const claimDue = claim((dueAt, now) => sql`${dueAt} <= ${now}`);
+
+/** The same for those that are due first, whether they are due or not. Used for a probe. */
+export const claimFirst = claim((dueAt) => sql`${dueAt} is not null`);
+
+/**
+ * Takes the turn to probe a destination until `openUntil`: one instance does, if something waits. Touches no row if
+ * another instance has the turn, or the circuit closed.
+ */
+export const takeProbe = statement<Pick<Destination, "id"> & { now: Date; openUntil: Date }>()(
+  (db, { destinations, deliveries }, p) => {
+    const { id, failures, openUntil } = destinations;
+    const now = encoded(p.now, openUntil);
+    return db
+      .update(destinations)
+      .set({ openUntil: p.openUntil })
+      .where(
+        sql`${id} = ${p.id} and ${openUntil} <= ${now} and exists (
+        select 1 from ${deliveries} as waiting where waiting.destination_id = ${p.id} and waiting.due_at is not null
+        and not waiting.blocked and (waiting.leased_until is null or waiting.leased_until <= ${now}))`,
+      )
+      .returning({ failures, openUntil });
+  },
+  healthIsContended,
+);
+
+/**
+ * Stores the outcome of an attempt. Changes no row if another process has the lease by now, or if the attempt
+ * failed and the delivery was rescheduled meanwhile, which resets `earlierAttempts`.
+ */
+export const settleDelivery = statement<
+  Pick<
+    StoredDelivery,
+    "seq" | "leasedUntil" | "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
+  > & { readonly earlierAttempts: number }
+>()((db, { deliveries }, p) =>
+  db
+    .update(deliveries)
+    .set({
+      status: p.status,
+      attemptCount: p.attemptCount,
+      dueAt: p.dueAt,
+      blocked: sql`${deliveries.blocked} and ${encoded(p.status, deliveries.status)} = 'retrying'`,
+      deliveredAt: p.deliveredAt,
+      lastError: p.lastError,
+      leasedUntil: null,
+    })
+    .where(
+      and(
+        isHeldBy(deliveries, p),
+        sql`(${deliveries.attemptCount} = ${encoded(p.earlierAttempts, deliveries.attemptCount)} or ${encoded(p.status, deliveries.status)} = 'delivered')`,
+      ),
+    ),
+);
+
+/** Ends the lease of a delivery that was not settled. Its `dueAt` stays. */
+export const releaseDelivery = statement<Pick<StoredDelivery, "seq" | "leasedUntil">>()(
+  (db, { deliveries }, p) =>
+    db.update(deliveries).set({ leasedUntil: null }).where(isHeldBy(deliveries, p)),
+);
+
+function isHeldBy(
+  { seq, leasedUntil }: Tables["deliveries"],
+  lease: { readonly seq: Placeholder; readonly leasedUntil: Placeholder },
+) {
+  return and(eq(seq, lease.seq), eq(leasedUntil, encoded(lease.leasedUntil, leasedUntil)));
+}
+
+/**
+ * Ends all leases except those of blocked deliveries, which expire. Used at the start of a single process, where
+ * remaining leases are stale.
+ */
+export const releaseLeases = statement()((db, { deliveries }) =>
+  db
+    .update(deliveries)
+    .set({ leasedUntil: null })
+    .where(
+      sql`${deliveries.dueAt} is not null and not ${deliveries.blocked} and ${deliveries.leasedUntil} is not null`,
+    ),
+);
+
+/**
+ * Used after the clock was set back: deliveries due after `dueAfter` or leased beyond `heldAfter` are due now,
+ * without a lease. Blocked ones become due when they are unblocked.
+ */
+export const bringForward = statement<{ now: Date; dueAfter: Date; heldAfter: Date }>()((
+  db,
+  { deliveries },
+  p,
+) => {
+  const { dueAt, leasedUntil, blocked } = deliveries;
+  const dueAfter = encoded(p.dueAfter, dueAt);
+  const heldAfter = encoded(p.heldAfter, leasedUntil);
+  return db
+    .update(deliveries)
+    .set({ dueAt: encoded(p.now, dueAt), leasedUntil: null })
+    .where(
+      sql`${dueAt} is not null and not ${blocked} and (${dueAt} > ${dueAfter} or ${leasedUntil} > ${heldAfter})`,
+    );
+});
+
+/** When the next delivery of a destination without a lease at `after` is due. */
+export const nextDue = statement<Pick<StoredDelivery, "destinationId"> & { after: Date }>()((
+  db,
+  { deliveries },
+  p,
+) => {
+  const { dueAt, leasedUntil } = deliveries;
+  const after = encoded(p.after, dueAt);
+  return db
+    .select({ dueAt })
+    .from(deliveries)
+    .where(
+      sql`${deliveries.destinationId} = ${p.destinationId} and ${dueAt} is not null and not ${deliveries.blocked} and (${leasedUntil} is null or ${leasedUntil} <= ${after}) and ${isNext({ deliveries })}`,
+    )
+    .orderBy(asc(dueAt), asc(deliveries.seq))
+    .limit(1);
+});
+
+/** The destinations with a delivery that is due at `until`. Reads one index entry for each; for `exists`, PostgreSQL could read all. */
+export const destinationsDue = statement<{ until: Date }>()(
+  (db, { destinations, deliveries: { dueAt } }, p) =>
+    db
+      .select({ id: destinations.id })
+      .from(destinations)
+      .where(
+        sql`(select 1 from deliveries where deliveries.destination_id = destinations.id and deliveries.due_at <= ${encoded(p.until, dueAt)} and not deliveries.blocked order by deliveries.due_at limit 1) = 1`,
+      ),
+);
+
+/** The notification of a delivery. */
+export const notificationById = statement<{ id: string; eventId: string }>()((
+  db,
+  { notifications },
+  p,
+) => {
+  const { id, title, text, url, severity, createdAt } = notifications;
+  return db
+    .select({ id, title, text, url, severity, createdAt })
+    .from(notifications)
+    .where(and(eq(notifications.eventId, p.eventId), eq(id, p.id)))
+    .limit(1);
+});

@@ -1,0 +1,150 @@
+import type { MakeId } from "../../base/ids.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Destination } from "../destination.ts";
+import type { Recipient, Targets } from "./targets.ts";
+import type { Event } from "../../event/event.ts";
+import { type Message, type Notification, undeliveredStatuses } from "../notification.ts";
+import type { StoredDelivery } from "../delivery.ts";
+
+import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
+import { linesAgain } from "../delivery-order.sql.ts";
+import { insertNotification, summaryWrites } from "../notifications.sql.ts";
+import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
+
+/** Stores notifications and their deliveries, in the transaction of their event. */
+export interface Outbox {
+  /**
+   * The writes that store one notification per message and one delivery per destination that it matches, for
+   * the transaction of the event. `ownerId`: the owner of the booking that the event is about. `alert`: the
+   * event is about Skyhook itself. `isExcluded`: a destination that does not receive it.
+   */
+  writesFor(event: Event, messages: readonly Message[], options?: WriteOptions): Write<never>[];
+  /**
+   * The writes that send an event's failed deliveries again, at once. `only`: dead ones, or all. The first write
+   * returns how many; none without such deliveries.
+   */
+  rescheduleFor(
+    event: Pick<Event, "id">,
+    only: "dead" | "undelivered",
+  ): Promise<readonly Write<unknown>[]>;
+  /** Wakes the event's destinations after such writes were committed. `event`: the same object. */
+  committed(event: Pick<Event, "id">): void;
+  /** Wakes a destination after its deliveries were rescheduled. */
+  rescheduled(id: Destination["id"]): void;
+}
+
+interface WriteOptions {
+  readonly ownerId?: string;
+  readonly alert?: boolean;
+  readonly isExcluded?: (id: Destination["id"]) => boolean;
+}
+
+const reschedules = {
+  dead: [rescheduleDead, ["dead"]],
+  undelivered: [rescheduleUndelivered, undeliveredStatuses],
+} as const;
+
+/** Wakes who sends. */
+interface Channels {
+  /** `destinations`: those with new deliveries; null for all. */
+  wake(destinations: ReadonlySet<Destination["id"]> | null): void;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly channels: Channels;
+  readonly targets: Pick<Targets, "recipientsOf">;
+  readonly makeId: MakeId;
+  readonly now: () => number;
+}
+
+export function outbox({ storage, channels, targets, makeId, now }: Parts): Outbox {
+  /** The destinations with deliveries of an event. */
+  const sentTo = new WeakMap<Pick<Event, "id">, Set<Destination["id"]>>();
+
+  function recipientsOf(event: Pick<Event, "id">): Set<Destination["id"]> {
+    const ids = sentTo.get(event) ?? new Set();
+    sentTo.set(event, ids);
+    return ids;
+  }
+
+  function notification(event: Event, message: Message, isPending: boolean): Notification {
+    const madeAt = now();
+    const createdAt = new Date(madeAt);
+    return {
+      ...message,
+      id: makeId("ntf", madeAt),
+      eventId: event.id,
+      createdAt,
+      // Without a destination, a notification is delivered once committed, because it is in the feed.
+      status: isPending ? "pending" : "delivered",
+      attemptCount: 0,
+      dueAt: isPending ? createdAt : null,
+      deliveredAt: isPending ? null : createdAt,
+      lastError: null,
+    };
+  }
+
+  function delivery(
+    { id, eventId, createdAt }: Notification,
+    { destination, orderKey }: Recipient,
+  ): Omit<StoredDelivery, "seq"> {
+    return {
+      id: makeId("dlv", createdAt.getTime()),
+      destinationId: destination.id,
+      notificationId: id,
+      eventId,
+      ownerId: destination.ownerId,
+      createdAt,
+      orderKey,
+      status: "pending",
+      attemptCount: 0,
+      dueAt: createdAt,
+      leasedUntil: null,
+      deliveredAt: null,
+      lastError: null,
+      blocked: orderKey !== null,
+      afterDead: false,
+    };
+  }
+
+  return {
+    writesFor(event, messages, { ownerId = null, alert = false, isExcluded } = {}) {
+      const ids = recipientsOf(event);
+      return messages.flatMap((message) => {
+        const recipients = targets
+          .recipientsOf(event, message, { ownerId, alert })
+          .filter(({ destination }) => isExcluded?.(destination.id) !== true);
+        const isPending = recipients.some(({ destination }) => destination.ownerId === null);
+        const made = notification(event, message, isPending);
+        for (const { destination } of recipients) ids.add(destination.id);
+        return [
+          write(insertNotification, made),
+          ...recipients.flatMap((recipient) => storeDelivery(delivery(made, recipient))),
+        ];
+      });
+    },
+    async rescheduleFor(event, only) {
+      const [reschedule, statuses] = reschedules[only];
+      const undelivered = await storage.all(undeliveredOf, { eventId: event.id });
+      const failed = undelivered.filter(({ status }) => statuses.some((each) => each === status));
+      if (failed.length === 0) return [];
+      const ids = recipientsOf(event);
+      for (const { destinationId } of failed) ids.add(destinationId);
+      const seqs = failed.map(({ seq }) => seq);
+      const at = new Date(now());
+      return [
+        write(reschedule, { seqs, now: at }),
+        ...linesAgain(failed, at),
+        ...summaryWrites(event.id),
+      ];
+    },
+    committed(event) {
+      channels.wake(sentTo.get(event) ?? null);
+    },
+    rescheduled(id) {
+      channels.wake(new Set([id]));
+    },
+  };
+}

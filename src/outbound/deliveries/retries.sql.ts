@@ -1,0 +1,106 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+
+import { encoded, statementsOver } from "../../db/statement.ts";
+import { eventsTable } from "../../event/event.ts";
+import { type NotificationStatus, undeliveredStatuses } from "../notification.ts";
+import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
+
+const tables = { deliveries: deliveriesTable, events: eventsTable };
+const statement = statementsOver(tables);
+
+/** Where a read of a destination's deliveries continues. */
+interface Place extends Pick<StoredDelivery, "destinationId"> {
+  readonly limit: number;
+}
+
+/** The dead deliveries of a destination that were created after one of them, oldest first. Reads their index. */
+export const deadAfter = statement<Place & { readonly after: Date; readonly afterId: string }>()((
+  db,
+  t,
+  p,
+) => {
+  const { seq, id, lastError, eventId, destinationId, orderKey, status, createdAt } = t.deliveries;
+  const after = encoded(p.after, createdAt);
+  return db
+    .select({
+      seq,
+      id,
+      createdAt,
+      lastError,
+      eventId,
+      destinationId,
+      orderKey,
+      provider: t.events.provider,
+    })
+    .from(t.deliveries)
+    .innerJoin(t.events, eq(t.events.id, eventId))
+    .where(
+      sql`${destinationId} = ${p.destinationId} and ${status} = 'dead' and (${createdAt}, ${id}) > (${after}, ${p.afterId})`,
+    )
+    .orderBy(sql`${createdAt}`, sql`${id}`)
+    .limit(p.limit);
+});
+
+/**
+ * The deliveries of a destination that failed and are due after `now` and before one of them, latest first. Reads the
+ * index of due ones.
+ */
+export const waitingBefore = statement<
+  Place & { now: Date; before: Date; beforeSeq: StoredDelivery["seq"] }
+>()((db, t, p) => {
+  const { seq, lastError, eventId, destinationId, status, dueAt, blocked } = t.deliveries;
+  const [now, before] = [encoded(p.now, dueAt), encoded(p.before, dueAt)];
+  return db
+    .select({ seq, dueAt, lastError, eventId, provider: t.events.provider })
+    .from(t.deliveries)
+    .innerJoin(t.events, eq(t.events.id, eventId))
+    .where(
+      sql`${destinationId} = ${p.destinationId} and ${dueAt} > ${now} and not ${blocked} and ${status} = 'retrying' and (${dueAt}, ${seq}) < (${before}, ${encoded(p.beforeSeq, seq)})`,
+    )
+    .orderBy(sql`${dueAt} desc`, sql`${seq} desc`)
+    .limit(p.limit);
+});
+
+interface These {
+  readonly seqs: readonly StoredDelivery["seq"][];
+  readonly now: Date;
+}
+
+/**
+ * Reschedules these deliveries if they still have one of the statuses: they are due at once, with all attempts left.
+ * Those with an order key are blocked until `linesAgain`. Does not end leases: a leased delivery is being sent, and
+ * must not be sent twice at the same time.
+ */
+const reschedule = (...statuses: readonly NotificationStatus[]) =>
+  statement<These>()((db, { deliveries }, p, dialect) => {
+    const { seq, status, dueAt, orderKey } = deliveries;
+    return db
+      .update(deliveries)
+      .set({
+        status: "pending",
+        attemptCount: 0,
+        dueAt: encoded(p.now, dueAt),
+        blocked: sql`${orderKey} is not null`,
+        afterDead: sql`false`,
+      })
+      .where(and(dialect.among(seq, p.seqs), inArray(status, [...statuses])));
+  });
+
+/** Used for a duplicate of the event, and to retry. */
+export const rescheduleDead = reschedule("dead");
+
+/** Used for an operator's replay. */
+export const rescheduleUndelivered = reschedule(...undeliveredStatuses);
+
+/** Makes these deliveries due now, if they still wait. */
+export const retryWaiting = statement<These>()((db, { deliveries }, p, dialect) =>
+  db
+    .update(deliveries)
+    .set({ dueAt: encoded(p.now, deliveries.dueAt) })
+    .where(
+      and(
+        dialect.among(deliveries.seq, p.seqs),
+        sql`${deliveries.dueAt} > ${encoded(p.now, deliveries.dueAt)}`,
+      ),
+    ),
+);

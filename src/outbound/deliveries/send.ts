@@ -1,0 +1,126 @@
+import type { Clock } from "../../base/clock.ts";
+import { errorMessage } from "../../base/errors.ts";
+import type { Resolve } from "../../base/public-address.ts";
+import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
+import { type Destination, operatorGateway } from "../destination.ts";
+import type { Event } from "../../event/event.ts";
+import { printable } from "../../base/payload.ts";
+
+import {
+  type AddressRules,
+  destinationUrl,
+  type PrivateAllowed,
+  publicAddressesOf,
+  rulesFor,
+} from "../transports/address.ts";
+import type { DestinationSecrets } from "../destination-secrets.ts";
+import { email } from "../formats/email.ts";
+import type { Format, Sendable } from "../formats/format.ts";
+import { httpFormat } from "../formats/formats.ts";
+import { mailboxOf, sendMail } from "../transports/mail.ts";
+import { poster, type PostResponse } from "../transports/post.ts";
+
+/** The result of a delivery attempt. */
+export interface SendResult {
+  readonly delivered: boolean;
+  /** The destination's HTTP status, or null if it did not respond or is not reached by HTTP. */
+  readonly responseStatus: number | null;
+  /** Why it was not delivered. Shown to operators. */
+  readonly error: string | null;
+  /** The destination's `Retry-After`, in milliseconds. */
+  readonly retryAfterMs: number | null;
+}
+
+/** The trace contexts sent to the destination. */
+export interface DeliveryTrace {
+  /** The trace of the request that created the event, the same for every attempt. Null if unknown. */
+  readonly origin: TraceContext | null;
+  /** The trace of this attempt. */
+  readonly attempt: TraceContext;
+}
+
+/** An error may repeat what the destination said. It is stored with each attempt. */
+const maxErrorCharacters = 500;
+
+/** Sends one notification. Never throws. Ends within ten seconds, or when `signal` aborts. */
+export type Send = (
+  notification: Sendable,
+  event: Event,
+  trace: DeliveryTrace | null,
+  signal: AbortSignal,
+) => Promise<SendResult>;
+
+export interface SendParts {
+  readonly clock: Clock;
+  readonly privateAllowed: PrivateAllowed;
+  readonly resolve: Resolve;
+}
+
+interface RuledParts extends Pick<SendParts, "clock" | "resolve"> {
+  readonly rules: AddressRules;
+}
+
+/** Returns how to send to a destination. */
+export function sender(
+  parts: SendParts,
+  { id, format, ownerId }: Pick<Destination, "id" | "format" | "ownerId">,
+  secrets: DestinationSecrets,
+): Send {
+  // The operators' own setting may name a private address.
+  const rules =
+    id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(parts.privateAllowed, ownerId);
+  const deliver =
+    format === "email"
+      ? sendByMail({ ...parts, rules }, secrets)
+      : sendByHttp({ ...parts, rules }, httpFormat(format), secrets);
+  return async (notification, event, trace, signal) => {
+    try {
+      return await deliver(notification, event, trace, signal);
+    } catch (error) {
+      const reason = printable(errorMessage(error), maxErrorCharacters) ?? "unknown error";
+      return { delivered: false, responseStatus: null, error: reason, retryAfterMs: null };
+    }
+  };
+}
+
+function sendByHttp(
+  { clock, rules, resolve }: RuledParts,
+  format: Format,
+  secrets: DestinationSecrets,
+): Send {
+  const post = poster({
+    clock,
+    addressesOf: async (url) => (rules.allowsPrivate ? null : publicAddressesOf(url, resolve)),
+  });
+  return async (notification, event, trace, signal) => {
+    const atMs = clock.now();
+    const origin = trace?.origin ? traceHeaders(trace.origin) : null;
+    const keys = secretsAt(secrets, atMs);
+    const rendered = format({ notification, event, origin, secrets: keys, atMs });
+    const headers = { ...rendered.headers, ...(trace !== null && traceHeaders(trace.attempt)) };
+    const url = rules.allowsPrivate
+      ? new URL(secrets.address)
+      : destinationUrl(secrets.address, rules);
+    return resultOf(await post(url, { ...rendered, headers }, signal));
+  };
+}
+
+function secretsAt({ secret, previous }: DestinationSecrets, nowMs: number): readonly string[] {
+  const older = previous !== null && previous.untilMs > nowMs ? [previous.secret] : [];
+  return secret === null ? older : [secret, ...older];
+}
+
+function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
+  if (status >= 200 && status < 300) {
+    return { delivered: true, responseStatus: status, error: null, retryAfterMs: null };
+  }
+  const error = `HTTP ${status}${excerpt === "" ? "" : `: ${excerpt}`}`;
+  return { delivered: false, responseStatus: status, error, retryAfterMs };
+}
+
+function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecrets): Send {
+  return async (notification, event, _, signal) => {
+    await sendMail(mailboxOf(address, rules), email(notification, event), rules, resolve, signal);
+    return { delivered: true, responseStatus: null, error: null, retryAfterMs: null };
+  };
+}

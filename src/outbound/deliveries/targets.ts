@@ -1,0 +1,211 @@
+import { errorMessage } from "../../base/errors.ts";
+import { lazy } from "../../base/lazy.ts";
+import type { KeyRing } from "../../base/sealing.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Log } from "../../telemetry/log.ts";
+import {
+  type Destination,
+  type Health,
+  isSameHealth,
+  nameInLogs,
+  type StoredDestination,
+} from "../destination.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message } from "../notification.ts";
+
+import { openSecrets } from "../destination-secrets.ts";
+import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
+import { compileFilter, type Filter } from "../filters/filter.ts";
+import { type Send, sender, type SendParts } from "./send.ts";
+
+/** A destination, ready to receive. */
+export interface Target {
+  readonly destination: Destination;
+  /** Compiled on first use, because most destinations of users never need theirs. Null: all events. */
+  readonly filter: () => Filter | null;
+  readonly send: Send;
+}
+
+/** Whose deliveries are to be stored for a message, and under which order key. */
+export interface Recipient {
+  readonly destination: Destination;
+  readonly orderKey: string | null;
+}
+
+/** The destinations of the database, kept in memory because every event needs them. */
+export interface Targets {
+  list(): readonly Target[];
+  /**
+   * The destinations that receive a message. `ownerId`: the owner of the booking that the event is about; null
+   * for other events. `alert`: only those that receive alerts.
+   */
+  recipientsOf(
+    event: Event,
+    message: Message,
+    options: { readonly ownerId: string | null; readonly alert: boolean },
+  ): readonly Recipient[];
+  /** Remembers the health of a destination, which the database has already. */
+  setHealth(id: Destination["id"], health: Health): void;
+  find(id: Destination["id"]): Target | undefined;
+  /**
+   * Reads a destination again after a change; without an id all of them, because another process may have changed
+   * one. Returns those that differ, removed ones included. The others keep their compiled filters.
+   */
+  refresh(id?: Destination["id"]): Promise<ReadonlySet<Destination["id"]>>;
+}
+
+interface Parts extends SendParts {
+  readonly storage: Storage;
+  readonly log: Log;
+  /** The keys of sealed secrets. Read when the first destination is. */
+  readonly keys: () => KeyRing;
+}
+
+export function targets(parts: Parts): Targets {
+  const { storage, log } = parts;
+  const known = new Map<Destination["id"], Target>();
+  /** Thousands of users may have destinations, but an event concerns one of them. Null: the operators. */
+  const idsByOwner = new Map<string | null, Set<Destination["id"]>>();
+  let refreshing: Promise<unknown> = Promise.resolve();
+
+  function put(target: Target): void {
+    const { id, ownerId } = target.destination;
+    known.set(id, target);
+    idsByOwner.set(ownerId, (idsByOwner.get(ownerId) ?? new Set()).add(id));
+  }
+
+  function remove(id: Destination["id"]): void {
+    const ownerId = known.get(id)?.destination.ownerId ?? null;
+    known.delete(id);
+    idsByOwner.get(ownerId)?.delete(id);
+    if (idsByOwner.get(ownerId)?.size === 0) idsByOwner.delete(ownerId);
+  }
+
+  function setHealth(id: Destination["id"], { failures, openUntil }: Health): void {
+    const target = known.get(id);
+    if (target === undefined) return;
+    known.set(id, { ...target, destination: { ...target.destination, failures, openUntil } });
+  }
+
+  async function readAgain(ids: readonly Destination["id"][]): Promise<void> {
+    if (ids.length === 0) return;
+    const stored = await storage.all(destinationsByIds, { ids });
+    const byId = new Map(stored.map((each) => [each.id, each]));
+    // In the order of `ids`, which a query by ids does not keep.
+    for (const id of ids) {
+      const found = byId.get(id);
+      if (found === undefined) remove(id);
+      else put(targetOf(parts, found));
+    }
+  }
+
+  /** Reads only the columns that show whether a destination has changed: a tenth of the cost of reading all columns. */
+  async function readChanged(): Promise<ReadonlySet<Destination["id"]>> {
+    const versions = await storage.all(destinationVersions, {});
+    const ids = new Set(versions.map(({ id }) => id));
+    const removed = [...known.keys()].filter((id) => !ids.has(id));
+    const changed = versions.filter(({ id, updatedAt }) => !isAt(known.get(id), updatedAt));
+    const inOtherHealth = versions.filter((version) => {
+      const target = known.get(version.id);
+      return target !== undefined && !isSameHealth(target.destination, version);
+    });
+    for (const id of removed) remove(id);
+    for (const version of inOtherHealth) setHealth(version.id, version);
+    await readAgain(changed.map(({ id }) => id));
+    return new Set([...removed, ...[...changed, ...inOtherHealth].map(({ id }) => id)]);
+  }
+
+  async function readOne(id: Destination["id"]): Promise<ReadonlySet<Destination["id"]>> {
+    await readAgain([id]);
+    return new Set([id]);
+  }
+
+  return {
+    list: () => [...known.values()],
+    recipientsOf(event, { severity }, { ownerId, alert }) {
+      const owners = ownerId === null ? [null] : [null, ownerId];
+      const ids = owners.flatMap((owner) => [...(idsByOwner.get(owner) ?? [])]);
+      return ids.flatMap((id): readonly Recipient[] => {
+        const target = known.get(id);
+        if (target === undefined) return [];
+        const { destination } = target;
+        if (destination.state === "disabled" || (alert && !destination.alerts)) return [];
+        const result = target.filter()?.match({ ...event, severity }) ?? { matches: true };
+        if ("error" in result) {
+          // Better a notification too many than one too few.
+          const fields = {
+            destination: nameInLogs(destination),
+            event: event.id,
+            error: result.error,
+          };
+          log.warn(fields, "filter failed; delivering");
+        } else if (!result.matches) return [];
+        return [{ destination, orderKey: orderKeyOf(destination, event) }];
+      });
+    },
+    find: (id) => known.get(id),
+    setHealth,
+    refresh(id) {
+      // One after the other: of two that overlap, the one that read earlier could be applied last.
+      const refreshed = refreshing.then(() => (id === undefined ? readChanged() : readOne(id)));
+      refreshing = refreshed.catch(() => {});
+      return refreshed;
+    },
+  };
+}
+
+function isAt(target: Target | undefined, updatedAt: Date): boolean {
+  return target?.destination.updatedAt.getTime() === updatedAt.getTime();
+}
+
+function targetOf(parts: Parts, stored: StoredDestination): Target {
+  const { sealed: _, ...destination } = stored;
+  return { destination, filter: lazy(() => filterOf(parts, stored)), send: sendTo(parts, stored) };
+}
+
+/** A filter that this version cannot compile delivers everything. */
+function filterOf({ log }: Parts, stored: StoredDestination): Filter | null {
+  if (stored.filter === null) return null;
+  try {
+    return compileFilter(stored.filter);
+  } catch (error) {
+    const fields = { destination: nameInLogs(stored), err: error };
+    log.error(fields, "filter is invalid; delivering all events");
+    return null;
+  }
+}
+
+/** A destination whose secrets cannot be opened fails every attempt, and says why. */
+function sendTo(parts: Parts, stored: StoredDestination): Send {
+  try {
+    return sender(parts, stored, openSecrets(parts.keys(), stored));
+  } catch (error) {
+    const reason = errorMessage(error);
+    const fields = { destination: nameInLogs(stored), err: error };
+    parts.log.error(fields, "destination cannot be used");
+    return async () => ({
+      delivered: false,
+      responseStatus: null,
+      error: reason,
+      retryAfterMs: null,
+    });
+  }
+}
+
+const maxOrderKeyLength = 200;
+
+/** The value by which deliveries keep their order; null if the destination has no order or the event no value. */
+function orderKeyOf({ orderBy }: Destination, event: Event): string | null {
+  if (orderBy === null) return null;
+  const [, field = "", name] = orderBy.split(".");
+  const { provider, type, subject, actor, data } = event;
+  const fields: Event["data"] = { provider, type, subject, actor };
+  const value =
+    field === "data" ? Object.entries(data).find(([key]) => key === name)?.[1] : fields[field];
+  if (value === null || value === undefined) return null;
+  return `${provider}:${String(value)}`.slice(0, maxOrderKeyLength);
+}
+
+/** What `orderBy` may be. */
+export const orderByPattern =
+  /^event\.(?:provider|type|subject|actor|data\.[A-Za-z_][A-Za-z0-9_]{0,60})$/;

@@ -1,0 +1,193 @@
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+
+import { pagesOver } from "../db/keyset.ts";
+import { allColumns, columnsExcept, encoded, rowIf, statementsOver } from "../db/statement.ts";
+import type { TablesOf } from "../db/table.ts";
+import { type Destination, destinationsTable, type StoredDestination } from "./destination.ts";
+
+const tables = { destinations: destinationsTable };
+const statement = statementsOver(tables);
+
+/** The columns without secrets. */
+function destinationColumns({ destinations }: TablesOf<typeof tables>) {
+  return columnsExcept(destinations, { sealed: true }) satisfies Record<keyof Destination, unknown>;
+}
+
+/** As in the unique index: the operators' destinations have no owner. */
+const ownerOf = ({ ownerId }: TablesOf<typeof tables>["destinations"]) =>
+  sql`coalesce(${ownerId}, '')`;
+
+/**
+ * Touches no row when the name is taken, the owner has `maxOfOwner` destinations, or all users together have
+ * `maxOfUsers`. Insertions wait for each other, because the last limit concerns all of them.
+ */
+export const insertIfRoom = statement<
+  StoredDestination & { maxOfOwner: number; maxOfUsers: number }
+>()(
+  (db, { destinations }, p) => {
+    const count = (condition: SQL) =>
+      sql`(select count(*) from ${destinations} where ${condition})`;
+    const ofOwner = count(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`);
+    const ofUsers = count(sql`${destinations.ownerId} is not null`);
+    const hasRoom = sql`${ofOwner} < ${p.maxOfOwner} and (coalesce(${p.ownerId}, '') = '' or ${ofUsers} < ${p.maxOfUsers})`;
+    return db.insert(destinations).select(rowIf(destinations, hasRoom)).onConflictDoNothing();
+  },
+  { contended: () => ({ table: destinationsTable, id: 0 }) },
+);
+
+/** For the destination of the settings. Touches no row when the name or id is taken. */
+export const insertDestination = statement<StoredDestination>()((db, { destinations }) =>
+  db.insert(destinations).values(allColumns(destinations)).onConflictDoNothing(),
+);
+
+export const allDestinations = statement()((db, { destinations }) =>
+  db
+    .select(columnsExcept(destinations, {}))
+    .from(destinations)
+    .orderBy(asc(destinations.createdAt), asc(destinations.id)),
+);
+
+/** The columns that show whether a destination has changed since it was read. */
+export const destinationVersions = statement()((db, { destinations }) => {
+  const { id, updatedAt, failures, openUntil } = destinations;
+  return db
+    .select({ id, updatedAt, failures, openUntil })
+    .from(destinations)
+    .orderBy(asc(destinations.createdAt), asc(destinations.id));
+});
+
+export const destinationsByIds = statement<{ ids: readonly Destination["id"][] }>()(
+  (db, { destinations }, p, dialect) =>
+    db
+      .select(columnsExcept(destinations, {}))
+      .from(destinations)
+      .where(dialect.among(destinations.id, p.ids)),
+);
+
+/** The destination of an owner with this name, by the unique index. */
+export const destinationByName = statement<Pick<Destination, "name" | "ownerId">>()(
+  (db, { destinations }, p) =>
+    db
+      .select({ id: destinations.id })
+      .from(destinations)
+      .where(
+        and(
+          sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`,
+          eq(destinations.name, p.name),
+        ),
+      )
+      .limit(1),
+);
+
+/** How many destinations an owner has. */
+export const countOfOwner = statement<Pick<Destination, "ownerId">>()((db, { destinations }, p) =>
+  db
+    .select({ count: sql<number>`count(*)`.mapWith(Number) })
+    .from(destinations)
+    .where(sql`${ownerOf(destinations)} = coalesce(${p.ownerId}, '')`),
+);
+
+export const destinationById = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
+  db
+    .select(columnsExcept(destinations, {}))
+    .from(destinations)
+    .where(eq(destinations.id, p.id))
+    .limit(1),
+);
+
+/** Replaces what users can change. Its health stays. Touches no row if it changed since `before`. */
+export const updateDestination = statement<
+  Omit<StoredDestination, "ownerId" | "createdAt" | "failures" | "openUntil"> & { before: Date }
+>()((db, { destinations }, p) =>
+  db
+    .update(destinations)
+    .set({
+      name: p.name,
+      format: p.format,
+      address: p.address,
+      filter: p.filter,
+      orderBy: p.orderBy,
+      ratePerSecond: p.ratePerSecond,
+      maxConcurrent: p.maxConcurrent,
+      alerts: p.alerts,
+      state: p.state,
+      updatedAt: p.updatedAt,
+      sealed: p.sealed,
+    })
+    .where(
+      and(
+        eq(destinations.id, p.id),
+        eq(destinations.updatedAt, encoded(p.before, destinations.updatedAt)),
+      ),
+    ),
+);
+
+/** Touches no row if it changed since `before`, or is disabled. */
+export const disableDestination = statement<
+  Pick<Destination, "id" | "updatedAt"> & { before: Date }
+>()((db, { destinations }, p) => {
+  const { id, updatedAt, state } = destinations;
+  return db
+    .update(destinations)
+    .set({ state: "disabled", updatedAt: p.updatedAt })
+    .where(
+      sql`${id} = ${p.id} and ${updatedAt} = ${encoded(p.before, updatedAt)} and ${state} <> 'disabled'`,
+    );
+});
+
+export const deleteDestination = statement<Pick<Destination, "id">>()((db, { destinations }, p) =>
+  db.delete(destinations).where(eq(destinations.id, p.id)),
+);
+
+/** Many attempts change the health of a destination at the same time. */
+export const healthIsContended = {
+  contended: ({ id }: Pick<Destination, "id">) => ({ table: destinationsTable, id }),
+};
+
+const resetHealth = (options: Partial<typeof healthIsContended>) =>
+  statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
+    const { id, failures, openUntil } = destinations;
+    return db
+      .update(destinations)
+      .set({ failures: sql`0`, openUntil: sql`null` })
+      .where(sql`${id} = ${p.id} and ${failures} > 0`)
+      .returning({ failures, openUntil });
+  }, options);
+
+/** Records a success. Touches no row if the last attempt succeeded too, so it does not wait for others. */
+export const recordSuccess = resetHealth({});
+
+/** Records a success after failures. Closes the circuit. */
+export const recordRecovery = resetHealth(healthIsContended);
+
+/** Counts a failure. Opens the circuit until `openUntil` once there are `threshold` in a row. */
+export const recordFailure = statement<
+  Pick<Destination, "id"> & { openUntil: Date; threshold: number }
+>()((db, { destinations }, p) => {
+  const { id, failures, openUntil } = destinations;
+  return db
+    .update(destinations)
+    .set({
+      failures: sql`${failures} + 1`,
+      openUntil: sql`case when ${failures} + 1 >= ${p.threshold} then ${encoded(p.openUntil, openUntil)} else ${openUntil} end`,
+    })
+    .where(eq(id, p.id))
+    .returning({ failures, openUntil });
+}, healthIsContended);
+
+export const healthById = statement<Pick<Destination, "id">>()((db, { destinations }, p) => {
+  const { id, failures, openUntil } = destinations;
+  return db.select({ failures, openUntil }).from(destinations).where(eq(id, p.id)).limit(1);
+});
+
+export const destinationPages = pagesOver(tables)<Destination, "ownerId">({
+  table: (t) => t.destinations,
+  select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),
+});
+
+/** The destinations of the operators and of one owner. */
+export const operatorsDestinationPages = pagesOver(tables)<Destination, "ownerId">({
+  table: (t) => t.destinations,
+  select: (db, t) => db.select(destinationColumns(t)).from(t.destinations),
+  orNull: "ownerId",
+});

@@ -1,0 +1,139 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Context } from "../../base/context.ts";
+import { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import type { TestLimiter } from "../../identity/limiter.ts";
+import { paginate } from "../../db/paginate.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Destinations } from "./destinations.ts";
+import type { SendResult } from "../deliveries/send.ts";
+import type { Targets } from "../deliveries/targets.ts";
+import { emptyEvent, type Event } from "../../event/event.ts";
+import { type Destination, nameInLogs } from "../destination.ts";
+import type { Attempt, NotificationStatus } from "../notification.ts";
+import type { DeliveryWithTitle } from "../delivery.ts";
+
+import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
+import type { Outbox } from "../deliveries/outbox.ts";
+import { retryDeadOf } from "../deliveries/retries.ts";
+
+/** A delivery in a list. */
+export interface ListedDelivery extends DeliveryWithTitle {
+  /** Oldest first, also those before a replay; at most the last 20. Present only if requested. */
+  readonly attempts?: readonly Attempt[];
+}
+
+/** What was sent to a destination. Throws as `Destinations` for the caller's rights. */
+export interface DestinationDeliveries {
+  /** Newest first. */
+  list(
+    ctx: Context,
+    destinationId: string,
+    request: PageRequest,
+    filters: { readonly status: NotificationStatus | undefined },
+    extras?: { readonly attempts: boolean },
+  ): Promise<Page<ListedDelivery>>;
+  /** Sends all dead deliveries again, also while the circuit is open, and closes it. Returns how many. */
+  retryDead(ctx: Context, destinationId: string): Promise<{ readonly retried: number }>;
+  /** Sends a notification that is not stored, and returns the answer. A success closes the circuit. Throws `too-many-tests`. */
+  test(ctx: Context, destinationId: string): Promise<TestResult>;
+}
+
+export interface TestResult extends Pick<SendResult, "delivered" | "responseStatus" | "error"> {
+  readonly durationMs: number;
+}
+
+interface Parts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly makeId: MakeId;
+  readonly destinations: Destinations;
+  readonly targets: Targets;
+  readonly outbox: Outbox;
+  readonly audit: Audit;
+  readonly tests: TestLimiter;
+  readonly closeCircuit: (id: Destination["id"]) => Promise<void>;
+}
+
+/** Attempts shown per delivery. */
+const maxAttempts = 20;
+
+export function destinationDeliveries(parts: Parts): DestinationDeliveries {
+  const { storage, clock, destinations, targets, outbox, audit, tests, makeId } = parts;
+
+  async function withAttempts(
+    destinationId: Destination["id"],
+    { data, pagination }: Page<DeliveryWithTitle>,
+  ): Promise<Page<ListedDelivery>> {
+    const notificationIds = data.map(({ notificationId }) => notificationId);
+    const attempts = await storage.all(attemptsTo, { destinationId, notificationIds });
+    const byId = Map.groupBy(attempts, ({ notificationId }) => notificationId);
+    const listed = data.map((delivery) => ({
+      ...delivery,
+      attempts: (byId.get(delivery.notificationId) ?? []).slice(-maxAttempts),
+    }));
+    return { data: listed, pagination };
+  }
+
+  return {
+    async list(ctx, id, request, filters, extras) {
+      const { id: destinationId } = await destinations.read(ctx, id);
+      const pages = deliveryPages(storage, { destinationId, ...filters });
+      const page = await paginate(pages, request);
+      return extras?.attempts === true ? withAttempts(destinationId, page) : page;
+    },
+    async retryDead(ctx, id) {
+      const destination = await destinations.readToChange(ctx, id);
+      const { id: destinationId } = destination;
+      await storage.atomically(audit.entry(ctx, "destination.retried", nameInLogs(destination)));
+      const retried = await retryDeadOf(parts, { destinationId, which: () => true });
+      await parts.closeCircuit(destinationId);
+      outbox.rescheduled(destinationId);
+      return { retried };
+    },
+    async test(ctx, id) {
+      const { id: destinationId } = await destinations.readToChange(ctx, id);
+      const target = targets.find(destinationId);
+      if (target === undefined) throw new AppError("not-found", "No destination has this id");
+      tests.count(ctx);
+      const now = clock.now();
+      const event = testEvent(makeId("evt", now), now);
+      const notification = {
+        id: makeId("ntf", now),
+        title: event.title,
+        text: "If you can read this, the destination works.",
+        url: null,
+        severity: "info",
+        createdAt: event.createdAt,
+      } as const;
+      const started = performance.now();
+      const { signal } = new AbortController();
+      const result = await target.send(notification, event, null, signal);
+      const { delivered, responseStatus, error } = result;
+      if (delivered) await parts.closeCircuit(destinationId);
+      const durationMs = Math.round(performance.now() - started);
+      return { delivered, responseStatus, error, durationMs };
+    },
+  };
+}
+
+function testEvent(id: Event["id"], nowMs: number): Event {
+  const { subject, url, actor, data } = emptyEvent;
+  return {
+    id,
+    provider: "skyhook",
+    type: "destination.test",
+    status: "accepted",
+    idempotencyKey: `skyhook:${id}`,
+    occurredAt: new Date(nowMs),
+    createdAt: new Date(nowMs),
+    subject,
+    title: "Test from Skyhook",
+    url,
+    actor,
+    data,
+    recovered: false,
+  };
+}

@@ -1,0 +1,76 @@
+import { Type } from "@sinclair/typebox";
+
+import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
+import {
+  count,
+  documented,
+  instant,
+  listOf,
+  nullable,
+  schemaOf,
+  text,
+  word,
+} from "../../web/rest/schema.ts";
+import { destinationFields } from "./destination.schema.ts";
+
+import {
+  circuitStates,
+  type DestinationHealth,
+  type ListedDestination,
+} from "./destination-health.ts";
+
+const healthSchema = schemaOf<DestinationHealth>()(
+  "DestinationHealth",
+  "Health of a destination.",
+  {
+    circuit: word(circuitStates, {
+      description:
+        "`open`: nothing is sent after many failures. `probing`: the next attempt decides.",
+    }),
+    waiting: count("Pending and retrying deliveries, at most 10,000.", 0),
+    dead: count("Dead deliveries, at most 10,000.", 0),
+    oldestSeconds: nullable(count("Age of the oldest waiting delivery; null without one.", 12)),
+    lastAttemptAt: nullable(instant(), { description: "Time of the last attempt; null without." }),
+    lastError: nullable(text("The error of the last attempt; null if it was delivered.")),
+    outcomes: listOf(Type.Boolean(), {
+      description: "The last attempts, newest first: whether each was delivered. At most 100.",
+    }),
+    successRate: nullable(Type.Number({ minimum: 0, maximum: 1, examples: [0.98] }), {
+      description: "The share of `outcomes` that was delivered; null without attempts.",
+    }),
+    p50Ms: nullable(count("Median duration of these delivered attempts.", 35)),
+    p95Ms: nullable(count("95th percentile of these durations.", 120)),
+  },
+);
+
+const include = (...values: readonly string[]) =>
+  Type.Optional(
+    text(
+      `\`health\` adds how each destination is doing${values.length > 1 ? ", `total` the number of destinations; or both" : ""}.`,
+      ...values,
+    ),
+  );
+
+export const listedDestinationSchema = schemaOf<ListedDestination>()(
+  "ListedDestination",
+  "Where notifications are sent, which ones, how fast and how well.",
+  {
+    ...destinationFields,
+    health: Type.Optional(healthSchema),
+  },
+);
+
+export const listedDestinationPageSchema = pageOf(listedDestinationSchema);
+
+export const destinationListQuery = documented(
+  Type.Object({
+    ...pageParameters,
+    include: include("health", "total,health"),
+    owner: Type.Optional(
+      word(["operators"], {
+        description: "Only the operators' destinations. Needs the role operator or admin.",
+      }),
+    ),
+  }),
+);
+export const destinationQuery = documented(Type.Object({ include: include("health") }));

@@ -1,0 +1,78 @@
+import { sql } from "drizzle-orm";
+
+import { statementsOver } from "../../db/statement.ts";
+import { destinationsTable } from "../destination.ts";
+import { attemptsTable } from "../notification.ts";
+import { deliveriesTable } from "../delivery.ts";
+
+const statement = statementsOver({
+  destinations: destinationsTable,
+  deliveries: deliveriesTable,
+  attempts: attemptsTable,
+});
+
+/** The most deliveries that are counted per destination and kind. */
+export const maxCounted = 10_000;
+/** Of so many waiting deliveries, those that are due first, the oldest is looked for. */
+const maxAged = 200;
+/** The attempts that tell the success rate and response times. */
+const recentAttempts = 100;
+
+// Drizzle omits table names in a select, so they are written here.
+const ofDestination = (table: string) => sql.raw(`${table}.destination_id = destinations.id`);
+
+/** Counts deliveries of a destination that meet a condition, which has an index. */
+function counted(condition: string) {
+  return sql`(select count(*) from (select 1 from deliveries where ${ofDestination("deliveries")} and ${sql.raw(condition)} limit ${sql.raw(String(maxCounted + 1))}) as counted)`;
+}
+
+const due = "deliveries.due_at is not null and not deliveries.blocked";
+
+/** The queue of a destination. Counts one more than `maxCounted` for a longer one. */
+const queueFields = {
+  waiting: sql<number>`${counted(due)} + ${counted("deliveries.blocked")}`.mapWith(Number),
+  dead: sql<number>`${counted("deliveries.status = 'dead'")}`.mapWith(Number),
+  oldestWaitingMs: sql<
+    number | null
+  >`(select min(aged.created_at) from (select deliveries.created_at from deliveries where ${ofDestination("deliveries")} and ${sql.raw(due)} order by deliveries.due_at limit ${sql.raw(String(maxAged))}) as aged)`.mapWith(
+    Number,
+  ),
+};
+
+/** The queues of destinations, by index and in bounded time. */
+export const queuesOf = statement<{ ids: readonly string[] }>()(
+  (db, { destinations: { id }, destinations }, p, dialect) =>
+    db
+      .select({ id, ...queueFields })
+      .from(destinations)
+      .where(dialect.among(id, p.ids)),
+);
+
+/**
+ * The health of destinations. Reads a bounded number of index entries for each, whatever the size
+ * of its queue and history.
+ */
+export const healthOf = statement<{ ids: readonly string[] }>()((
+  db,
+  { destinations: { id }, destinations },
+  p,
+  dialect,
+) => {
+  const newest = sql`from attempts where ${ofDestination("attempts")} order by attempts.started_at desc`;
+  const outcome = sql`case when recent.delivered then cast(recent.duration_ms as text) else 'x' end`;
+  return db
+    .select({
+      id,
+      ...queueFields,
+      lastAttemptMs: sql<number | null>`(select attempts.started_at ${newest} limit 1)`.mapWith(
+        Number,
+      ),
+      lastError: sql<string | null>`(select attempts.error ${newest} limit 1)`,
+      /** Newest first: the duration of a delivered attempt in milliseconds, `x` for a failed one. */
+      outcomes: sql<
+        string | null
+      >`(select ${dialect.joined(outcome)} from (select attempts.delivered, attempts.duration_ms ${newest} limit ${sql.raw(String(recentAttempts))}) as recent)`,
+    })
+    .from(destinations)
+    .where(dialect.among(id, p.ids));
+});

@@ -1,0 +1,112 @@
+import type { Clock } from "../../base/clock.ts";
+import type { Page } from "../../base/page.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Destination } from "../destination.ts";
+
+import { isCircuitOpen } from "../deliveries/circuit.ts";
+import { healthOf, maxCounted } from "./destination-health.sql.ts";
+
+export const circuitStates = ["closed", "open", "probing"] as const;
+
+/** Health of a destination. */
+export interface DestinationHealth {
+  /** `open`: nothing is sent after many failures. `probing`: the next attempt decides. */
+  readonly circuit: (typeof circuitStates)[number];
+  /** Pending and retrying deliveries, at most 10,000. */
+  readonly waiting: number;
+  /** Dead deliveries, at most 10,000. */
+  readonly dead: number;
+  /** Age of the oldest waiting delivery; null without one. Of a long queue, looks at the 200 due first. */
+  readonly oldestSeconds: number | null;
+  readonly lastAttemptAt: Date | null;
+  /** The error of the last attempt that was made; null if it was delivered. */
+  readonly lastError: string | null;
+  /** The last attempts, newest first: whether each was delivered. At most 100. */
+  readonly outcomes: readonly boolean[];
+  /** The share of `outcomes` that was delivered, 0 to 1; null without attempts. */
+  readonly successRate: number | null;
+  /** Median duration of these delivered attempts, in milliseconds; null without one. */
+  readonly p50Ms: number | null;
+  /** 95th percentile of these durations. */
+  readonly p95Ms: number | null;
+}
+
+/** A destination in a list. */
+export interface ListedDestination extends Destination {
+  /** Present only if requested. */
+  readonly health?: DestinationHealth;
+}
+
+/** Reads the health of destinations that the caller was allowed to read. */
+export interface DestinationHealthReader {
+  /** Reads the health of all these destinations in one query. Returns a function from each to its health. */
+  of(
+    destinations: readonly Destination[],
+  ): Promise<(destination: Destination) => DestinationHealth>;
+  /** The page with the health of its destinations. */
+  inPage(page: Page<Destination>): Promise<Page<ListedDestination>>;
+}
+
+export function destinationHealth(storage: Storage, clock: Clock): DestinationHealthReader {
+  async function of(destinations: readonly Destination[]) {
+    const rows = await storage.all(healthOf, { ids: destinations.map(({ id }) => id) });
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    const now = clock.now();
+    return (destination: Destination) => healthFrom(destination, byId.get(destination.id), now);
+  }
+  return {
+    of,
+    async inPage({ data, pagination }) {
+      const healthOfEach = await of(data);
+      return { data: data.map((each) => ({ ...each, health: healthOfEach(each) })), pagination };
+    },
+  };
+}
+
+interface Row {
+  readonly waiting: number;
+  readonly dead: number;
+  readonly oldestWaitingMs: number | null;
+  readonly lastAttemptMs: number | null;
+  readonly lastError: string | null;
+  readonly outcomes: string | null;
+}
+
+/** `row` is undefined for a destination that was removed meanwhile. */
+function healthFrom(
+  destination: Destination,
+  row: Row | undefined,
+  nowMs: number,
+): DestinationHealth {
+  const durations = (row?.outcomes ?? "").split(",").filter((outcome) => outcome !== "");
+  const outcomes = durations.map((duration) => duration !== "x");
+  const delivered = durations
+    .filter((duration) => duration !== "x")
+    .map(Number)
+    .toSorted((one, other) => one - other);
+  const { oldestWaitingMs = null, lastAttemptMs = null } = row ?? {};
+  return {
+    circuit: circuitOf(destination, nowMs),
+    waiting: Math.min(row?.waiting ?? 0, maxCounted),
+    dead: Math.min(row?.dead ?? 0, maxCounted),
+    // After the clock was set back, times can be in the future.
+    oldestSeconds:
+      oldestWaitingMs === null ? null : Math.max(0, Math.floor((nowMs - oldestWaitingMs) / 1_000)),
+    lastAttemptAt: lastAttemptMs === null ? null : new Date(lastAttemptMs),
+    lastError: row?.lastError ?? null,
+    outcomes,
+    successRate: outcomes.length === 0 ? null : delivered.length / outcomes.length,
+    p50Ms: percentile(delivered, 0.5),
+    p95Ms: percentile(delivered, 0.95),
+  };
+}
+
+function circuitOf(destination: Destination, nowMs: number): DestinationHealth["circuit"] {
+  if (destination.openUntil === null) return "closed";
+  return isCircuitOpen(destination, nowMs) ? "open" : "probing";
+}
+
+/** The nearest-rank percentile of sorted values; null without one. */
+export function percentile(sorted: readonly number[], share: number): number | null {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
+}

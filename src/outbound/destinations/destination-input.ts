@@ -1,0 +1,162 @@
+import { type Static, Type } from "@sinclair/typebox";
+
+import { AppError, type FieldError } from "../../base/errors.ts";
+import { AddressError } from "../../base/public-address.ts";
+import { bodyReader } from "../../base/validation.ts";
+import {
+  destinationStates,
+  type FormatName,
+  formatNames,
+  operatorGateway,
+} from "../destination.ts";
+
+import { type AddressRules, destinationUrl } from "../transports/address.ts";
+import { signedFormats } from "../destination-secrets.ts";
+import { compileFilter, FilterError, maxFilterCharacters } from "../filters/filter.ts";
+import { mailboxOf } from "../transports/mail.ts";
+import { orderByPattern } from "../deliveries/targets.ts";
+
+export const filterSchema = Type.Union(
+  [Type.String({ maxLength: maxFilterCharacters }), Type.Null()],
+  {
+    errorMessage: `Write an expression of at most ${maxFilterCharacters} characters, or null for all events`,
+    description: "An expression (CEL) that an event must match. Null: all events.",
+    examples: ['event.type == "deploy.error"'],
+  },
+);
+
+const fields = {
+  name: Type.String({
+    pattern: "^[a-z0-9][a-z0-9._-]{0,62}$",
+    errorMessage: "Use 1 to 63 lower-case letters, digits, dots, hyphens or underscores",
+    description: "Unique among your destinations.",
+    examples: ["deploys"],
+  }),
+  format: Type.Union(
+    formatNames.map((name) => Type.Literal(name)),
+    { errorMessage: `One of: ${formatNames.join(", ")}`, description: "Format of its messages." },
+  ),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2_000,
+    description: "Where to post to; for `email`, smtps://user:password@host/?from=…&to=…",
+    examples: ["https://hooks.slack.com/services/T000/B000/XXXX"],
+  }),
+  filter: filterSchema,
+  orderBy: Type.Union([Type.String({ maxLength: 80 }), Type.Null()], {
+    description: "Deliveries with the same value of this field are sent one after the other.",
+    examples: ["event.subject"],
+  }),
+  ratePerSecond: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Deliveries per second, 1 to 1000. Null: no limit.",
+  }),
+  maxConcurrent: Type.Integer({
+    minimum: 1,
+    maximum: 64,
+    errorMessage: "Use a whole number from 1 to 64",
+    description: "Deliveries at the same time, per process.",
+  }),
+  alerts: Type.Boolean({ description: "Whether it receives alerts about Skyhook itself." }),
+  secret: Type.String({
+    minLength: 1,
+    maxLength: 200,
+    description: "For `pagerduty`: the routing key. Other formats get a secret made for them.",
+  }),
+};
+const { name, format, url, ...optional } = fields;
+
+export const destinationInputSchema = Type.Object(
+  { name, format, url, ...Type.Partial(Type.Object(optional)).properties },
+  { $id: "DestinationInput", description: "A new destination." },
+);
+
+/** A new destination, or one as it is to be. */
+export type DestinationInput = Static<typeof destinationInputSchema>;
+
+const state = Type.Union(
+  destinationStates.map((name) => Type.Literal(name)),
+  {
+    errorMessage: `One of: ${destinationStates.join(", ")}`,
+    description: "`paused`: deliveries wait. `disabled`: none are stored.",
+  },
+);
+
+export const destinationChangesSchema = Type.Partial(Type.Object({ ...fields, state }), {
+  $id: "DestinationChanges",
+  description: "The fields to change.",
+});
+export type DestinationChanges = Static<typeof destinationChangesSchema>;
+
+export const readDestination = bodyReader(destinationInputSchema, "validation-failed");
+export const readDestinationChanges = bodyReader(destinationChangesSchema, "validation-failed");
+
+export function invalid(pointer: string, detail: string): AppError {
+  return invalidAll([{ pointer, code: "rule-broken", detail }]);
+}
+
+function invalidAll(errors: readonly FieldError[]): AppError {
+  const detail = errors.map((error) => error.detail).join(" ");
+  return new AppError("validation-failed", detail, { errors });
+}
+
+const maxRatePerSecond = 1_000;
+
+/**
+ * Checks the rules between and beyond the types. Throws `validation-failed` with all of them. `rules` is null
+ * for the destination of the settings, whose name and address were checked as settings.
+ */
+export function validate(
+  { name, format, url, filter, orderBy, ratePerSecond, secret, alerts }: DestinationInput,
+  rules: AddressRules | null,
+  ownerId: string | null,
+): void {
+  const isOrder = orderBy === undefined || orderBy === null || orderByPattern.test(orderBy);
+  const errors = [
+    name === operatorGateway.name && rules !== null
+      ? (["/name", `${name} is the destination of OPERATOR_GATEWAY_URL`] as const)
+      : null,
+    format !== "pagerduty" && secret !== undefined
+      ? (["/secret", "Only pagerduty takes a secret from you. Leave it out."] as const)
+      : null,
+    rules === null ? null : addressError(format, url, rules),
+    filterError(filter ?? null),
+    (ratePerSecond ?? 1) >= 1 && (ratePerSecond ?? 1) <= maxRatePerSecond
+      ? null
+      : (["/ratePerSecond", `Use a whole number from 1 to ${maxRatePerSecond}`] as const),
+    isOrder ? null : (["/orderBy", "Write a field of the event, such as event.subject"] as const),
+    format === "pagerduty" && (secret ?? "") === ""
+      ? (["/secret", "Required: the routing key of the PagerDuty integration"] as const)
+      : null,
+    ownerId !== null && !signedFormats.includes(format)
+      ? (["/format", "Use json or cloudevents"] as const)
+      : null,
+    ownerId !== null && alerts === true
+      ? (["/alerts", "Only destinations of the operators receive alerts. Leave it out."] as const)
+      : null,
+  ].filter((error) => error !== null);
+  if (errors.length === 0) return;
+  throw invalidAll(errors.map(([pointer, detail]) => ({ pointer, code: "rule-broken", detail })));
+}
+
+function addressError(format: FormatName, url: string, rules: AddressRules) {
+  try {
+    if (format === "email") mailboxOf(url, rules);
+    else destinationUrl(url, rules);
+    return null;
+  } catch (error) {
+    if (error instanceof AddressError) return ["/url", error.message] as const;
+    throw error;
+  }
+}
+
+/** The place and description of an error in a filter; null if it has none. */
+export function filterError(filter: string | null): readonly ["/filter", string] | null {
+  if (filter === null) return null;
+  try {
+    compileFilter(filter);
+    return null;
+  } catch (error) {
+    if (error instanceof FilterError) return ["/filter", error.message];
+    throw error;
+  }
+}

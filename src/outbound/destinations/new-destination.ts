@@ -1,0 +1,70 @@
+import type { AppError } from "../../base/errors.ts";
+import type { MakeId } from "../../base/ids.ts";
+import type { KeyRing } from "../../base/sealing.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { StoredDestination } from "../destination.ts";
+
+import { type DestinationInput, invalid } from "./destination-input.ts";
+import { sealSecrets, shownAddress, signedFormats } from "../destination-secrets.ts";
+import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
+import { makeSecret } from "../formats/standard-webhooks.ts";
+
+/** The most destinations of the operators, so that one event never writes more deliveries than that. */
+const maxDestinations = 100;
+/** The most destinations of one user, and of all users. */
+const maxUserDestinations = 5;
+const maxOfUsers = 1_000;
+const defaultMaxConcurrent = 8;
+
+/** A destination as it is first stored. Makes the secret of the formats that Skyhook signs. */
+export function newDestination(
+  { makeId, keys }: { readonly makeId: MakeId; readonly keys: () => KeyRing },
+  input: DestinationInput,
+  ownerId: string | null,
+  now: Date,
+): StoredDestination {
+  const { name, format, url, filter, orderBy, ratePerSecond, maxConcurrent, alerts } = input;
+  const id = makeId("dst", now.getTime());
+  const made = signedFormats.includes(format) ? makeSecret() : null;
+  const secrets = { address: url, secret: made ?? input.secret ?? null, previous: null };
+  return {
+    id,
+    name,
+    ownerId,
+    format,
+    address: shownAddress(url),
+    filter: filter ?? null,
+    orderBy: orderBy ?? null,
+    ratePerSecond: ratePerSecond ?? null,
+    maxConcurrent: maxConcurrent ?? defaultMaxConcurrent,
+    alerts: alerts ?? false,
+    state: "active",
+    createdAt: now,
+    updatedAt: now,
+    failures: 0,
+    openUntil: null,
+    sealed: sealSecrets(keys(), id, secrets),
+  };
+}
+
+/** The write that stores a new destination. Throws `onNoRows` if its name is taken or there is no room. */
+export function insertion(stored: StoredDestination, onNoRows: AppError): Write<never> {
+  const maxOfOwner = maxOf(stored.ownerId);
+  return write(insertIfRoom, { ...stored, maxOfOwner, maxOfUsers }, onNoRows);
+}
+
+/** The error for a destination beyond a limit. */
+export async function noRoom(storage: Storage, ownerId: string | null): Promise<AppError> {
+  const [own] = await storage.all(countOfOwner, { ownerId });
+  const max = maxOf(ownerId);
+  const detail =
+    (own?.count ?? 0) >= max
+      ? `There are ${max} destinations already. Remove one first.`
+      : `The users of this server have ${maxOfUsers} destinations, the most allowed. Ask its operators.`;
+  return invalid("", detail);
+}
+
+function maxOf(ownerId: string | null): number {
+  return ownerId === null ? maxDestinations : maxUserDestinations;
+}

@@ -1,0 +1,104 @@
+import { keyIds, type KeyRing, sealingKey } from "../../base/sealing.ts";
+import { write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
+import { type Destination, operatorGateway, type StoredDestination } from "../destination.ts";
+
+import { type DestinationChanges, invalid } from "./destination-input.ts";
+import { openSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
+import {
+  allDestinations,
+  destinationById,
+  insertDestination,
+  updateDestination,
+} from "../destinations.sql.ts";
+import { secretOf } from "../formats/standard-webhooks.ts";
+
+/** The address while the settings name none. */
+const notSet = "";
+
+/** The settings of the operator gateway. Both are null if it is not configured. */
+interface OperatorGatewaySettings {
+  readonly operatorGatewayUrl: string | null;
+  readonly operatorGatewaySecret: Uint8Array | null;
+}
+
+/**
+ * Makes the destination of the settings, or updates it. Without settings, it is disabled: its deliveries wait
+ * until it is set again.
+ */
+export async function storeOperatorGateway(
+  storage: Storage,
+  { operatorGatewayUrl: url, operatorGatewaySecret: key }: OperatorGatewaySettings,
+  keys: KeyRing,
+  nowMs: number,
+): Promise<void> {
+  const [before] = await storage.all(destinationById, { id: operatorGateway.id });
+  // Later than before, also if the clock was set back, so that other instances notice the change.
+  const now = new Date(Math.max(nowMs, (before?.updatedAt.getTime() ?? 0) + 1));
+  if (url === null || key === null) {
+    if (before === undefined || before.address === notSet) return;
+    const unset = { ...before, address: notSet, state: "disabled", updatedAt: now } as const;
+    await storage.atomically(write(updateDestination, { ...unset, before: before.updatedAt }));
+    return;
+  }
+  const stored = stateOf(url, secretOf(key), keys, now, before);
+  await storage.atomically(
+    before === undefined
+      ? write(insertDestination, stored)
+      : write(updateDestination, { ...stored, before: before.updatedAt }),
+  );
+}
+
+function stateOf(
+  url: string,
+  secret: string,
+  keys: KeyRing,
+  now: Date,
+  before: StoredDestination | undefined,
+): StoredDestination {
+  return {
+    ownerId: null,
+    filter: null,
+    orderBy: null,
+    ratePerSecond: null,
+    maxConcurrent: 16,
+    alerts: false,
+    createdAt: now,
+    failures: 0,
+    openUntil: null,
+    ...before,
+    ...operatorGateway,
+    format: "cloudevents",
+    address: shownAddress(url),
+    // An admin's own pause or disable stays.
+    state: before === undefined || before.address === notSet ? "active" : before.state,
+    updatedAt: now,
+    sealed: sealSecrets(keys, operatorGateway.id, { address: url, secret, previous: null }),
+  };
+}
+
+/** Seals the secrets of all destinations with the current key, so that previous keys can be removed. */
+export async function resealDestinations(storage: Storage, keys: KeyRing): Promise<void> {
+  const [current] = keyIds([keys[0]]);
+  for (const stored of await storage.all(allDestinations, {})) {
+    const sealedWith = sealingKey(stored.sealed);
+    if (sealedWith === current || !keyIds(keys).has(sealedWith)) continue;
+    const sealed = sealSecrets(keys, stored.id, openSecrets(keys, stored));
+    const next = { ...stored, sealed, before: stored.updatedAt };
+    await storage.atomically(write(updateDestination, next));
+  }
+}
+
+/** The settings define the operator gateway; only its filter, order, limits and state can be changed. */
+export function requireNotOfSettings(
+  { id, address }: Destination,
+  changes: DestinationChanges,
+): void {
+  if (id !== operatorGateway.id) return;
+  if (address === notSet && (changes.state ?? "disabled") !== "disabled") {
+    throw invalid("/state", "Set OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET first");
+  }
+  const [fixed] = ["name", "format", "url", "secret"].filter((field) => field in changes);
+  if (fixed === undefined) return;
+  throw invalid(`/${fixed}`, "Change OPERATOR_GATEWAY_URL and OPERATOR_GATEWAY_SECRET instead");
+}

@@ -1,0 +1,19 @@
+import type { Event } from "../../event/event.ts";
+import type { EmailMessage } from "../transports/mail.ts";
+
+import { originOf, safeLink, type Sendable, shortened } from "./format.ts";
+
+const maxSubjectCharacters = 200;
+
+export function email(notification: Sendable, event: Event): EmailMessage {
+  const { id, title, text, url, severity, createdAt } = notification;
+  const link = safeLink(url);
+  const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];
+  return {
+    messageId: `<${id}@skyhook.invalid>`,
+    // A line break would begin another header.
+    subject: shortened(title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim() || "–", maxSubjectCharacters),
+    text: lines.filter((line) => line !== null && line !== "").join("\n\n"),
+    date: createdAt,
+  };
+}

@@ -1,0 +1,48 @@
+import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
+import type { Event } from "../../event/event.ts";
+import type { Notification } from "../notification.ts";
+import type { PostRequest } from "../transports/post.ts";
+
+/** The notification of a delivery. */
+export type Sendable = Pick<
+  Notification,
+  "id" | "title" | "text" | "url" | "severity" | "createdAt"
+>;
+
+/** One delivery to render. */
+export interface Rendering {
+  readonly notification: Sendable;
+  readonly event: Event;
+  /** The trace of the request that created the event, or null. */
+  readonly origin: TraceHeaders | null;
+  /** The destination's secrets, the current one first, then one that is being replaced. */
+  readonly secrets: readonly string[];
+  /** The time of the attempt, in milliseconds since the epoch. */
+  readonly atMs: number;
+}
+
+/** Renders a delivery for a service. Pure; escapes and shortens all text of the payload. */
+export type Format = (rendering: Rendering) => PostRequest;
+
+export const jsonType = { "content-type": "application/json; charset=utf-8" } as const;
+
+/** Shortens text to a service's limit in UTF-16 code units, without splitting a character. */
+export function shortened(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const head = text.slice(0, maxLength - 1);
+  return `${head.isWellFormed() ? head : head.slice(0, -1)}…`;
+}
+
+const maxLinkLength = 2_000;
+
+/** A link that a message may offer; null for any other scheme and for a URL over the limit. */
+export function safeLink(url: string | null): string | null {
+  const parsed = url === null ? null : URL.parse(url);
+  const isWeb = parsed?.protocol === "https:" || parsed?.protocol === "http:";
+  return parsed !== null && isWeb && parsed.href.length <= maxLinkLength ? parsed.href : null;
+}
+
+/** The line below a message: where the event came from. */
+export function originOf({ provider, type, actor }: Event): string {
+  return [provider, type, actor].filter((part) => part !== null && part !== "").join(" · ");
+}

@@ -1,0 +1,85 @@
+import { Elysia } from "elysia";
+
+import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
+import type { Clock } from "../../base/clock.ts";
+import { requireOperator } from "../../base/context.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
+import { servePage } from "../../web/rest/serve.ts";
+import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
+import { choice } from "../../base/parameters.ts";
+import {
+  eventStream,
+  lastEventId,
+  lastEventIdHeader,
+  type ServerSentEvent,
+} from "../../web/rest/sse.ts";
+import type { Log } from "../../telemetry/log.ts";
+
+import type { Feed, FeedEntry } from "./feed.ts";
+import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
+import { notificationStatuses } from "../notification.ts";
+import type { Notifications } from "./notifications.ts";
+
+const operation = operations("Operators", operatorsOnly);
+
+/** The notifications with their delivery status, and the feed of new ones, for operators. */
+export const notificationsRest = (
+  notifications: Notifications,
+  feed: Feed,
+  authenticated: Authenticated,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+) =>
+  new Elysia({ name: "notifications" })
+    .get(
+      "/v1/notifications",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        return servePage(exchange, "ntf_", (page, query) =>
+          notifications.list(ctx, page, { status: choice(query, "status", notificationStatuses) }),
+        );
+      },
+      {
+        query: notificationListQuery,
+        response: {
+          200: documentedHeaders(notificationPageSchema, linkHeaders),
+          ...problemResponses(401, 403),
+        },
+        detail: operation("listNotifications", "List notifications", "Newest first."),
+      },
+    )
+    .get(
+      "/v1/feed",
+      async (exchange) => {
+        const ctx = await authenticated(exchange);
+        requireOperator(ctx);
+        // Read before the stream opens, so that the client misses nothing after it opens.
+        const newest = await feed.newestSeq();
+        // A higher number comes from another database. Such a client starts with new notifications.
+        const afterSeq = Math.min(lastEventId(exchange.request) ?? newest, newest);
+        const entries = whileSignedIn(ctx, clock, (signal) => feed.follow(afterSeq, signal));
+        return eventStream(clock, messages(entries), (error) => {
+          void entries.return?.();
+          if (error !== undefined) log.error({ err: error }, "feed of a subscriber failed");
+        });
+      },
+      {
+        detail: {
+          ...operation("followNotifications", "Follow notifications as they happen"),
+          parameters: [lastEventIdHeader],
+          responses: {
+            200: {
+              description: "Messages named `notification`, with JSON as their data.",
+              content: { "text/event-stream": { schema: { type: "string" } } },
+            },
+            ...problemReferences(400, 401, 403),
+          },
+        },
+      },
+    );
+
+async function* messages(entries: AsyncIterable<FeedEntry>): AsyncGenerator<ServerSentEvent, void> {
+  for await (const { seq, ...entry } of entries) {
+    yield { id: String(seq), event: "notification", data: entry };
+  }
+}

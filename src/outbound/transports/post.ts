@@ -1,0 +1,114 @@
+import type { Clock } from "../../base/clock.ts";
+import { errorCode } from "../../base/errors.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
+import { type Addresses, AddressError, fetchFrom } from "../../base/public-address.ts";
+import { retryAfterMs } from "../../base/retry-after.ts";
+import { printable } from "../../base/payload.ts";
+
+/** The content of one POST. */
+export interface PostRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a destination answered. */
+export interface PostResponse {
+  readonly status: number;
+  readonly retryAfterMs: number | null;
+  /** The first bytes of the answer, on one line. */
+  readonly excerpt: string;
+}
+
+/** A request without a usable answer. The message is shown to operators. */
+export class PostError extends Error {
+  override readonly name = "PostError";
+}
+
+/**
+ * Posts to a destination. Throws a `PostError`; an `AddressError` if the address is not allowed. Ends within
+ * ten seconds, however slowly the destination answers, or when `signal` aborts.
+ */
+export type Post = (url: URL, request: PostRequest, signal: AbortSignal) => Promise<PostResponse>;
+
+const timeoutMs = 10_000;
+/** Maximum bytes read from a response. */
+const maxExcerptBytes = 200;
+
+interface PostParts {
+  readonly clock: Clock;
+  /** The IP addresses to try for a URL, in this order. Null: the system resolves the name. */
+  readonly addressesOf: (url: URL) => Promise<Addresses | null>;
+}
+
+export function poster({ clock, addressesOf }: PostParts): Post {
+  return async (url, request, signal) => {
+    const tooLate = new AbortController();
+    const cancelTimeout = clock.after(timeoutMs, () => tooLate.abort());
+    const either = AbortSignal.any([signal, tooLate.signal]);
+    try {
+      const addresses = await orAborted(either, addressesOf(url));
+      const response = await send(addresses, url, request, either);
+      return {
+        status: response.status,
+        retryAfterMs: retryAfterMs(response.headers.get("retry-after"), clock.now()),
+        excerpt: await excerptOf(response),
+      };
+    } catch (error) {
+      if (tooLate.signal.aborted) throw new PostError(`no answer within ${timeoutMs / 1_000} s`);
+      if (error instanceof AddressError) throw error;
+      throw new PostError(reasonOf(error, url), { cause: error });
+    } finally {
+      cancelTimeout();
+    }
+  };
+}
+
+/** Waits for a promise that cannot be aborted itself. */
+async function orAborted<Value>(signal: AbortSignal, promise: Promise<Value>): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(new PostError("interrupted"));
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** `addresses` null: the system resolves the name. */
+function send(
+  addresses: Addresses | null,
+  url: URL,
+  { headers, body }: PostRequest,
+  signal: AbortSignal,
+): Promise<Response> {
+  const init: RequestInit = {
+    method: "POST",
+    // A redirect could send the notification to an unintended recipient.
+    redirect: "manual",
+    signal,
+    headers: { "user-agent": "Skyhook", ...headers },
+    body,
+  };
+  return addresses === null ? plainFetch(url, init) : fetchFrom(addresses, url, init);
+}
+
+/** The first bytes of a response on one line; empty if they are compressed. Does not read the rest. */
+async function excerptOf(response: Response): Promise<string> {
+  const isPlain = (response.headers.get("content-encoding") ?? "identity") === "identity";
+  if (!isPlain) await response.body?.cancel();
+  const reader = isPlain ? response.body?.getReader() : undefined;
+  if (reader === undefined) return "";
+  const { value } = await reader.read();
+  await reader.cancel();
+  const text = new TextDecoder().decode(value?.subarray(0, maxExcerptBytes));
+  return printable(text.replaceAll(/\s+/gu, " ")) ?? "";
+}
+
+/** Why a request failed. The URL may hold a secret, which the runtime repeats in some messages. */
+function reasonOf(error: unknown, url: URL): string {
+  const [message = ""] = error instanceof Error ? error.message.split(' fetching "') : [];
+  return message === "" || message.includes(url.pathname.slice(1) || url.href)
+    ? (errorCode(error) ?? "the request failed")
+    : message;
+}

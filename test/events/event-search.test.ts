@@ -1,0 +1,438 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+
+import fc from "fast-check";
+
+import { insertEvent } from "../../src/event/events.sql.ts";
+import { indexQueued, queuedCount, stateAfter } from "../../src/events/event-search.sql.ts";
+import type { StoredEvent } from "../../src/event/event.ts";
+import type { NotificationStatus } from "../../src/outbound/notification.ts";
+import { insertNotification } from "../../src/outbound/notifications.sql.ts";
+import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
+import { write } from "../../src/db/statement.ts";
+
+import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { gatewaySecret, testGateway } from "../support/gateway.ts";
+import { itemsOf, listed } from "../support/operator.ts";
+import { eventRow, notificationRow } from "../support/rows.ts";
+import { runs } from "../support/runs.ts";
+
+let app: TestApp;
+beforeEach(async () => {
+  app = await startApp();
+});
+afterEach(() => app.stop());
+
+async function store(number: number, fields: Partial<StoredEvent> = {}): Promise<void> {
+  await app.services.storage.atomically(write(insertEvent, eventRow(number, fields)));
+}
+
+async function notify(number: number, event: number, status: NotificationStatus): Promise<void> {
+  const eventId = eventRow(event).id;
+  await app.services.storage.atomically(
+    write(insertNotification, notificationRow(number, { eventId, status })),
+  );
+}
+
+/** The numbers of the events that a query finds, newest first. */
+async function found(query: Readonly<Record<string, string>>): Promise<number[]> {
+  const items = await listed(app, `/v1/events?${new URLSearchParams(query).toString()}`);
+  return items.map(({ id }) => Number.parseInt(String(id).slice(4), 16));
+}
+
+describe("GET /v1/events?q=", () => {
+  test("finds words of the title, actor, subject and data, ignoring case and accents", async () => {
+    await store(1, {
+      title: "Déploiement of Website failed",
+      actor: "octo-cat",
+      subject: "deployment/dpl_7Q",
+      data: {
+        branch: "feature/login-page",
+        number: 4711,
+        note: null,
+        isLate: true,
+        url: "x?a=bcd",
+      },
+    });
+    await store(2, { title: "another" });
+    for (const q of [
+      "website",
+      "DEPLOIEMENT",
+      "déploiement failed",
+      "octo-cat",
+      "dpl_7q",
+      "deployment/dpl_7Q",
+      "4711",
+      "login-page website",
+      "deploi*",
+      '"website failed"',
+      '"of web"*',
+      "feature/log*",
+      "bcd",
+      "DÉPL*",
+      "DEPL*",
+    ]) {
+      expect([q, await found({ q })]).toEqual([q, [1]]);
+    }
+    for (const q of [
+      "web",
+      "failed another",
+      '"failed website"',
+      "branch",
+      "true",
+      "null",
+      "log*in",
+    ])
+      expect([q, await found({ q })]).toEqual([q, []]);
+  });
+
+  test("finds a webhook as soon as it is acknowledged", async () => {
+    const response = await app.deliverSample("deploy_platform", "deploy.error");
+    const { id } = await json(response);
+    const { title } = await json(await app.as("operator", `/v1/events/${String(id)}`));
+    const items = await listed(app, `/v1/events?q=${encodeURIComponent(`"${String(title)}"`)}`);
+    expect(items.map((item) => item["id"])).toEqual([id]);
+  });
+
+  test("accepts any text, and treats no character as syntax", async () => {
+    await store(1, { title: "and or not near", data: {} });
+    expect(await found({ q: "AND OR NOT NEAR" })).toEqual([1]);
+    for (const q of [
+      '"',
+      '""',
+      "*",
+      "'",
+      "\\",
+      "\0",
+      "and\0or",
+      "title:x",
+      "NEAR(a b, 5)",
+      "a AND (",
+      "-x",
+      "^and ^",
+      "=a61",
+      "{a b}: c",
+      "😀",
+      "\ud800",
+      "½ ﬁ ŉ ⑴",
+      "' | !x:*",
+      "%_",
+      "a".repeat(200),
+      "* ".repeat(100),
+      "a ".repeat(100),
+    ]) {
+      const response = await app.as(
+        "operator",
+        `/v1/events?q=${encodeURIComponent(q.toWellFormed())}`,
+      );
+      expect([q, response.status]).toEqual([q, 200]);
+    }
+    // A column's exact value is not a word that can be searched for.
+    const asWord = `=p${Buffer.from("task_tracker").toString("hex")}`;
+    expect(await found({ q: asWord })).toEqual([]);
+  });
+
+  test("indexes text that is not valid JSON for PostgreSQL", async () => {
+    await store(1, {
+      title: "a\0b",
+      data: { x: "one\0two", y: "\ud800", z: 'three "four\\" five\n six' },
+    });
+    for (const q of ["one", "two", "three four five", "six"])
+      expect(await found({ q })).toEqual([1]);
+  });
+
+  test("finds what a replay has changed, and not what retention has deleted", async () => {
+    await store(1, { title: "before the replay", body: null });
+    await store(2, { title: "before it was deleted" });
+    expect(await found({ q: "before" })).toEqual([2, 1]);
+    await app.services.storage.atomically(write(deleteSettledEvent, { id: eventRow(2).id }));
+    expect(await found({ q: "before" })).toEqual([1]);
+    expect(await found({ delivery: "none" })).toEqual([1]);
+    expect(await app.services.storage.all(stateAfter, { count: 1 })).toEqual([]);
+    const id = `evt_${String((await json(await app.deliverSample("task_tracker", "task.completed")))["id"]).slice(4)}`;
+    const { title } = await json(await app.as("operator", `/v1/events/${id}`));
+    const word = `"${String(title)}"`;
+    await app.as("operator", `/v1/events/${id}/replay`, { method: "POST" });
+    expect(await listed(app, `/v1/events?q=${encodeURIComponent(word)}`)).toHaveLength(1);
+    expect(await listed(app, `/v1/events?delivery=delivered`)).toHaveLength(1);
+  });
+});
+
+describe("GET /v1/events?delivery=", () => {
+  test("returns each event under the worst status of its notifications", async () => {
+    for (const n of [1, 2, 3, 4, 5, 6]) await store(n);
+    await notify(1, 1, "delivered");
+    await notify(2, 2, "pending");
+    await notify(3, 2, "delivered");
+    await notify(4, 3, "retrying");
+    await notify(5, 3, "pending");
+    await notify(6, 4, "dead");
+    await notify(7, 4, "retrying");
+    await notify(8, 5, "dead");
+    expect(await found({ delivery: "delivered" })).toEqual([1]);
+    expect(await found({ delivery: "pending" })).toEqual([2]);
+    expect(await found({ delivery: "retrying" })).toEqual([3]);
+    expect(await found({ delivery: "dead" })).toEqual([5, 4]);
+    expect(await found({ delivery: "none" })).toEqual([6]);
+    expect(await found({ delivery: "dead", provider: "code_host" })).toEqual([]);
+    expect(await found({ delivery: "dead", q: "event 4" })).toEqual([4]);
+    const items = await listed(app, "/v1/events?include=delivery");
+    expect(items.map((item) => item["delivery"])).toEqual([
+      "none",
+      "dead",
+      "dead",
+      "retrying",
+      "pending",
+      "delivered",
+    ]);
+  });
+
+  test("follows each delivery", async () => {
+    let answer = 503;
+    const gateway = testGateway(() => new Response(null, { status: answer }));
+    await app.stop();
+    app = await startApp({
+      OPERATOR_GATEWAY_URL: gateway.url,
+      OPERATOR_GATEWAY_SECRET: gatewaySecret,
+      DESTINATIONS_ALLOW_PRIVATE: "true",
+    });
+    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+    const has = async (delivery: string) => {
+      for (let tries = 0; tries < 500; tries += 1) {
+        const items = await listed(app, `/v1/events?delivery=${delivery}`);
+        if (items.some((item) => item["id"] === id)) return true;
+        await Bun.sleep(5);
+      }
+      return false;
+    };
+    expect(await has("retrying")).toBe(true);
+    answer = 200;
+    app.clock.advance(10_000);
+    expect(await has("delivered")).toBe(true);
+    expect(await listed(app, "/v1/events?delivery=retrying")).toEqual([]);
+    await gateway.stop();
+  });
+
+  test("rejects other values and names the known ones", async () => {
+    const response = await app.as("operator", "/v1/events?delivery=failed");
+    expect(response.status).toBe(400);
+    expect(await json(response)).toMatchObject({
+      code: "invalid-parameter",
+      detail: "delivery: Must be one of: pending, retrying, delivered, dead, none",
+    });
+  });
+});
+
+describe("GET /v1/events?from=&to=", () => {
+  const at = (n: number) => eventRow(n).createdAt.toISOString();
+
+  test("includes from and excludes to", async () => {
+    for (const n of [1, 2, 3, 4]) await store(n);
+    expect(await found({ from: at(2), to: at(4) })).toEqual([3, 2]);
+    expect(await found({ from: at(3) })).toEqual([4, 3]);
+    expect(await found({ to: at(2) })).toEqual([1]);
+    expect(await found({ from: at(2), to: at(2) })).toEqual([]);
+    expect(await found({ from: "2026-11-21T01:00:00.003+01:00" })).toEqual([4, 3]);
+    expect(await found({ from: at(2), to: at(4), q: "event" })).toEqual([3, 2]);
+  });
+
+  test.each([
+    "from=yesterday",
+    "from=2026-11-21",
+    "from=2026-11-21T09:00",
+    "from=2026-02-30T09:00:00Z",
+    "to=1700000000",
+    "to=",
+    "from=2026-11-21T09:00:00Z&from=2026-11-21T09:00:00Z",
+    "from=2026-11-21T09:00:01Z&to=2026-11-21T09:00:00Z",
+    "q=",
+    `q=${"x".repeat(201)}`,
+    "subject=",
+    "idempotencyKey=",
+  ])("?%s is 400 and names the parameter", async (query) => {
+    const response = await app.as("operator", `/v1/events?${query}`);
+    expect(response.status).toBe(400);
+    const { code, errors } = await json(response);
+    expect(code).toBe("invalid-parameter");
+    expect(query).toContain(String(itemsOf(errors)[0]?.["parameter"]));
+  });
+});
+
+describe("GET /v1/events with an exact filter", () => {
+  test("finds by subject and by idempotency key", async () => {
+    const long = `thing/${"é".repeat(150)}`;
+    await store(1, { subject: "task/1" });
+    await store(2, { subject: "task/1/2" });
+    await store(3, { subject: `${long}a` });
+    await store(4, { subject: `${long}b` });
+    expect(await found({ subject: "task/1" })).toEqual([1]);
+    expect(await found({ subject: "TASK/1" })).toEqual([]);
+    expect(await found({ subject: `${long}b` })).toEqual([4]);
+    expect(await found({ idempotencyKey: "task_tracker:2" })).toEqual([2]);
+    expect(await found({ idempotencyKey: "task_tracker:2", delivery: "dead" })).toEqual([]);
+  });
+
+  test("finds all types with a prefix", async () => {
+    const types = ["deploy", "deploy.error", "deploy.ready", "deploys.x", "redeploy.x"];
+    for (const [n, type] of types.entries()) await store(n, { type });
+    expect(await found({ type: "deploy.*" })).toEqual([2, 1]);
+    expect(await found({ type: "deploy*" })).toEqual([3, 2, 1, 0]);
+    expect(await found({ type: "*" })).toEqual([4, 3, 2, 1, 0]);
+    expect(await found({ type: "x*" })).toEqual([]);
+    expect(await found({ type: "deploy.*", q: "event 2" })).toEqual([2]);
+    for (let n = 10; n < 61; n += 1) await store(n, { type: `many.${n}` });
+    const response = await app.as("operator", "/v1/events?type=many.*");
+    expect(await json(response)).toMatchObject({
+      status: 400,
+      detail: "type: More than 50 types match. Write more of the type",
+    });
+    expect(await found({ type: "many.1*", limit: "3" })).toEqual([19, 18, 17]);
+  });
+});
+
+describe("the search index", () => {
+  test("is behind after a crash and catches up from its queue", async () => {
+    const { storage } = app.services;
+    for (let n = 0; n < 250; n += 1) await store(n);
+    expect(await storage.all(queuedCount, {})).toEqual([{ count: 250 }]);
+    await storage.atomically(write(indexQueued, { limit: 10 }));
+    expect(await storage.all(queuedCount, {})).toEqual([{ count: 240 }]);
+    expect(await found({ q: "event", limit: "1" })).toEqual([249]);
+    // A search gives up after a while, which a slow machine can exceed; the next one continues.
+    await until(async () => (await found({ q: "event 0" })).length > 0);
+    expect(await found({ q: "event 0" })).toEqual([0]);
+    expect(await storage.all(queuedCount, {})).toEqual([{ count: 0 }]);
+  });
+
+  test("is built in the background", async () => {
+    await store(1);
+    for (let tries = 0; tries < 100; tries += 1) {
+      app.clock.advance(250);
+      await Bun.sleep(1);
+    }
+    expect(await app.services.storage.all(queuedCount, {})).toEqual([{ count: 0 }]);
+  });
+});
+
+/** What the properties store and ask for. Few values, so that they meet. */
+const words = ["red", "green", "blue"];
+const types = ["a.x", "a.y", "b.x"];
+const states = ["none", "pending", "retrying", "delivered", "dead"] as const;
+const anEvent = fc.record({
+  time: fc.integer({ min: 0, max: 3 }),
+  type: fc.constantFrom(...types),
+  words: fc.array(fc.constantFrom(...words), { maxLength: 3 }),
+  subject: fc.option(fc.constantFrom("s/1", "s/2")),
+  state: fc.constantFrom(...states),
+});
+const maybe = <Value>(value: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 2, arbitrary: value });
+const aQuery = fc.record({
+  q: maybe(fc.array(fc.constantFrom(...words, "r*", "gre*"), { minLength: 1, maxLength: 2 })),
+  type: maybe(fc.constantFrom("a.x", "b.x", "a.*", "*")),
+  subject: maybe(fc.constantFrom("s/1", "s/3")),
+  delivery: maybe(fc.constantFrom(...states)),
+  from: maybe(fc.integer({ min: 0, max: 4 })),
+  to: maybe(fc.integer({ min: 0, max: 4 })),
+  limit: fc.integer({ min: 1, max: 4 }),
+  backward: fc.boolean(),
+});
+
+test("a page of a search that ends within a millisecond has the first of it in the order of the list", async () => {
+  // The index finds them in the order in which they were stored.
+  const createdAt = new Date(1_000);
+  for (const number of [5, 0, 4, 2, 3, 1]) await store(number, { title: "red", createdAt });
+  for (const limit of [1, 2, 4]) {
+    expect(await walked({ q: ["red"], limit, backward: false })).toEqual([5, 4, 3, 2, 1, 0]);
+  }
+});
+
+describe("pages of any filters", () => {
+  test("form the list that a plain filter of all events gives", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anEvent, { minLength: 15, maxLength: 25, size: "max" }),
+        fc.array(aQuery, { minLength: 12, maxLength: 12, size: "max" }),
+        async (events, queries) => {
+          await app.stop();
+          app = await startApp();
+          const rows = events.map((event, n) => ({ ...event, n: (n * 7) % 101 }));
+          for (const { n, time, type, words: said, subject, state } of rows) {
+            const title = ["event", ...said].join(" ");
+            await store(n, { createdAt: new Date(time), type, subject, title, data: {} });
+            if (state !== "none") await notify(n, n, state);
+          }
+          for (const query of queries) {
+            const { q, type, subject, delivery, from, to } = query;
+            if (from !== undefined && to !== undefined && from > to) continue;
+            const expected = rows
+              .filter(
+                (row) =>
+                  (q ?? []).every((word) =>
+                    word.endsWith("*")
+                      ? row.words.some((each) => each.startsWith(word.slice(0, -1)))
+                      : row.words.includes(word),
+                  ) &&
+                  (type === undefined ||
+                    (type.endsWith("*")
+                      ? row.type.startsWith(type.slice(0, -1))
+                      : row.type === type)) &&
+                  (subject === undefined || row.subject === subject) &&
+                  (delivery === undefined || row.state === delivery) &&
+                  (from === undefined || row.time >= from) &&
+                  (to === undefined || row.time < to),
+              )
+              .toSorted((one, other) => other.time - one.time || other.n - one.n)
+              .map(({ n }) => n);
+            expect(await walked(query)).toEqual(expected);
+          }
+        },
+      ),
+      { numRuns: runs(60) },
+    );
+  });
+});
+
+interface Query {
+  readonly q?: readonly string[] | undefined;
+  readonly type?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly delivery?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly limit: number;
+  readonly backward: boolean;
+}
+
+/** All pages of a query, by their Link headers, and the total. */
+async function walked({ q, from, to, limit, backward, ...filters }: Query): Promise<number[]> {
+  const given = {
+    ...filters,
+    q: q?.join(" "),
+    from: from === undefined ? undefined : new Date(from).toISOString(),
+    to: to === undefined ? undefined : new Date(to).toISOString(),
+    limit: String(limit),
+    include: "total",
+    direction: backward ? "backward" : undefined,
+  };
+  const query = new URLSearchParams(
+    Object.entries(given).flatMap(([name, value]): [string, string][] =>
+      value === undefined ? [] : [[name, value]],
+    ),
+  );
+  const seen: number[][] = [];
+  let total = 0;
+  let path: string | undefined = `/v1/events?${query.toString()}`;
+  while (path !== undefined) {
+    if (seen.length > 100) throw new Error("The pages do not end");
+    const response = await app.as("operator", path);
+    const page = await json(response);
+    seen.push(itemsOf(page["data"]).map(({ id }) => Number.parseInt(String(id).slice(4), 16)));
+    total = Number(Object(page["pagination"]).total);
+    const rel = backward ? "prev" : "next";
+    const link = response.headers.get("link") ?? "";
+    path = new RegExp(`<([^>]+)>; rel="${rel}"`).exec(link)?.[1];
+  }
+  const all = backward ? seen.toReversed().flat() : seen.flat();
+  expect(total).toBe(all.length);
+  return all;
+}

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { write } from "../../src/db/statement.ts";
+import { insertRejection } from "../../src/inbound/rejections/rejections.sql.ts";
+import { insertEvent } from "../../src/event/events.sql.ts";
+import { json, startApp, type TestApp } from "../support/app.ts";
+import { itemsOf } from "../support/operator.ts";
+import { eventRow, rejectionRow } from "../support/rows.ts";
+
+// A typing error in the filter for a provider must not look like an empty list.
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ WEBHOOK_PROVIDERS: "code_host" });
+  await app.services.storage.atomically(
+    write(insertEvent, eventRow(1, { provider: "removed" })),
+    write(insertRejection, rejectionRow(1, { provider: "rejected_only" })),
+  );
+});
+afterAll(() => app.stop());
+
+const post = (path: string, body: object) =>
+  app.as("operator", path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+const from = "2026-01-01T00:00:00Z";
+
+const requests: Readonly<Record<string, (provider: string) => Promise<Response>>> = {
+  "GET /v1/events": (provider) => app.as("operator", `/v1/events?provider=${provider}`),
+  "GET /v1/events, searched": (provider) =>
+    app.as("operator", `/v1/events?provider=${provider}&q=event`),
+  "GET /v1/events/feed": (provider) => app.as("operator", `/v1/events/feed?provider=${provider}`),
+  "GET /v1/rejections": (provider) => app.as("operator", `/v1/rejections?provider=${provider}`),
+  "POST /v1/replays/preview": (provider) => post("/v1/replays/preview", { from, provider }),
+  "POST /v1/replays": (provider) => post("/v1/replays", { from, provider }),
+};
+
+describe.each(Object.entries(requests))("the provider of %s", (_, ask) => {
+  test.each([
+    ["code_hub", "Did you mean code_host?"],
+    ["Task_tracker", "Did you mean task_tracker?"],
+    ["github", "Did you mean code_host?"],
+    ["nothing", "GET /v1/providers lists them"],
+  ])("%s is rejected", async (provider, hint) => {
+    const response = await ask(provider);
+    const problem = await json(response);
+    expect([response.status, problem["code"]]).toEqual([400, "invalid-parameter"]);
+    expect(itemsOf(problem["errors"])).toMatchObject([{ parameter: "provider" }]);
+    expect(problem["detail"]).toEndWith(hint);
+  });
+
+  test.each([
+    ["code_host", "registered"],
+    ["payment_processor", "built in, but not registered"],
+    ["bookings", "a source of its own events"],
+    ["skyhook", "the source of alerts"],
+    ["removed", "one that is gone, with stored events"],
+    ["rejected_only", "one that is gone, with stored rejections"],
+  ])("may be %s: %s", async (provider) => {
+    const response = await ask(provider);
+    expect([200, 201]).toContain(response.status);
+    await response.body?.cancel();
+    const running = itemsOf((await json(await app.as("operator", "/v1/replays")))["data"]);
+    for (const { id } of running) await post(`/v1/replays/${String(id)}/stop`, {});
+  });
+});
+
+test("an unknown provider is rejected in GraphQL too", async () => {
+  const events = async (provider: string) => {
+    const query = `{ events(provider: "${provider}") { edges { node { provider } } } }`;
+    return json(await post("/graphql", { query }));
+  };
+  const { errors } = await events("code_hub");
+  expect(itemsOf(errors)).toMatchObject([
+    { extensions: { code: "invalid-parameter", status: 400 } },
+  ]);
+  expect(await events("removed")).toEqual({
+    data: { events: { edges: [{ node: { provider: "removed" } }] } },
+  });
+});

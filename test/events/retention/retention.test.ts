@@ -1,0 +1,209 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { SQL } from "bun";
+
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { write } from "../../../src/db/statement.ts";
+import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
+import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
+import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
+import { eventRow, notificationRow } from "../../support/rows.ts";
+import { skips } from "../../support/skips.ts";
+
+let app: TestApp;
+afterEach(() => app.stop());
+
+const dayMs = 86_400_000;
+const minuteMs = 60_000;
+
+/** Stores an event of some days ago, with a notification of this status. */
+async function store(number: number, daysAgo: number, status: "delivered" | "dead" | "pending") {
+  const createdAt = new Date(app.clock.now() - daysAgo * dayMs);
+  const event = eventRow(number, { createdAt });
+  const notification = notificationRow(number, { status, createdAt, dueAt: null });
+  await app.services.storage.atomically(
+    write(insertEvent, event),
+    write(insertNotification, notification),
+    write(insertAttempt, {
+      notificationId: notification.id,
+      destinationId: operatorGateway.id,
+      startedAt: createdAt,
+      durationMs: 1,
+      delivered: status === "delivered",
+      responseStatus: 200,
+      error: null,
+    }),
+  );
+  return event.id;
+}
+
+const ids = async () => (await listed(app, "/v1/events?limit=100")).map(({ id }) => id);
+
+describe("retention", () => {
+  test("deletes bodies, then events with their notifications, but keeps events with undelivered ones", async () => {
+    app = await startApp();
+    const [fresh, older, delivered, dead, pending] = [
+      await store(1, 1, "delivered"),
+      await store(2, 31, "delivered"),
+      await store(3, 91, "delivered"),
+      await store(4, 91, "dead"),
+      await store(5, 91, "pending"),
+    ];
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 4);
+    expect(await ids()).toEqual([fresh, older, pending, dead]);
+    const body = async (id: string) =>
+      (await json(await app.as("operator", `/v1/events/${id}`)))["body"];
+    expect(await body(fresh)).toBe("{}");
+    expect(await body(older)).toBeNull();
+    expect((await app.as("operator", `/v1/events/${delivered}`)).status).toBe(404);
+    expect(await listed(app, "/v1/notifications")).toHaveLength(4);
+  });
+
+  test("deletes the bodies of old rejections but keeps the rejections", async () => {
+    app = await startApp();
+    const reject = async (body: string) => {
+      const headers = { "x-codehost-signature-256": `sha256=${"0".repeat(64)}` };
+      await app.fetch("/webhooks/code_host", { method: "POST", body, headers });
+      const [newest] = await listed(app, "/v1/rejections");
+      return `/v1/rejections/${String(newest?.["id"])}`;
+    };
+    const read = async (path: string) => json(await app.as("operator", path));
+    const old = await reject("old");
+    // Hourly advances do not count as jumps.
+    for (let day = 0; day < 31 * 24; day += 1) app.clock.advance(dayMs / 24);
+    const fresh = await reject("fresh");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await read(old))["body"] === null;
+    });
+    expect(await read(fresh)).toMatchObject({ body: "fresh" });
+    expect(await read(old)).toMatchObject({
+      bodyBytes: 3,
+      reason: "wrong-signature",
+      explanation: {
+        cause: "body-not-kept",
+        detail: expect.stringContaining("its retention period is over"),
+      },
+    });
+  });
+
+  test("deletes many events in batches and runs again after a minute", async () => {
+    app = await startApp({ EVENT_RETENTION_DAYS: "7", BODY_RETENTION_DAYS: "1" });
+    for (let number = 0; number < 250; number += 1) await store(number, 8, "delivered");
+    app.clock.advance(minuteMs);
+    await until(async () => (await ids()).length === 0);
+    await store(999, 8, "delivered");
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return (await ids()).length === 0;
+    });
+  });
+
+  /** Stores an entry of some days ago, by an actor that none of the other requests has. */
+  async function audited(number: number, daysAgo: number, action: string) {
+    const entry: AuditEntry = {
+      id: `aud_${String(number).padStart(32, "0")}`,
+      createdAt: new Date(app.clock.now() - daysAgo * dayMs),
+      actor: "ada",
+      action,
+      subject: "any",
+      detail: null,
+    };
+    await app.services.storage.atomically(write(insertAudit, entry));
+  }
+  const auditList = async () =>
+    (await listed(app, "/v1/audit?actor=ada&limit=100", "admin")).map(({ action }) => action);
+
+  test("deletes audit entries after 400 days, whatever was done", async () => {
+    app = await startApp();
+    await audited(1, 401, "session.opened");
+    await audited(2, 401, "event.revealed");
+    await audited(3, 401, "flight.renamed by a newer version");
+    await audited(4, 399, "session.closed");
+    await audited(5, 399, "event.revealed");
+    app.clock.advance(minuteMs);
+    await until(async () => (await auditList()).length === 2);
+    expect(await auditList()).toEqual(["event.revealed", "session.closed"]);
+  });
+
+  test("deletes many audit entries in batches, after AUDIT_RETENTION_DAYS", async () => {
+    app = await startApp({ AUDIT_RETENTION_DAYS: "1" });
+    for (let number = 0; number < 250; number += 1) await audited(number, 2, "session.opened");
+    await audited(999, 0, "session.closed");
+    app.clock.advance(minuteMs);
+    await until(async () => (await auditList()).length === 1);
+    expect(await auditList()).toEqual(["session.closed"]);
+  });
+
+  test("keeps idempotency keys for a day", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const book = (key: string) =>
+      app.as("user", "/v1/api/bookings", post(bookingBody(id), { "idempotency-key": key }));
+    await book("old");
+    const advanceHalfADay = () => {
+      // Hourly advances do not count as jumps.
+      for (let hour = 0; hour < 12; hour += 1) app.clock.advance(dayMs / 24);
+    };
+    advanceHalfADay();
+    await book("young");
+    advanceHalfADay();
+    const isStored = async (key: string) => {
+      const record = { scope: "booking:test-user", key };
+      return (await app.services.storage.all(idempotencyByKey, record)).length > 0;
+    };
+    await until(async () => {
+      app.clock.advance(minuteMs);
+      return !(await isStored("old"));
+    });
+    expect(await isStored("young")).toBe(true);
+    expect((await book("young")).headers.get("idempotent-replayed")).toBe("true");
+  });
+
+  test("deletes idempotency keys after a day", async () => {
+    app = await startApp();
+    const { id } = await addFlight(app);
+    const request = post(bookingBody(id), { "idempotency-key": "k" });
+    await app.as("user", "/v1/api/bookings", request);
+    app.clock.advance(dayMs + minuteMs);
+    const again = await app.as("user", "/v1/api/bookings", request);
+    expect(again.headers.get("idempotent-replayed")).toBeNull();
+    expect(await seatsLeft(app, id)).toBe(8);
+  });
+});
+
+test.skipIf(skips(noManyConnections))(
+  "an event that is replayed during its deletion stays, with its new notification",
+  async () => {
+    await using database = await postgresDatabase();
+    app = await startApp({ DATABASE_URL: database.url });
+    const id = await store(1, 91, "delivered");
+    // A replay between its last statement and its commit.
+    await using other = new SQL(database.url, { max: 1 });
+    await other.unsafe("begin");
+    await other.unsafe("update events set title = title");
+    await other.unsafe(
+      "insert into notifications (id, event_id, created_at, title, text, severity, status, attempt_count) select 'ntf_2', event_id, created_at, title, text, severity, 'pending', 0 from notifications",
+    );
+    app.clock.advance(minuteMs);
+    await until(async () => {
+      const waiting = await database.run(
+        "select from pg_stat_activity where application_name = current_setting('application_name') and wait_event_type = 'Lock'",
+      );
+      return waiting.length > 0;
+    });
+    await other.unsafe("commit");
+    await app.stop();
+    expect(await database.run("select id from events")).toEqual([{ id }]);
+    expect(await database.run("select from notifications")).toHaveLength(2);
+  },
+  30_000,
+);

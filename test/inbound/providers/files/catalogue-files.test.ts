@@ -1,0 +1,44 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
+import { recordedDeliveries } from "../oracles/recorded.ts";
+
+const folder = join(import.meta.dir, "../../../../src/inbound/providers/files/catalogue");
+
+test("the catalogue carries every file of its folder", () => {
+  const names = readdirSync(folder).map((name) => name.replace(/\.yaml$/, ""));
+  expect(Object.keys(catalogueFiles).toSorted()).toEqual(names.toSorted());
+  expect(names.length).toBeGreaterThanOrEqual(20);
+});
+
+describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
+  const file = readProviderFile(`${name}.yaml`, text);
+
+  test("has a sample for every listed event", () => {
+    const listed = Object.keys(file.events).filter((event) => event !== "*");
+    expect(Object.keys(file.samples)).toEqual(expect.arrayContaining(listed));
+  });
+
+  test("says how to set it up and where the service documents it", () => {
+    expect(file.setUp).toMatch(/secret/i);
+    expect(file.docs).toStartWith("https://");
+  });
+
+  test("says whether the service's own SDK or vector confirms it", () => {
+    const { kind, oracle } = recordedDeliveries(name);
+    const confirmed = kind === "sdk" || kind === "vector";
+    expect(file.checkedWith?.includes("not tried against") ?? true).toBe(!confirmed);
+    // Such as `@slack/bolt 5.1.0`.
+    if (kind === "sdk") expect(file.checkedWith).toContain(oracle.replace(/ \(.*/, ""));
+  });
+});
+
+test("at least 20 entries are confirmed by the service's own SDK or vector", () => {
+  const confirmed = Object.keys(catalogueFiles).filter((name) =>
+    ["sdk", "vector"].includes(recordedDeliveries(name).kind),
+  );
+  expect(confirmed.length).toBeGreaterThanOrEqual(20);
+});

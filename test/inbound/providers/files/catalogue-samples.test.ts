@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+
+import { deliveryIdentity } from "../../../../src/inbound/receive/delivery-key.ts";
+import type { Event } from "../../../../src/event/event.ts";
+import { severities } from "../../../../src/outbound/notification.ts";
+import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
+import { interpret, messagesOf } from "../../../../src/inbound/providers/interpret.ts";
+import type { Fresh, Provider } from "../../../../src/inbound/providers/provider.ts";
+import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
+import {
+  developmentSecret,
+  newKeyPair,
+} from "../../../../src/inbound/signatures/development-secret.ts";
+import { kindOf } from "../../../../src/inbound/signatures/jwt.ts";
+import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
+import type { SigningKey } from "../../../../src/inbound/signatures/keys.ts";
+import { verifier } from "../../../../src/inbound/signatures/signature.ts";
+
+import { recordedDeliveries } from "../oracles/recorded.ts";
+import { secondOpinions } from "../oracles/second-opinion.ts";
+
+const url = "https://hooks.example.com/webhooks/a";
+let made = 0;
+/** Another id and another millisecond each time. */
+const fresh = (): Fresh => ({ id: crypto.randomUUID(), now: new Date(Date.now() - made++) });
+
+/** What stands in for the service: what is configured, and what signs. */
+interface Stand {
+  readonly key: SigningKey;
+  readonly publicKey: string | null;
+  readonly keys: KeyStore;
+}
+
+function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret: string): Stand {
+  const isPublic = scheme.kind !== "hmac" && scheme.kind !== "shared-secret";
+  if (!isPublic || scheme.kind === "basic-auth") {
+    const key = { secret: developmentSecret(scheme, secretPrefix)?.secret ?? "" };
+    return { key, publicKey: null, keys: { find: () => null, confirm() {} } };
+  }
+  const pair = newKeyPair(scheme.kind === "jwt" ? kindOf(scheme) : scheme.kind);
+  const pem = pair.publicKey.export({ format: "pem", type: "spki" }).toString();
+  const secret = scheme.key === undefined ? pem : recordedSecret;
+  return {
+    key: { secret, privateKey: pair.privateKey },
+    publicKey: pem,
+    keys: { find: () => pair.publicKey, confirm() {} },
+  };
+}
+
+function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event {
+  const normalised = interpret(provider, { bytes }, (name) => headers.get(name));
+  if (normalised === null) throw new Error(`The body is not what ${provider.id} reads`);
+  const { deliveryId: _, ...described } = normalised;
+  return {
+    ...described,
+    id: "evt_1",
+    provider: provider.id,
+    idempotencyKey: deliveryIdentity(provider, normalised, {
+      signedBytes: bytes,
+      signedContext: "",
+    }).keys[0],
+    occurredAt: normalised.occurredAt ?? new Date(0),
+    createdAt: new Date(0),
+    recovered: false,
+  };
+}
+
+describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
+  const file = readProviderFile(`${name}.yaml`, text);
+  const provider = fileProvider(name, `${name}.yaml`, file);
+  const recorded = recordedDeliveries(name);
+  const stand = standFor(provider, recorded.secret);
+  const samples = Object.entries(provider.samples);
+
+  test.each(samples)("describes %s to operators", (sampleName, sample) => {
+    const { headers, bytes } = signedSample(provider, sample, stand.key, fresh(), { url });
+    const event = eventOf(provider, bytes, new Headers(headers));
+    expect(event.status).toBe("accepted");
+    expect(event.type).toBe(file.events[sampleName]?.type ?? sampleName);
+    expect(event.title).toMatch(/^[^{}[\]]{5,200}$/);
+    expect(event.title).not.toStartWith(event.type);
+    const [message, ...others] = messagesOf(provider, event);
+    expect(others).toEqual([]);
+    if (message === undefined) throw new Error("There is no message");
+    expect(severities).toContain(message.severity);
+    expect(message.text).toMatch(/^[^{}[\]]{0,500}$/);
+  });
+
+  test.each(samples)("signs %s as openssl, jose or standardwebhooks do", async (_, sample) => {
+    const { headers, bytes } = signedSample(provider, sample, stand.key, fresh(), { url });
+    const { secret } = stand.key;
+    const request = { url, headers: new Headers(headers), secret, publicKey: stand.publicKey };
+    expect(await secondOpinions[name]?.({ ...request, body: bytes.toString() })).toBe(true);
+    const verify = verifier(provider.signature, { current: secret, previous: null }, stand.keys);
+    const at = { method: "POST", url, bytes, receivedAtMs: Date.now() };
+    expect(await verify({ ...at, headers: request.headers })).toHaveProperty("verified");
+  });
+
+  test("has another idempotency key for every delivery", () => {
+    const keys = samples.flatMap(([, sample]) =>
+      [fresh(), fresh()].map((each) => {
+        const signed = signedSample(provider, sample, stand.key, each, { url });
+        return eventOf(provider, signed.bytes, new Headers(signed.headers)).idempotencyKey;
+      }),
+    );
+    expect(new Set(keys).size).toBe(samples.length * 2);
+  });
+
+  const named = recorded.deliveries.filter(({ event }) => event !== undefined);
+  test.each(named)("reads $title", ({ event: eventName = "", body, headers }) => {
+    const event = eventOf(provider, Buffer.from(body), new Headers(headers));
+    const isListed = Object.hasOwn(file.events, eventName) || Object.hasOwn(file.events, "*");
+    expect(event.status).toBe(isListed ? "accepted" : "ignored");
+    expect(event.type).toBe(file.events[eventName]?.type ?? eventName);
+  });
+
+  const tests = recorded.deliveries.filter(({ handshake }) => handshake !== undefined);
+  test.each(tests)("answers $title", ({ handshake, body, headers, url: path }) => {
+    const source = { headers: new Headers(headers), url: path, payload: () => JSON.parse(body) };
+    const [answer] = (provider.handshakes ?? [])
+      .filter(({ matches }) => matches(source))
+      .map((each) => each.answer(source, recorded.secret));
+    expect(answer?.status).toBe(handshake?.status);
+    expect(answer?.body).toBe(handshake?.body);
+  });
+});

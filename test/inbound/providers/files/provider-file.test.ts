@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
+import { FileError } from "../../../../src/base/file-error.ts";
+import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
+
+const slack = readFileSync(join(import.meta.dir, "../../../../docs/examples/slack.yaml"), "utf8");
+
+function messagesOf(text: string): readonly string[] {
+  try {
+    readProviderFile("slack.yaml", text);
+    return [];
+  } catch (error) {
+    if (error instanceof FileError) return error.messages;
+    throw error;
+  }
+}
+
+describe("a provider file", () => {
+  test("is read as YAML and as JSON", () => {
+    const file = readProviderFile("slack.yaml", slack);
+    expect(file.signature).toMatchObject({ kind: "hmac", prefix: "v0=" });
+    expect(readProviderFile("slack.json", JSON.stringify(file))).toEqual(file);
+  });
+
+  test.each([
+    "Set-Cookie: '{query.a}'",
+    "Location: '{query.a}'",
+    "content-type: text/html",
+    "content-type: '{query.a}'",
+    "Content-Type: text/html",
+    "x-accel-redirect: '{query.a}'",
+    "x-content-type-options: none",
+  ])("cannot have handshakes answered with the header %s [API8-17]", (header) => {
+    const answer = `answer:\n      headers: { ${header} }`;
+    const file = slack.replace(/answer:\n *json: .*/, answer);
+    expect(file).not.toBe(slack);
+    expect(messagesOf(file)).toEqual([
+      expect.stringMatching(
+        /^slack\.yaml:22: .*(?:is unknown|answer\.headers\.content-type must be)/,
+      ),
+    ]);
+  });
+
+  test.each([
+    [
+      "kind: hmac",
+      "kind: hmak",
+      'slack.yaml:8: signature.kind must be one of hmac, ed25519, ecdsa-p256, rsa-pkcs1, rsa-pss, jwt, shared-secret, basic-auth, not "hmak"',
+    ],
+    [
+      "encoding: hex",
+      "encoding: hexx",
+      'slack.yaml:10: signature.encoding must be one of hex, hex-upper, hex-any-case, base64, base64url, not "hexx". Did you mean "hex"?',
+    ],
+    [
+      "displayName:",
+      "displayname:",
+      'slack.yaml:2: "displayname" is unknown. Did you mean "displayName"?',
+    ],
+    [
+      "severity: warning",
+      "severity: warn",
+      'slack.yaml:44: events.channel_archive.severity must be one of info, success, warning, error, not "warn". Did you mean "warning"?',
+    ],
+    ["  unit: seconds", "  unit: [", "slack.yaml:17: Flow sequence"],
+    ["encoding: hex", "kind: hmac", "slack.yaml:10: Map keys must be unique"],
+    [
+      "toleranceSeconds: 300",
+      "toleranceSeconds: 0",
+      "slack.yaml:17: signature.timestamp.toleranceSeconds: expected integer to be greater or equal to 1",
+    ],
+  ])("with %s changed to %s says %s", (from, to, message) => {
+    const messages = messagesOf(slack.replace(from, to));
+    expect(messages.join("\n")).toContain(message);
+    for (const line of messages) expect(line).toMatch(/^slack\.yaml:\d+: [^\n]+$/);
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["an array", "[]"],
+    ["a text", "a"],
+    ["null", "null"],
+    ["NUL", "\u0000"],
+    ["an alias of itself", "a: &a [*a]"],
+    ["a brace", "{"],
+    ["300 kB", "x".repeat(300_000)],
+  ])("that is %s is an error on one line", (_, text) => {
+    const messages = messagesOf(text);
+    expect(messages).not.toBeEmpty();
+    for (const line of messages) expect(line).toMatch(/^slack\.yaml:\d+: [^\n]+$/);
+  });
+
+  test.each([
+    ["keys", "k: 1\n".repeat(20_000)],
+    ["commas", `[${",".repeat(200_000)}]`],
+    ["open brackets", "[".repeat(200_000)],
+    ["entries", "- a\n".repeat(20_000)],
+  ])("with too many %s is not parsed", (_, text) => {
+    expect(messagesOf(text)).toEqual([
+      "slack.yaml:1: The file has too many keys and values: shorten it",
+    ]);
+  });
+
+  test("with values nested too deeply says where", () => {
+    const nested = (levels: number) => `body: ${"[".repeat(levels)}1${"]".repeat(levels)}`;
+    const sample = (levels: number) =>
+      slack.replace(/^samples:\n/m, `samples:\n  deep: { ${nested(levels)} }\n`);
+    expect(messagesOf(sample(29))).toEqual([]);
+    const [first] = messagesOf(sample(30));
+    expect(first).toMatch(/^slack\.yaml:\d+: The value has more than 32 levels$/);
+    expect(messagesOf(`a: ${"{a: ".repeat(3_000)}${"}".repeat(3_000)}`)).not.toBeEmpty();
+  });
+
+  test("repeats no long value in an error", () => {
+    const long = "x".repeat(1_000);
+    const aliases = Array(90).fill("*a").join(", ");
+    const messages = messagesOf(
+      slack.replace("severity: warning", `title: &a ${long}\n    severity: [${aliases}]`),
+    );
+    expect(messages.join()).toContain("channel_archive.severity must be one of");
+    for (const message of messages) expect(message.length).toBeLessThan(600);
+  });
+
+  test("lists at most 20 errors of its syntax", () => {
+    expect(messagesOf(`[${",".repeat(1_000)}]`)).toHaveLength(20);
+    expect(messagesOf("a: 1\n".repeat(1_000))).toHaveLength(20);
+  });
+
+  test.each([
+    ["POST", "json: { a: '{/crc | hmacSha256Hex}' }"],
+    ["GET", "text: '{query.crc | hmacSha256Base64}'"],
+    ["GET", "{ text: ok, headers: { x-hook-secret: '{query.crc | hmacSha256Hex}' } }"],
+  ])("signs nothing for a %s that does not verify: %s", (method, answer) => {
+    const place = method === "GET" ? "query.crc" : "/crc";
+    const form = answer.startsWith("{") ? answer : `{ ${answer} }`;
+    const handshake = `method: ${method}, when: { ${place}: '*' }, answer: ${form}`;
+    const base = slack.slice(0, slack.search(/^handshakes:/m));
+    const rest = slack
+      .slice(slack.search(/^handshakes:/m))
+      .replace(/^handshakes:\n(?: .*\n)*/m, "");
+    const file = (verified: string) => `${base}handshakes: [{ ${verified}${handshake} }]\n${rest}`;
+    expect(messagesOf(file(""))).toEqual([]);
+    expect(messagesOf(file("verified: false, "))).toEqual([
+      expect.stringContaining("Only a request that verifies gets an HMAC"),
+    ]);
+  });
+
+  test("reads no larger payload than verification does", () => {
+    const mailgun = catalogueFiles["mailgun"] ?? "";
+    expect(messagesOf(mailgun)).toEqual([]);
+    expect(messagesOf(mailgun.replace("maxBodyBytes: 1048576", "maxBodyBytes: 1048577"))).toEqual([
+      expect.stringContaining("read only up to 1048576 bytes"),
+    ]);
+    expect(
+      messagesOf(slack.replace("displayName:", "maxBodyBytes: 1048577\ndisplayName:")),
+    ).toEqual([]);
+  });
+
+  test.each(["whatsapp", "line"])("of %s has no id of a single event of a batch", (id) => {
+    expect(readProviderFile(`${id}.yaml`, catalogueFiles[id] ?? "").deliveryId).toBeUndefined();
+  });
+
+  test("with a token in the query needs a hash of the body, and has no claims as payload", () => {
+    const signature = "kind: jwt, from: query.token, algorithms: [HS256]";
+    const file = (more: string, body: string) =>
+      `displayName: A\n${body}signature: { ${signature}${more} }\nevent: a\nevents: { a: { type: a } }\nsamples: { a: { body: { a: 1 } } }\n`;
+    const hash = ", bodyHash: { claim: hash, algorithm: sha256, encoding: hex }";
+    expect(messagesOf(file("", "")).join()).toContain("A token outside the body does not cover");
+    expect(messagesOf(file(hash, "body: jwt\n")).join()).toContain("go together");
+    expect(messagesOf(file(hash, ""))).toEqual([]);
+  });
+});

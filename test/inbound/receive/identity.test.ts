@@ -1,0 +1,353 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import type { JsonObject } from "../../../src/base/payload.ts";
+import type { Provider } from "../../../src/inbound/providers/provider.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
+import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import { nodeCrypto } from "../../../src/base/node-crypto.ts";
+import { write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { eventRow } from "../../support/rows.ts";
+
+/** What identifies a delivery of a provider, by its documentation. */
+interface Identity {
+  /** A signed id, the name of an unsigned header that holds it, or nothing. */
+  readonly id: "signed" | "none" | `header ${string}`;
+  /** Whether a retry can have the same body and another signed time. */
+  readonly isTimed?: true;
+  /** The unsigned header that names the event, with the listed names. Each may come with the body of the first. */
+  readonly name?: readonly [header: string, ...names: string[]];
+}
+
+const signed: Identity = { id: "signed" };
+const signedTimed: Identity = { id: "signed", isTimed: true };
+const none: Identity = { id: "none" };
+const noneTimed: Identity = { id: "none", isTimed: true };
+const unsigned = (header: string): Identity => ({ id: `header ${header}` });
+
+const identities: Readonly<Record<string, Identity>> = {
+  task_tracker: unsigned("x-tasktracker-delivery-id"),
+  shared_inbox: signed,
+  deploy_platform: signed,
+  code_host: unsigned("x-codehost-delivery"),
+  payment_processor: signedTimed,
+  adyen: none,
+  asana: none,
+  aws_sns: signed,
+  bitbucket: {
+    ...unsigned("x-request-uuid"),
+    name: [
+      "x-event-key",
+      "repo:push",
+      "pullrequest:created",
+      "pullrequest:fulfilled",
+      "repo:commit_status_updated",
+    ],
+  },
+  box: signedTimed,
+  cal_com: none,
+  calendly: noneTimed,
+  discord: noneTimed,
+  gitlab: unsigned("idempotency-key"),
+  gocardless: signed,
+  hubspot: noneTimed,
+  intercom: signed,
+  jira: unsigned("x-atlassian-webhook-identifier"),
+  lemon_squeezy: none,
+  line: none,
+  linear: { ...unsigned("linear-delivery"), isTimed: true },
+  mailgun: signed,
+  mux: signedTimed,
+  notion: signed,
+  okta: signed,
+  onfido: none,
+  openai: signedTimed,
+  paddle: signedTimed,
+  pagerduty: signed,
+  paypal: signedTimed,
+  paystack: none,
+  plaid: noneTimed,
+  razorpay: unsigned("x-razorpay-event-id"),
+  resend: signedTimed,
+  sanity: {
+    ...unsigned("idempotency-key"),
+    isTimed: true,
+    name: ["sanity-operation", "create", "update", "delete"],
+  },
+  sendgrid: noneTimed,
+  sentry: {
+    ...unsigned("request-id"),
+    // With the action of the body, which is signed: `issue.created`, `event_alert.created` and so on.
+    name: ["sentry-hook-resource", "issue"],
+  },
+  shopify: {
+    ...unsigned("x-shopify-webhook-id"),
+    name: [
+      "x-shopify-topic",
+      "orders/create",
+      "orders/paid",
+      "orders/cancelled",
+      "app/uninstalled",
+    ],
+  },
+  slack: signedTimed,
+  square: signed,
+  standard_webhooks: signedTimed,
+  svix: signedTimed,
+  telegram: signed,
+  twilio: unsigned("i-twilio-idempotency-token"),
+  twitch: signedTimed,
+  typeform: signed,
+  webflow: noneTimed,
+  whatsapp: none,
+  workos: signedTimed,
+  zendesk: signedTimed,
+  zoom: noneTimed,
+};
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-identity-"));
+const all = [...catalogue, ...Object.keys(catalogueFiles).map(ofFile)];
+const keys = new Map(all.map((provider) => [provider.id, keyOf(provider)]));
+
+/** The provider of a file. A key that the service publishes is replaced by one of the test: only the key's origin differs. */
+function ofFile(id: string): Provider {
+  const file = Object(Bun.YAML.parse(catalogueFiles[id] ?? ""));
+  const { key: _, secretAt: __, ...signature } = file.signature;
+  const path = join(folder, `${id}.json`);
+  writeFileSync(path, JSON.stringify({ ...file, signature }));
+  return readProvider(id, path);
+}
+
+function keyOf({ id, signature, secretPrefix }: Provider): SigningKey {
+  const made = developmentSecret(signature, secretPrefix);
+  if (made === null) throw new Error(`${id} cannot be signed for`);
+  const { secret, privateKey } = made;
+  return privateKey === null
+    ? { secret: secret.trim() }
+    : { secret: secret.trim(), privateKey: nodeCrypto().createPrivateKey(privateKey) };
+}
+
+let app: TestApp;
+beforeAll(async () => {
+  const secrets = [...keys].map(([id, { secret }]) => [
+    `${id.toUpperCase()}_WEBHOOK_SECRET`,
+    secret,
+  ]);
+  app = await startApp({
+    PROVIDERS_DIR: folder,
+    PUBLIC_URL: "https://hooks.example.com",
+    ...Object.fromEntries(secrets),
+  });
+});
+afterAll(async () => {
+  await app.stop();
+  rmSync(folder, { recursive: true });
+});
+
+interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+}
+
+/** The first sample, with its ids and times fixed. */
+function contentOf({ id, samples }: Provider): Content {
+  const [sample] = Object.values(samples);
+  if (sample === undefined) throw new Error(`${id} has no sample`);
+  const { headers, body } = sample({ id: crypto.randomUUID(), now: new Date(app.clock.now()) });
+  // Not all samples have something new in the body. Those that are arrays do.
+  const added = Array.isArray(body) ? body : { ...body, added: crypto.randomUUID() };
+  return { headers: Object.fromEntries(new Headers({ ...headers })), body: Object(added) };
+}
+
+/** Signs a content at a time, in seconds from now, and posts it. */
+async function post(provider: Provider, content: Content, seconds = 0) {
+  const key = keys.get(provider.id);
+  if (key === undefined) throw new Error(`No key of ${provider.id}`);
+  const now = new Date(app.clock.now());
+  const { headers, bytes } = signedSample(
+    provider,
+    () => content,
+    key,
+    { id: "", now },
+    {
+      signedAtMs: now.getTime() + seconds * 1_000,
+      url: `https://hooks.example.com/webhooks/${provider.id}`,
+    },
+  );
+  const request = { method: "POST", headers, body: bytes };
+  return json(await app.fetch(`/webhooks/${provider.id}`, request));
+}
+
+const withHeaders = (content: Content, headers: Record<string, string>): Content => ({
+  ...content,
+  headers: { ...content.headers, ...headers },
+});
+
+const sha256 = (bytes: string) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+
+test("every provider has its row", () => {
+  expect(all.map(({ id }) => id).toSorted()).toEqual(Object.keys(identities).toSorted());
+});
+
+describe.each(all.map((provider) => [provider.id, provider] as const))("%s", (id, provider) => {
+  const { id: kind, isTimed = false, name } = identities[id] ?? none;
+  const idHeader = kind.startsWith("header ") ? kind.slice("header ".length) : null;
+  const newId = (): Record<string, string> =>
+    idHeader === null ? {} : { [idHeader]: crypto.randomUUID() };
+
+  test("stores a delivery once", async () => {
+    const content = contentOf(provider);
+    const first = await post(provider, content);
+    expect(first).toMatchObject({ status: "accepted" });
+    const again = await post(provider, content);
+    expect(again).toEqual({ ...first, status: "duplicate" });
+    const ofHash = String(first["idempotencyKey"]).startsWith(`${id}:sha256:`);
+    expect(ofHash).toBe(kind === "none");
+  });
+
+  if (isTimed)
+    test("recognises a retry that is signed again, if it has an id", async () => {
+      const content = contentOf(provider);
+      const first = await post(provider, content);
+      const retry = await post(provider, content, 7);
+      expect(retry).toMatchObject(
+        kind === "none" ? { status: "accepted" } : { status: "duplicate", id: first["id"] },
+      );
+      const again = await post(provider, content, 7);
+      expect(again).toMatchObject({ status: "duplicate", id: retry["id"] });
+    });
+
+  if (idHeader !== null)
+    test("takes equal signed bytes for the same under any id", async () => {
+      const content = contentOf(provider);
+      const first = await post(provider, content);
+      const captured = await post(provider, withHeaders(content, newId()));
+      expect(captured).toEqual({ ...first, status: "duplicate" });
+    });
+
+  if (idHeader !== null && isTimed)
+    test("keeps an equal body of another id and time", async () => {
+      const content = contentOf(provider);
+      const first = await post(provider, content);
+      const second = await post(provider, withHeaders(content, newId()), 7);
+      expect(second).toMatchObject({ status: "accepted" });
+      expect(second["idempotencyKey"]).not.toBe(first["idempotencyKey"]);
+    });
+
+  if (idHeader !== null)
+    test("keeps another body under a taken id", async () => {
+      const taken = newId();
+      const first = await post(provider, withHeaders(contentOf(provider), taken));
+      const second = await post(provider, withHeaders(contentOf(provider), taken));
+      expect(second).toMatchObject({ status: "accepted" });
+      expect(second["idempotencyKey"]).toStartWith(`${id}:sha256:`);
+      expect(second["id"]).not.toBe(first["id"]);
+    });
+
+  if (name !== undefined)
+    test("keeps an equal body once for each listed name", async () => {
+      const [header, ...names] = name ?? [""];
+      const content = contentOf(provider);
+      const named = (value: string) =>
+        post(provider, withHeaders(content, { ...newId(), [header]: value }));
+      const stored = new Map<string, unknown>();
+      for (const value of names) {
+        const answer = await named(value);
+        expect([value, answer["status"]]).toEqual([value, "accepted"]);
+        stored.set(value, answer["id"]);
+      }
+      expect(new Set(stored.values()).size).toBe(names.length);
+      for (const value of names) {
+        expect(await named(value)).toMatchObject({ status: "duplicate", id: stored.get(value) });
+      }
+      // Anyone who captured the body can write any other name: one more event at most.
+      const ignored = await named("no/name");
+      expect(ignored).toMatchObject({ status: "ignored" });
+      for (const value of ["no/other", ""]) {
+        expect(await named(value)).toMatchObject({ status: "duplicate", id: ignored["id"] });
+      }
+    });
+
+  if (kind === "none")
+    test("has the hash of the body as its key", async () => {
+      const content = contentOf(provider);
+      const { idempotencyKey } = await post(provider, content);
+      expect(idempotencyKey).toBe(`${id}:sha256:${sha256(JSON.stringify(content.body))}`);
+    });
+});
+
+const byId = (id: string) => {
+  const found = all.find((provider) => provider.id === id);
+  if (found === undefined) throw new Error(`No provider ${id}`);
+  return found;
+};
+
+test("an event of a version that did not compare names is still recognised, and hides no other", async () => {
+  const shopify = byId("shopify");
+  const content = contentOf(shopify);
+  const paid = (id: string) =>
+    withHeaders(content, { "x-shopify-topic": "orders/paid", "x-shopify-webhook-id": id });
+  const body = Buffer.from(JSON.stringify(content.body));
+  const bodyHash = new Bun.CryptoHasher("sha256").update(body).digest().subarray(0, 16);
+  const old = { provider: "shopify", idempotencyKey: "shopify:old", type: "order.paid" };
+  await app.services.storage.atomically(
+    write(insertEvent, eventRow(1, { ...old, bodyHash, body })),
+  );
+  expect(await post(shopify, paid("old"))).toMatchObject({ status: "duplicate" });
+  const created = { "x-shopify-topic": "orders/create", "x-shopify-webhook-id": "new" };
+  expect(await post(shopify, withHeaders(content, created))).toMatchObject({ status: "accepted" });
+});
+
+test("a retry is recognised after the provider began to sign its ids", async () => {
+  const provider = byId("workos");
+  const content = contentOf(provider);
+  const { event: type, idempotencyKey } = await post(provider, content);
+  const id = crypto.randomUUID();
+  const again = { ...content, body: { ...content.body, id } };
+  const body = Buffer.from(JSON.stringify(again.body));
+  const before = { provider: "workos", idempotencyKey: `workos:${id}`, type: String(type) };
+  expect(idempotencyKey).toBe(`workos:${String(content.body["id"])}`);
+  await app.services.storage.atomically(
+    write(
+      insertEvent,
+      eventRow(2, { ...before, bodyHash: crypto.getRandomValues(Buffer.alloc(16)), body }),
+    ),
+  );
+  expect(await post(provider, again)).toMatchObject({ status: "duplicate", id: eventRow(2).id });
+});
+
+test("a body that names no event is one event for each listed name in the header", async () => {
+  const content = { headers: {}, body: { note: crypto.randomUUID() } };
+  const named = (value: string) =>
+    post(byId("code_host"), withHeaders(content, { "x-codehost-event": value }));
+  const run = await named("workflow_run.completed");
+  expect(run).toMatchObject({ status: "accepted", event: "workflow_run.completed" });
+  const published = await named("package.published");
+  expect(published).toMatchObject({ status: "accepted", event: "package.published" });
+  expect(await named("package.published")).toEqual({ ...published, status: "duplicate" });
+  expect(await named("push")).toMatchObject({ status: "ignored" });
+  expect(await named("issues")).toMatchObject({ status: "duplicate" });
+});
+
+test("retries of an unreadable body are one event, whenever they were signed", async () => {
+  const provider = byId("payment_processor");
+  const [{ secret } = { secret: "" }] = [keys.get(provider.id)];
+  for (const seconds of [0, 7]) {
+    const body = Buffer.from("not JSON");
+    const signature = sign(provider.signature, secret, body, app.clock.now() + seconds * 1_000);
+    const headers = { "x-payment-signature": signature };
+    const sent = { method: "POST", headers, body };
+    expect((await app.fetch("/webhooks/payment_processor", sent)).status).toBe(400);
+  }
+  const page = await json(await app.as("operator", "/v1/events?status=unreadable"));
+  expect(page).toMatchObject({ data: [{ provider: "payment_processor" }] });
+});

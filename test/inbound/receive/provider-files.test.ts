@@ -1,0 +1,328 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
+import { json, startApp, type TestApp, testSecret, until } from "../../support/app.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "skyhook-provider-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ids = ["slack", "zoom", "okta", "gitlab", "shopify"];
+const secret = "a secret that only the two know";
+for (const id of ids) writeFileSync(join(folder, `${id}.yaml`), catalogueFiles[id] ?? "");
+
+ids.push("keyed");
+writeFileSync(
+  join(folder, "keyed.yaml"),
+  `displayName: Keyed
+body: jwt
+signature:
+  kind: jwt
+  from: body
+  algorithms: [ES256]
+  audience: "{secret}"
+  key: { url: "http://127.0.0.1:1/keys", format: jwks }
+event: "{/type}"
+events: { opened: { type: opened } }
+samples: { opened: { body: { type: opened } } }
+`,
+);
+
+let app: TestApp;
+beforeEach(async () => {
+  const secrets = ids.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, secret]);
+  app = await startApp({ PROVIDERS_DIR: folder, ...Object.fromEntries(secrets) });
+});
+afterEach(() => app.stop());
+
+/** A signed request: a sample of the file, or its headers over another body. */
+function sent(id: string, event: string, body?: object) {
+  const provider = readProvider(id, join(folder, `${id}.yaml`));
+  const found = provider.samples[event];
+  if (found === undefined) throw new Error(`${id} has no sample ${event}`);
+  const sample = body === undefined ? found : () => ({ headers: {}, body: { ...body } });
+  const fresh = { id: crypto.randomUUID(), now: new Date(app.clock.now()) };
+  const { headers, bytes } = signedSample(provider, sample, { secret }, fresh);
+  return { method: "POST", headers, body: bytes };
+}
+
+const post = (id: string, init: RequestInit) => app.fetch(`/webhooks/${id}`, init);
+
+describe("a provider of a file", () => {
+  test("is registered beside the built-in ones and listed like them", async () => {
+    const { webhooks } = await json(await app.fetch("/"));
+    expect(webhooks).toMatchObject({ providers: expect.arrayContaining(["code_host", "slack"]) });
+    const providers = await json(await app.as("operator", "/v1/providers"));
+    expect(JSON.stringify(providers)).toContain('"displayName":"Slack"');
+    const metrics = await (await app.fetch("/metrics")).text();
+    expect(metrics).toContain(
+      'skyhook_webhook_receipts_total{provider="slack",verdict="accepted"} 0',
+    );
+  });
+
+  test("stores what verifies, once, and notifies", async () => {
+    const request = sent("slack", "app_mention");
+    expect(await json(await post("slack", request))).toMatchObject({
+      status: "accepted",
+      event: "mention.received",
+    });
+    expect(await json(await post("slack", request))).toMatchObject({ status: "duplicate" });
+    const page = await json(await app.as("operator", "/v1/notifications"));
+    expect(JSON.stringify(page)).toContain("Mention in C0LAN2Q65");
+  });
+
+  test("rejects what does not verify, and explains why", async () => {
+    const { headers, body } = sent("slack", "app_mention");
+    const response = await post("slack", { method: "POST", headers, body: `${body.toString()}\n` });
+    expect(response.status).toBe(401);
+    const { data } = await json(await app.as("operator", "/v1/rejections?provider=slack"));
+    const [first] = Array.isArray(data) ? data : [];
+    const rejection = await json(await app.as("operator", `/v1/rejections/${first.id}`));
+    expect(rejection).toMatchObject({ explanation: { cause: "trailing-newline-added" } });
+  });
+
+  test("never keeps a secret that is sent itself", async () => {
+    const headers = { "x-gitlab-token": "another service's secret", "x-gitlab-event": "Push Hook" };
+    const response = await post("gitlab", { method: "POST", headers, body: "{}" });
+    expect(response.status).toBe(401);
+    const { data } = await json(await app.as("operator", "/v1/rejections?provider=gitlab"));
+    const [first] = Array.isArray(data) ? data : [];
+    const rejection = await json(await app.as("operator", `/v1/rejections/${first.id}`));
+    expect(JSON.stringify(rejection)).not.toContain("another service's secret");
+  });
+
+  test("limits an address whose deliveries name keys that cannot be fetched", async () => {
+    const head = Buffer.from('{"alg":"ES256","kid":"k1"}').toString("base64url");
+    const statuses: number[] = [];
+    for (let count = 0; count < 22; count += 1) {
+      const response = await post("keyed", { method: "POST", body: `${head}.e30.AAAA` });
+      statuses.push(response.status);
+    }
+    expect(statuses.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => 503));
+    expect(statuses.slice(20)).toEqual([429, 429]);
+  });
+
+  test.each([
+    [{}, 0],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "false" }, 0],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "operators" }, 1],
+    [{ DESTINATIONS_ALLOW_PRIVATE: "true" }, 1],
+  ])(
+    "with %j, a stranger's key id causes %d requests to this machine [API7-9]",
+    async (env, count) => {
+      let requests = 0;
+      using server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch() {
+          requests += 1;
+          return new Response("no", { status: 404 });
+        },
+      });
+      const own = mkdtempSync(join(tmpdir(), "skyhook-keyed-"));
+      const file = readFileSync(join(folder, "keyed.yaml"), "utf8");
+      writeFileSync(
+        join(own, "keyed.yaml"),
+        file.replace("127.0.0.1:1", `127.0.0.1:${server.port}`),
+      );
+      const keyed = await startApp({ PROVIDERS_DIR: own, KEYED_WEBHOOK_SECRET: secret, ...env });
+      const head = Buffer.from('{"alg":"ES256","kid":"k1"}').toString("base64url");
+      try {
+        const sentToken = { method: "POST", body: `${head}.e30.AAAA` };
+        expect((await keyed.fetch("/webhooks/keyed", sentToken)).status).toBe(503);
+        expect(requests).toBe(count);
+      } finally {
+        await keyed.stop();
+        rmSync(own, { recursive: true });
+      }
+    },
+  );
+
+  test("can be replayed", async () => {
+    const { id } = await json(await post("slack", sent("slack", "app_mention")));
+    const replay = await app.as("operator", `/v1/events/${String(id)}/replay`, { method: "POST" });
+    expect(await json(replay)).toMatchObject({ type: "mention.received" });
+  });
+});
+
+describe("a handshake", () => {
+  const challenge = { type: "url_verification", challenge: "3eZbrw1aBm2rZgRNFdxV2595E9CY" };
+
+  test("that is signed is answered and stores nothing", async () => {
+    const response = await post("slack", sent("slack", "app_mention", challenge));
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("x-request-id")).not.toContain(",");
+    expect(await json(response)).toEqual({ challenge: challenge.challenge });
+    expect(await json(await app.as("operator", "/v1/events"))).toMatchObject({ data: [] });
+    const metrics = await (await app.fetch("/metrics")).text();
+    expect(metrics).toContain('{provider="slack",verdict="handshake"} 1');
+  });
+
+  test("is not answered if its signature is wrong", async () => {
+    const { headers } = sent("slack", "app_mention", challenge);
+    const body = JSON.stringify({ ...challenge, challenge: "another" });
+    expect((await post("slack", { method: "POST", headers, body })).status).toBe(401);
+  });
+
+  test.each([
+    ["missing", {}],
+    ["an object", { challenge: {} }],
+    ["too long", { challenge: "x".repeat(1_001) }],
+  ])("whose value is %s is 400", async (_, fields) => {
+    const request = sent("slack", "app_mention", { type: "url_verification", ...fields });
+    expect((await post("slack", request)).status).toBe(400);
+  });
+
+  test("is signed with the secret where the service asks for it", async () => {
+    const body = {
+      event: "endpoint.url_validation",
+      payload: { plainToken: "qgg8vlvZRS6UYooatFL8Aw" },
+    };
+    const response = await post("zoom", sent("zoom", "meeting.started", body));
+    const hasher = new Bun.CryptoHasher("sha256", secret);
+    expect(await json(response)).toEqual({
+      plainToken: body.payload.plainToken,
+      encryptedToken: hasher.update(body.payload.plainToken).digest("hex"),
+    });
+  });
+
+  test("by GET echoes a header; other GETs are 405", async () => {
+    const headers = { "x-okta-verification-challenge": "my challenge" };
+    expect(await json(await app.fetch("/webhooks/okta", { headers }))).toEqual({
+      verification: "my challenge",
+    });
+    expect((await app.fetch("/webhooks/okta")).status).toBe(405);
+    expect((await app.fetch("/webhooks/slack", { headers })).status).toBe(405);
+  });
+
+  test("never answers as HTML", async () => {
+    const html = "<script>alert(1)</script>";
+    const request = sent("slack", "app_mention", { ...challenge, challenge: html });
+    const response = await post("slack", request);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await json(response)).toEqual({ challenge: html });
+  });
+});
+
+describe("a secret in a handshake", () => {
+  const own = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+  afterAll(() => rmSync(own, { recursive: true }));
+
+  test("is stored once; another one is rejected", async () => {
+    writeFileSync(join(own, "asana.yaml"), catalogueFiles["asana"] ?? "");
+    const asana = await startApp({ PROVIDERS_DIR: own }, undefined, { secretsDir: own });
+    const greet = (text: string) =>
+      asana.fetch("/webhooks/asana", {
+        method: "POST",
+        headers: { "x-hook-secret": text },
+        body: "",
+      });
+    try {
+      const first = await greet("b537207f20cbfa02357cf448134da559");
+      expect([first.status, first.headers.get("x-hook-secret")]).toEqual([
+        200,
+        "b537207f20cbfa02357cf448134da559",
+      ]);
+      expect(readFileSync(join(own, "asana_webhook_secret"), "utf8")).toStartWith("b537207f20cb");
+      expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
+      const second = await greet("another-secret-of-a-stranger");
+      expect([second.status, second.headers.get("x-hook-secret")]).toEqual([401, null]);
+      expect((await greet("short")).status).toBe(401);
+    } finally {
+      await asana.stop();
+    }
+  });
+
+  test("is not stored if others can guess or know it, and the log says why", async () => {
+    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
+    writeFileSync(join(folderOf, "slack.yaml"), catalogueFiles["slack"] ?? "");
+    writeFileSync(join(folderOf, "slack_webhook_secret"), "the-secret-of-Slack", { mode: 0o600 });
+    const before = "the-secret-of-Slack-before";
+    writeFileSync(join(folderOf, "slack_webhook_secret_previous"), before, { mode: 0o600 });
+    const logFile = join(folderOf, "log");
+    const logFd = openSync(logFile, "w");
+    const asana = await startApp(
+      { PROVIDERS_DIR: folderOf, LOG_LEVEL: "warn", LOG_FORMAT: "json" },
+      undefined,
+      { secretsDir: folderOf, logFd },
+    );
+    const greet = async (text: string) => {
+      const headers = { "x-hook-secret": text };
+      return asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" });
+    };
+    try {
+      for (const [secret, why] of [
+        ["15-characters!!", "has fewer than 16 characters"],
+        ["d5f1a3c7e9b2486f0a1c3e5d7f9b2a4c", "is an example from documentation"],
+        ["the-secret-of-Slack", "is that of slack"],
+        [before, "is that of slack"],
+      ] as const) {
+        const response = await greet(secret);
+        expect([secret, response.status]).toEqual([secret, 401]);
+        expect(response.headers.get("x-hook-secret")).toBeNull();
+        expect(await response.text()).not.toContain("slack");
+        await until(() => readFileSync(logFile, "utf8").includes(`its secret ${why}`));
+      }
+      expect(existsSync(join(folderOf, "asana_webhook_secret"))).toBe(false);
+      expect((await greet("b537207f20cbfa02357cf448134da559")).status).toBe(200);
+    } finally {
+      await asana.stop();
+      closeSync(logFd);
+      rmSync(folderOf, { recursive: true });
+    }
+  });
+
+  test("that is weak counts as a failure, so that guesses are limited", async () => {
+    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+    writeFileSync(join(folderOf, "asana.yaml"), catalogueFiles["asana"] ?? "");
+    const asana = await startApp({ PROVIDERS_DIR: folderOf }, undefined, { secretsDir: folderOf });
+    const headers = { "x-hook-secret": testSecret("code_host") };
+    const greet = async () =>
+      (await asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" })).status;
+    try {
+      for (let count = 0; count < 20; count += 1) expect(await greet()).toBe(401);
+      expect(await greet()).toBe(429);
+    } finally {
+      await asana.stop();
+      rmSync(folderOf, { recursive: true });
+    }
+  });
+
+  test("is neither stored if the scheme cannot use it, nor accepted after another one", async () => {
+    const folderOf = mkdtempSync(join(tmpdir(), "skyhook-adopted-"));
+    const file = catalogueFiles["asana"] ?? "";
+    const coded = file.replace("kind: hmac", "kind: hmac\n  secretEncoding: hex");
+    writeFileSync(join(folderOf, "asana.yaml"), coded);
+    const asana = await startApp({ PROVIDERS_DIR: folderOf }, undefined, { secretsDir: folderOf });
+    const greet = async (text: string) => {
+      const headers = { "x-hook-secret": text };
+      return (await asana.fetch("/webhooks/asana", { method: "POST", headers, body: "" })).status;
+    };
+    const stored = join(folderOf, "asana_webhook_secret");
+    try {
+      expect(await greet("not-hexadecimal-at-all-but-long")).toBe(400);
+      expect(existsSync(stored)).toBe(false);
+      writeFileSync(stored, "00112233445566778899aabbccddeeff", { mode: 0o600 });
+      expect(await greet("b537207f20cbfa02357cf448134da559")).toBe(401);
+      expect(readFileSync(stored, "utf8")).toStartWith("00112233");
+    } finally {
+      await asana.stop();
+      rmSync(folderOf, { recursive: true });
+    }
+  });
+});

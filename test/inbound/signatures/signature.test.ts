@@ -1,0 +1,258 @@
+import { describe, expect, test } from "bun:test";
+
+import * as octokit from "@octokit/webhooks-methods";
+import fc from "fast-check";
+
+import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
+import { codeHost } from "../../../src/inbound/providers/code_host.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import type {
+  SignatureRejection,
+  SecretRole,
+} from "../../../src/inbound/signatures/verification.ts";
+import type { SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
+import { verifier } from "../../../src/inbound/signatures/signature.ts";
+
+import { signsAnyBody } from "../../../src/inbound/signatures/conformance/suite.ts";
+import { signatureHeaders, signsCompactJson } from "../../../src/inbound/signatures/scheme.ts";
+
+import { schemes } from "./schemes.ts";
+import { signatureSuite } from "./suite.ts";
+import { runs } from "../../support/runs.ts";
+import { skips } from "../../support/skips.ts";
+
+for (const { id, signature } of catalogue) {
+  if (signsAnyBody(signature)) signatureSuite(id, signature);
+}
+for (const [name, scheme] of Object.entries(schemes)) signatureSuite(name, scheme);
+
+const now = 1_763_716_364;
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+function outcomeOf(
+  scheme: SignatureScheme,
+  secret: string,
+  body: Uint8Array,
+  header: string,
+): SecretRole | SignatureRejection {
+  const headers = new Headers([[signatureHeaders(scheme)[0] ?? "", header]]);
+  const verify = verifier(scheme, { current: secret, previous: null });
+  const result = verify({
+    method: "POST",
+    url: "",
+    headers,
+    bytes: body,
+    receivedAtMs: now * 1_000,
+  });
+  if (result instanceof Promise) throw new Error("The verifier is not synchronous");
+  return "rejection" in result ? result.rejection : result.verified.signedWith;
+}
+
+const openssl = Bun.which("openssl");
+
+describe.skipIf(skips(openssl === null ? "openssl is not installed" : null))(
+  "signatures made by openssl",
+  () => {
+    for (const { id, signature: scheme } of catalogue) {
+      test(`${id} accepts them over any bytes`, async () => {
+        const body = fc.uint8Array({ maxLength: 5_000, size: "max" });
+        await fc.assert(
+          fc.asyncProperty(anySecret, body, async (secret, bytes) => {
+            const header = await opensslHeader(scheme, secret, bytes);
+            expect(outcomeOf(scheme, secret, bytes, header)).toBe("current");
+          }),
+          { numRuns: 10 },
+        );
+      });
+
+      test(`${id} makes the same signatures`, async () => {
+        await fc.assert(
+          fc.asyncProperty(anySecret, anyJson, async (secret, value) => {
+            const sent = utf8(JSON.stringify(value, null, 2));
+            const compact = signsCompactJson(scheme);
+            const signed = compact ? utf8(JSON.stringify(value)) : sent;
+            const header = await opensslHeader(scheme, secret, signed);
+            expect(sign(scheme, secret, sent, now * 1_000)).toBe(header);
+            expect(outcomeOf(scheme, secret, sent, header)).toBe("current");
+          }),
+          { numRuns: 10 },
+        );
+      });
+    }
+  },
+);
+
+async function opensslHeader(
+  scheme: SignatureScheme,
+  secret: string,
+  body: Uint8Array,
+): Promise<string> {
+  if (scheme.kind !== "hmac") throw new Error("openssl makes HMACs here");
+  const timestamped = scheme.timestamp !== undefined;
+  const key = `hexkey:${Buffer.from(secret).toString("hex")}`;
+  const command = [
+    "openssl",
+    "dgst",
+    `-${scheme.algorithm}`,
+    "-mac",
+    "HMAC",
+    "-macopt",
+    key,
+    "-binary",
+  ];
+  const text = timestamped ? Buffer.concat([utf8(`${now}.`), body]) : body;
+  const child = Bun.spawn(command, { stdin: text, stdout: "pipe" });
+  const bytes = Buffer.from(await new Response(child.stdout).arrayBuffer());
+  const mac = bytes.toString(scheme.encoding === "base64" ? "base64" : "hex");
+  expect(await child.exited).toBe(0);
+  return timestamped ? `t=${now},v1=${mac}` : `${scheme.prefix ?? ""}${mac}`;
+}
+
+describe("code_host and @octokit/webhooks-methods", () => {
+  const scheme = codeHost.signature;
+  const body = fc.string({ unit: "binary", minLength: 1 });
+
+  test("verifies the example in GitHub's documentation", () => {
+    const secret = "It's a Secret to Everybody";
+    const known = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
+    expect(sign(scheme, secret, utf8("Hello, World!"), 0)).toBe(known);
+    expect(outcomeOf(scheme, secret, utf8("Hello, World!"), known)).toBe("current");
+    expect(outcomeOf(scheme, secret, utf8("Hello, World?"), known)).toBe("wrong-signature");
+  });
+
+  test("Skyhook accepts what octokit signs", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySecret, body, async (secret, text) => {
+        const header = await octokit.sign(secret, text);
+        expect(outcomeOf(scheme, secret, utf8(text), header)).toBe("current");
+        expect(outcomeOf(scheme, `${secret}x`, utf8(text), header)).toBe("wrong-signature");
+      }),
+    );
+  });
+
+  test("octokit accepts what Skyhook signs", async () => {
+    await fc.assert(
+      fc.asyncProperty(anySecret, body, async (secret, text) => {
+        const header = sign(scheme, secret, utf8(text), 0);
+        expect(await octokit.verify(secret, text, header)).toBe(true);
+        expect(await octokit.verify(`${secret}x`, text, header)).toBe(false);
+      }),
+    );
+  });
+
+  test("both reject the same malformed variants of a valid signature", async () => {
+    const header = sign(scheme, "secret", utf8("{}"), 0);
+    const hex = header.slice("sha256=".length);
+    const forms = [
+      hex,
+      header.toUpperCase(),
+      `sha256=${hex.toUpperCase()}`,
+      `${header}, ${header}`,
+    ];
+    for (const form of [
+      ...forms,
+      `sha1=${hex}`,
+      `sha256= ${hex}`,
+      `${header}0`,
+      header.slice(0, -1),
+    ]) {
+      expect(await octokit.verify("secret", "{}", form)).toBe(false);
+      expect(outcomeOf(scheme, "secret", utf8("{}"), form)).toMatch(/^(malformed|several)-/);
+    }
+  });
+
+  // Octokit verifies text, Skyhook verifies bytes: where the two differ, the results differ on purpose.
+  const mark = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0x7d);
+  const invalid = Uint8Array.of(0x22, 0xff, 0x22);
+  const replaced = utf8('"\ufffd"');
+  const disagreements = [
+    ["an empty body", new Uint8Array(), new Uint8Array(), "TypeError", "current"],
+    ["a byte order mark, which decoding drops", mark, mark, false, "current"],
+    ["invalid UTF-8, which decoding replaces", invalid, invalid, false, "current"],
+    ["invalid UTF-8 with the signature of U+FFFD", replaced, invalid, true, "wrong-signature"],
+    ["a byte order mark that was not signed", mark.subarray(3), mark, true, "wrong-signature"],
+  ] as const;
+  for (const [difference, signed, sent, theirs, ours] of disagreements) {
+    test(`${difference}: octokit ${theirs}, Skyhook ${ours}`, async () => {
+      const header = sign(scheme, "secret", signed, 0);
+      const text = new TextDecoder().decode(sent);
+      const answer = await octokit
+        .verify("secret", text, header)
+        .catch((error: unknown) => (error instanceof Error ? error.name : error));
+      expect(answer).toBe(theirs);
+      expect(outcomeOf(scheme, "secret", sent, header)).toBe(ours);
+    });
+  }
+
+  test("an empty header: octokit throws, Skyhook malformed-signature", async () => {
+    expect(octokit.verify("secret", "{}", "")).rejects.toThrow(TypeError);
+    expect(outcomeOf(scheme, "secret", utf8("{}"), "")).toBe("malformed-signature");
+  });
+});
+
+describe("compact JSON", () => {
+  const compactText = (text: string): string =>
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(compactJson(utf8(text)));
+  const whiteSpace = fc.string({ unit: fc.constantFrom(" ", "\t", "\r", "\n"), maxLength: 10 });
+  const indent = fc.oneof(fc.nat(10), whiteSpace);
+
+  test("equals the output of JSON.stringify for any formatting", () => {
+    fc.assert(
+      fc.property(anyJson, indent, whiteSpace, (value, space, around) => {
+        const pretty = around + JSON.stringify(value, null, space) + around;
+        expect(compactText(pretty)).toBe(JSON.stringify(value));
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  test("parses to the same value", () => {
+    fc.assert(
+      fc.property(anyJson, indent, (value, space) => {
+        const pretty = JSON.stringify(value, null, space);
+        expect(JSON.parse(compactText(pretty))).toEqual(JSON.parse(pretty));
+      }),
+    );
+  });
+
+  test("does not change when compacted again, for any bytes", () => {
+    const jsonBytes = fc.constantFrom(...utf8('"\\ \n\t\r{}[]:,a'));
+    const anyBytes = fc.oneof(
+      fc.uint8Array(),
+      fc.array(jsonBytes).map((list) => Uint8Array.from(list)),
+    );
+    fc.assert(
+      fc.property(anyBytes, (bytes) => {
+        const before = Uint8Array.from(bytes);
+        const once = compactJson(bytes);
+        expect(Buffer.compare(compactJson(once), once)).toBe(0);
+        expect(Buffer.compare(bytes, before)).toBe(0);
+        // Only white space is removed, and nothing is added.
+        expect(withoutWhiteSpace(once)).toEqual(withoutWhiteSpace(bytes));
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+});
+
+const withoutWhiteSpace = (bytes: Uint8Array): number[] =>
+  [...bytes].filter((byte) => ![0x20, 0x09, 0x0a, 0x0d].includes(byte));
+const anySecret = fc.string({ unit: "binary", minLength: 1, maxLength: 100, size: "max" });
+/** JSON that is hard to parse: quotes, escapes and white space within strings. */
+const anyJson = fc.jsonValue({
+  stringUnit: fc.constantFrom(
+    '"',
+    "\\",
+    " ",
+    "\n",
+    "\t",
+    "/",
+    "{",
+    ":",
+    ",",
+    "a",
+    "\u00e9",
+    "\u{1f6eb}",
+  ),
+});

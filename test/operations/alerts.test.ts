@@ -1,0 +1,154 @@
+import { expect, test } from "bun:test";
+
+import type { Context } from "../../src/base/context.ts";
+
+import { write } from "../../src/db/statement.ts";
+import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
+
+import { deliveryRow, notificationRow } from "../support/rows.ts";
+import { startApp, type TestApp, until } from "../support/app.ts";
+import { endsAfterEach } from "../support/ends.ts";
+
+const ends = endsAfterEach();
+
+function receiver(status: number) {
+  const received: Record<string, unknown>[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      received.push({ ...Object(await request.json()) });
+      return new Response(null, { status });
+    },
+  });
+  ends.push(() => server.stop(true));
+  return { url: `http://127.0.0.1:${server.port}/`, received };
+}
+
+const admin: Context = {
+  actor: { id: "admin", roles: ["admin"] },
+  expiresAt: new Date(8_640_000_000_000_000),
+  requestId: "test",
+};
+
+async function start(): Promise<TestApp> {
+  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+  ends.push(() => app.stop());
+  return app;
+}
+
+/** The alerts of a type. One is sent again if the clock passes its lease meanwhile. */
+function ofType(type: string, received: readonly Record<string, unknown>[]) {
+  const alerts = received.filter((body) => body["type"] === `skyhook.alert.${type}`);
+  return [...new Map(alerts.map((body) => [body["timestamp"], body])).values()];
+}
+
+/** The next sweep. The clock advances again if it did while a sweep ran, which set its timer afterwards. */
+async function sweep(app: TestApp, isDone: () => boolean): Promise<void> {
+  for (let minutes = 1; !isDone(); minutes += 1) {
+    if (minutes > 20) throw new Error("No sweep announced it");
+    app.clock.advance(60_000);
+    for (let waits = 0; waits < 50 && !isDone(); waits += 1) await Bun.sleep(10);
+  }
+}
+
+test("open circuits are announced once, and not to the destination that fails", async () => {
+  const app = await start();
+  const [failing, watching, ordinary] = [receiver(500), receiver(200), receiver(200)];
+  const { destinations } = app.services;
+  const input = (name: string, url: string) => ({ name, url, format: "json" });
+  const { made } = await destinations.create(admin, {
+    ...input("failing", failing.url),
+    alerts: true,
+  });
+  await destinations.create(admin, { ...input("watching", watching.url), alerts: true });
+  await destinations.create(admin, input("ordinary", ordinary.url));
+  for (let n = 0; n < 12; n += 1) await app.deliverSample("task_tracker", "task.completed");
+  await until(async () => (await destinations.read(admin, made.id)).failures >= 10);
+  await until(() => ordinary.received.length === 12 && watching.received.length === 12);
+  await sweep(app, () => ofType("circuit_open", watching.received).length === 1);
+  expect(ofType("circuit_open", watching.received)).toEqual([
+    expect.objectContaining({
+      data: expect.objectContaining({
+        severity: "error",
+        title: expect.stringContaining("Destinations fail: failing:"),
+      }),
+    }),
+  ]);
+  expect(ofType("circuit_open", failing.received)).toEqual([]);
+  expect(ofType("circuit_open", ordinary.received)).toEqual([]);
+});
+
+test("a destination that is gone is announced once, one that a person disabled is not", async () => {
+  const app = await start();
+  const [gone, working, watching] = [receiver(410), receiver(200), receiver(200)];
+  const { destinations } = app.services;
+  const create = async (name: string, url: string, alerts: boolean) =>
+    (await destinations.create(admin, { name, url, format: "json", alerts })).made.id;
+  const goneId = await create("gone", gone.url, true);
+  const workingId = await create("working", working.url, false);
+  await create("watching", watching.url, true);
+  await app.deliverSample("task_tracker", "task.completed");
+  await until(async () => (await destinations.read(admin, goneId)).state === "disabled");
+  await until(() => working.received.length === 1);
+  await destinations.setState(admin, workingId, "disabled");
+  await sweep(app, () => ofType("destination_gone", watching.received).length === 1);
+  const titles = ofType("destination_gone", watching.received).map(
+    ({ data }) => Object(data).title,
+  );
+  expect(titles).toEqual(["Destinations were disabled: gone: the destination answered 410 Gone"]);
+});
+
+test("dead letters are announced when there are more of them", async () => {
+  const app = await start();
+  const watching = receiver(200);
+  const { destinations } = app.services;
+  const input = { name: "watching", url: watching.url, format: "json", alerts: true };
+  await destinations.create(admin, input);
+  const silent = { name: "silent", url: receiver(200).url, format: "json" };
+  const { made } = await destinations.create(admin, silent);
+  const die = async (...numbers: readonly number[]) => {
+    const rows = numbers.map((number) =>
+      deliveryRow(notificationRow(number), {
+        destinationId: made.id,
+        status: "dead",
+        dueAt: null,
+      }),
+    );
+    await app.services.storage.atomically(...rows.map((row) => write(insertDelivery, row)));
+  };
+  app.clock.advance(60_000);
+  await die(1, 2);
+  const titles = () =>
+    ofType("dead_letters", watching.received).map(({ data }) => String(Object(data).title));
+  await sweep(app, () => titles().length === 1);
+  await die(3);
+  await sweep(app, () => titles().length === 2);
+  expect(titles()).toEqual([
+    "Notifications are dead-lettered: silent: 2 dead",
+    "Notifications are dead-lettered: silent: 3 dead",
+  ]);
+});
+
+test("many rejected deliveries are one message", async () => {
+  const app = await start();
+  const watching = receiver(200);
+  const alerts = { name: "watching", url: watching.url, format: "json", alerts: true };
+  await app.services.destinations.create(admin, alerts);
+  app.clock.advance(60_000);
+  for (let n = 0; n < 20; n += 1) {
+    const headers = { "x-tasktracker-signature": "nonsense" };
+    await app.fetch("/webhooks/task_tracker", { method: "POST", body: "{}", headers });
+  }
+  await until(() => {
+    app.clock.advance(60_000);
+    return ofType("rejections", watching.received).length > 0;
+  });
+  expect(ofType("rejections", watching.received)).toEqual([
+    expect.objectContaining({
+      data: expect.objectContaining({
+        title: "Many deliveries are rejected: task_tracker: 20 within five minutes",
+      }),
+    }),
+  ]);
+});

@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { ne, sql } from "drizzle-orm";
+
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
+import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { type ManualClock, manualClock } from "../../support/clock.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { listed } from "../../support/operator.ts";
+
+/** What the retry schedule does after some seven hours. */
+const killDeliveries = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
+  db
+    .update(deliveries)
+    .set({ status: "dead", dueAt: null })
+    .where(ne(deliveries.status, "delivered")),
+);
+
+const deadLetters = 540;
+/** The newest dead letter and the 30 oldest have another cause than those between, more than one read of them. */
+const killForTwoCauses = statementsOver({ deliveries: deliveriesTable })()((db, { deliveries }) =>
+  db
+    .update(deliveries)
+    .set({
+      status: "dead",
+      dueAt: null,
+      leasedUntil: null,
+      lastError: sql`case when ${deliveries.seq} <= 30 or ${deliveries.seq} = ${sql.raw(String(deadLetters))} then 'HTTP 500' else 'HTTP 404' end`,
+    })
+    .where(ne(deliveries.status, "delivered")),
+);
+
+const dayMs = 86_400_000;
+
+describe("issues", () => {
+  let clock: ManualClock;
+  let gateway: TestGateway;
+  let app: TestApp;
+  let status = 503;
+  beforeAll(async () => {
+    clock = manualClock();
+    gateway = testGateway((number) => new Response(`try ${number}`, { status }));
+    app = await startApp(
+      { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret },
+      clock,
+    );
+  });
+  afterAll(async () => {
+    await app.stop();
+    await gateway.stop();
+  });
+
+  const found = () => listed(app, "/v1/issues");
+  const kinds = async () =>
+    (await found()).map(({ kind, provider }) => `${String(kind)} ${String(provider)}`);
+  const act = (id: unknown, verb: string, body?: object) =>
+    app.as("operator", `/v1/issues/${String(id)}/${verb}`, {
+      method: "POST",
+      ...(body !== undefined && {
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      }),
+    });
+  const kill = async () => {
+    const events = await listed(app, "/v1/events");
+    await app.services.storage.atomically(
+      write(killDeliveries, {}),
+      ...events.flatMap(({ id }) => summaryWrites(`evt_${String(id).slice(4)}`)),
+    );
+  };
+
+  test("are none on a server where nothing fails", async () => {
+    expect(await found()).toEqual([]);
+  });
+
+  test("group rejected deliveries by provider and reason, for a day", async () => {
+    const before = new Date(clock.now()).toISOString();
+    await app.deliver("code_host", "{}", { secret: "another" });
+    clock.advance(5_000);
+    await app.deliver("code_host", "{ }", { secret: "another" });
+    await app.deliver("task_tracker", "{}", { secret: "another" });
+    const issues = await found();
+    expect(issues.map(({ provider, count }) => [provider, count])).toEqual(
+      expect.arrayContaining([
+        ["code_host", 2],
+        ["task_tracker", 1],
+      ]),
+    );
+    const issue = issues.find(({ provider }) => provider === "code_host");
+    expect(issue).toMatchObject({
+      kind: "rejected",
+      cause: "wrong-signature",
+      destination: null,
+      firstSeenAt: before,
+      canRetry: false,
+      mutedUntil: null,
+    });
+    expect(String(issue?.["advice"])).toContain("Compare the secret");
+    const path = `/v1/rejections/${String(issue?.["rejectionId"])}`;
+    expect(await json(await app.as("operator", path))).toMatchObject({ provider: "code_host" });
+    expect((await act(issue?.["id"], "retry")).status).toBe(400);
+    clock.advance(dayMs + 1_000);
+    expect(await found()).toEqual([]);
+  });
+
+  test("group failing deliveries by provider, destination and status, not by text", async () => {
+    await app.deliverSample("code_host", "package.published");
+    await app.deliverSample("code_host", "workflow_run.completed");
+    await app.deliverSample("deploy_platform", "deploy.error");
+    await until(
+      async () => (await found()).reduce((sum, { count }) => sum + Number(count), 0) === 3,
+    );
+    expect(await found()).toMatchObject([
+      { kind: "retrying", cause: "HTTP 503", destination: "operator-gateway", canRetry: true },
+      { kind: "retrying", cause: "HTTP 503", destination: "operator-gateway", canRetry: true },
+    ]);
+  });
+
+  test("of waiting deliveries are retried by provider, and the others keep waiting", async () => {
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const busy = await startApp(env);
+    status = 503;
+    await busy.deliverSample("code_host", "package.published");
+    await busy.deliverSample("code_host", "workflow_run.completed");
+    await busy.deliverSample("deploy_platform", "deploy.error");
+    const counts = async () =>
+      Object.fromEntries(
+        (await listed(busy, "/v1/issues")).map(({ provider, count }) => [String(provider), count]),
+      );
+    await until(async () => Bun.deepEquals(await counts(), { code_host: 2, deploy_platform: 1 }));
+    const issue = (await listed(busy, "/v1/issues")).find(
+      ({ provider }) => provider === "code_host",
+    );
+    status = 200;
+    const path = `/v1/issues/${String(issue?.["id"])}/retry`;
+    const response = await busy.as("operator", path, { method: "POST" });
+    expect(await json(response)).toEqual({ retried: 2 });
+    await until(async () => Bun.deepEquals(await counts(), { deploy_platform: 1 }));
+    await busy.stop();
+  });
+
+  test("of dead letters are retried by provider", async () => {
+    status = 503;
+    await app.deliverSample("code_host", "package.published");
+    await app.deliverSample("deploy_platform", "deploy.error");
+    // No attempt is on its way, which would settle after the kill.
+    await until(async () =>
+      (await listed(app, "/v1/events?include=delivery")).every(
+        ({ delivery }) => delivery !== "pending",
+      ),
+    );
+    await kill();
+    expect((await kinds()).toSorted()).toEqual([
+      "dead-letters code_host",
+      "dead-letters deploy_platform",
+    ]);
+    const issue = (await found()).find(({ provider }) => provider === "code_host");
+    status = 200;
+    expect(await json(await act(issue?.["id"], "retry"))).toEqual({
+      retried: issue?.["count"],
+    });
+    await until(async () => (await kinds()).join() === "dead-letters deploy_platform");
+    const states = async () =>
+      (await listed(app, "/v1/events?include=delivery&provider=code_host")).map(
+        ({ delivery }) => delivery,
+      );
+    await until(async () => (await states()).every((state) => state === "delivered"));
+    expect((await act(issue?.["id"], "retry")).status).toBe(404);
+    const [entry] = await listed(app, "/v1/audit", "admin");
+    expect(entry).toMatchObject({
+      action: "issue.retried",
+      subject: "dead-letters code_host operator-gateway",
+    });
+  });
+
+  test("of dead letters are retried completely, also those older than another cause", async () => {
+    const time = manualClock();
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const busy = await startApp(env, time);
+    status = 503;
+    for (let sent = 0; sent < deadLetters; sent += 1) {
+      time.advance(1);
+      await busy.deliverSample("code_host", "package.published");
+    }
+    await busy.services.storage.atomically(write(killForTwoCauses, {}));
+    const issue = (await listed(busy, "/v1/issues")).find(({ cause }) => cause === "HTTP 500");
+    expect(issue).toMatchObject({ kind: "dead-letters", count: 1, hasMore: true });
+    const path = `/v1/issues/${String(issue?.["id"])}/retry`;
+    const response = await busy.as("operator", path, { method: "POST" });
+    expect(await json(response)).toEqual({ retried: 31 });
+    await busy.stop();
+  }, 30_000);
+
+  test("are muted until a time, and come last meanwhile", async () => {
+    await app.deliver("task_tracker", "{}", { secret: "another" });
+    const [issue] = await found();
+    expect(issue).toMatchObject({ kind: "dead-letters" });
+    const until = new Date(clock.now() + 3_600_000).toISOString();
+    expect(await json(await act(issue?.["id"], "mute", { until }))).toMatchObject({
+      id: issue?.["id"],
+      mutedUntil: until,
+    });
+    expect((await found()).at(-1)).toMatchObject({ id: issue?.["id"], mutedUntil: until });
+    expect(await json(await act(issue?.["id"], "unmute"))).toMatchObject({ mutedUntil: null });
+    await act(issue?.["id"], "mute", { until });
+    clock.advance(3_600_001);
+    expect((await found())[0]).toMatchObject({ id: issue?.["id"], mutedUntil: null });
+  });
+
+  test.each([
+    [{}],
+    [{ until: 7 }],
+    [{ until: "tomorrow" }],
+    [{ until: "2020-01-01T00:00:00Z" }],
+    [{ until: "9999-01-01T00:00:00Z" }],
+    // November has 30 days. `Date` would read the first of December.
+    [{ until: "2026-11-31T00:00:00Z" }],
+  ])("refuse a mute of %j", async (body) => {
+    const [issue] = await found();
+    const response = await act(issue?.["id"], "mute", body);
+    expect(response.status).toBe(422);
+    expect(await json(response)).toMatchObject({ errors: [{ pointer: "/until" }] });
+  });
+
+  test("open circuits are one issue, with what waits for the destination", async () => {
+    status = 500;
+    for (let sent = 0; sent < 12; sent += 1)
+      await app.deliverSample("code_host", "package.published");
+    await until(async () => (await kinds()).includes("circuit-open null"));
+    const [first] = await found();
+    expect(first).toMatchObject({
+      kind: "circuit-open",
+      destination: "operator-gateway",
+      canRetry: false,
+    });
+    expect((await kinds()).filter((kind) => kind.startsWith("retrying"))).toEqual([]);
+    const refused = await act(first?.["id"], "retry");
+    expect(refused.status).toBe(400);
+    expect(String((await json(refused))["detail"])).toContain("Sending is suspended");
+  });
+
+  test("are for operators", async () => {
+    const [issue] = await found();
+    const path = `/v1/issues/${String(issue?.["id"])}`;
+    for (const [method, at] of [
+      ["GET", "/v1/issues"],
+      ["POST", `${path}/retry`],
+      ["POST", `${path}/unmute`],
+    ] as const) {
+      expect((await app.as("user", at, { method })).status).toBe(403);
+    }
+  });
+});

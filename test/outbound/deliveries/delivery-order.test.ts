@@ -1,0 +1,229 @@
+import { SQL } from "bun";
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+
+import { asc } from "drizzle-orm";
+
+import { compilerOf } from "../../../src/db/postgres/compile.ts";
+import { compile } from "../../../src/db/sqlite/compile.ts";
+import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { statementsOver, write } from "../../../src/db/statement.ts";
+import { orphanedDestinations } from "../../../src/outbound/deliveries.sql.ts";
+import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
+import {
+  claimDue,
+  claimFirst,
+  destinationsDue,
+  nextDue,
+  takeProbe,
+} from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { waitingBefore } from "../../../src/outbound/deliveries/retries.sql.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import { startApp, until } from "../../support/app.ts";
+import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
+import { endsAfterEach } from "../../support/ends.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { waits } from "../../support/notifying.ts";
+import { listed } from "../../support/operator.ts";
+
+/** On a busy machine, PostgreSQL takes this long. */
+const patienceMs = 30_000;
+
+const statement = statementsOver({ deliveries: deliveriesTable });
+const states = statement()((db, { deliveries }) => {
+  const { seq, status, attemptCount, blocked } = deliveries;
+  return db.select({ seq, status, attemptCount, blocked }).from(deliveries).orderBy(asc(seq));
+});
+
+describe.each(["sqlite", "postgres"] as const)("deliveries with one order key on %s", (dialect) => {
+  const ends = endsAfterEach();
+
+  /** A destination with one order key for all events. `status`: what it answers to each request. */
+  async function ordered(status: (number: number) => number) {
+    const gateway = testGateway((number) => new Response(null, { status: status(number) }));
+    const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+    const app = await startApp(env, undefined, { dialect });
+    ends.push(() => app.stop().then(() => gateway.stop()));
+    const [destination] = await listed(app, "/v1/destinations", "admin");
+    const path = `/v1/destinations/${String(destination?.["id"])}`;
+    const body = JSON.stringify({ orderBy: "event.provider" });
+    const headers = { "content-type": "application/json" };
+    await app.as("admin", path, { method: "PATCH", body, headers });
+    const { storage } = app.services;
+    const rows = () => storage.all(states, {});
+    /** Within the few milliseconds that a queue sleeps at least. */
+    const soon = (condition: () => Promise<boolean>) =>
+      until(() => {
+        app.clock.advance(10);
+        return condition();
+      }, patienceMs);
+    return {
+      app,
+      path,
+      ids: () => gateway.received.map(({ headers: { "webhook-id": id } }) => id),
+      rows,
+      soon,
+      /** Lets all attempts of the first delivery fail. */
+      exhaustFirst: async () => {
+        for (const [index, waitMs] of waits.entries()) {
+          await soon(async () => (await rows())[0]?.attemptCount === index + 1);
+          app.clock.advance(waitMs);
+        }
+        await soon(async () => (await rows())[0]?.status === "dead");
+      },
+      deliver: async (count: number) => {
+        for (let n = 0; n < count; n += 1) {
+          await app.deliverSample("task_tracker", "task.completed");
+        }
+      },
+    };
+  }
+
+  test("become due one after the other, each when the one before it is delivered", async () => {
+    const { deliver, ids, rows } = await ordered(() => 200);
+    await deliver(5);
+    // No time passes.
+    const isDelivered = ({ status }: { status: string }) => status === "delivered";
+    await until(async () => (await rows()).every(isDelivered), patienceMs);
+    expect(new Set(ids()).size).toBe(5);
+    expect((await rows()).some(({ blocked }) => blocked)).toBe(false);
+  });
+
+  test("get one attempt each after one died, until one succeeds", async () => {
+    // The first is attempted seven times, and the next two fail once.
+    const { app, deliver, ids, rows, soon, exhaustFirst } = await ordered((n) =>
+      n <= 9 ? 500 : 200,
+    );
+    await deliver(6);
+    expect((await rows()).filter(({ blocked }) => blocked)).toHaveLength(5);
+    await exhaustFirst();
+    const diedAt = app.clock.now();
+    const isSettled = ({ status }: { status: string }) => /dead|delivered/.test(status);
+    await soon(async () => (await rows()).every(isSettled));
+    expect(app.clock.now() - diedAt).toBeLessThan(waits[0] ?? 0);
+    expect((await rows()).map(({ status, attemptCount }) => [status, attemptCount])).toEqual([
+      ["dead", 7],
+      ["dead", 1],
+      ["dead", 1],
+      ["delivered", 1],
+      ["delivered", 1],
+      ["delivered", 1],
+    ]);
+    const seen = ids();
+    expect(seen.filter((id, index) => seen[index - 1] !== id)).toHaveLength(6);
+  });
+
+  test("are all sent, in their order, after the dead ones are retried", async () => {
+    let status = 500;
+    const { app, path, deliver, ids, rows, soon, exhaustFirst } = await ordered(() => status);
+    await deliver(4);
+    await exhaustFirst();
+    await soon(async () => (await rows()).every((each) => each.status === "dead"));
+    const order = (await listed(app, `${path}/deliveries?limit=10`, "admin"))
+      .map(({ notificationId }) => notificationId)
+      .toReversed();
+    const before = ids().length;
+    status = 200;
+    await app.as("admin", `${path}/retry`, { method: "POST" });
+    await soon(async () => (await rows()).every((each) => each.status === "delivered"));
+    expect(ids().slice(before)).toEqual(order.map(String));
+  });
+});
+
+test("the statements of a queue read no delivery that waits for others", () => {
+  using database = new Database(":memory:");
+  for (const { sql } of schema.migrations.sqlite) database.run(sql);
+  const line = { destinationId: `dst_${"1".repeat(32)}`, orderKey: "key" } as const;
+  const [unblockFirst, blockOthers] = linesAgain([line], new Date());
+  const due = "deliveries_due (destination_id=? AND due_at";
+  const first = "deliveries_blocked (destination_id=? AND order_key>? AND order_key<?";
+  const heads = "deliveries_heads (destination_id=? AND order_key>? AND order_key<?";
+  const before = [first, heads];
+  const [orphans, orphansBehind] = orphanedDestinations;
+  const plans = {
+    claimDue: [claimDue, due, ...before],
+    claimFirst: [claimFirst, due, ...before],
+    nextDue: [nextDue, due, ...before],
+    destinationsDue: [destinationsDue, due],
+    takeProbe: [takeProbe, due],
+    waitingBefore: [waitingBefore, due],
+    unblockFirst: [unblockFirst?.statement, ...before],
+    blockOthers: [
+      blockOthers?.statement,
+      "deliveries_heads (destination_id=? AND order_key=? AND seq>?)",
+      heads,
+    ],
+    orphans: [orphans, "deliveries_due (destination_id>?)", "INTEGER PRIMARY KEY"],
+    orphansBehind: [orphansBehind, "deliveries_blocked (destination_id>?)", "INTEGER PRIMARY KEY"],
+  } as const;
+  for (const [name, [each, ...indexes]] of Object.entries(plans)) {
+    if (each === undefined) throw new Error(`No statement ${name}`);
+    const plan = database
+      .query<{ detail: string }, []>(`explain query plan ${compile(each).sql}`)
+      .all()
+      .map(({ detail }) => detail);
+    for (const index of indexes) {
+      expect({ name, plan: plan.filter((line) => line.includes(index)) }).not.toEqual({
+        name,
+        plan: [],
+      });
+    }
+    expect(plan.filter((line) => /^SCAN deliveries|TEMP B-TREE/.test(line))).toEqual([]);
+  }
+});
+
+/** Rows that a plan of PostgreSQL read and rejected. */
+const rejectedRows = /Rows Removed by (?:Index Recheck|Filter|Join Filter): (\d+)/g;
+
+test.skipIf(noManyConnections !== null)(
+  "on PostgreSQL, they read none either, with and without statistics",
+  async () => {
+    await using database = await postgresDatabase();
+    for (const { sql: text } of schema.migrations.postgres) await database.run(text);
+    const destinationId = `dst_${"1".repeat(32)}` as const;
+    await database.run(`insert into deliveries (id, destination_id, notification_id, event_id, created_at, order_key, status, attempt_count, due_at, blocked)
+      select 'dlv_' || i, '${destinationId}', 'n', 'e', i, 'key', 'pending', 0, i, i > 1 from generate_series(1, 5000) as i`);
+    await database.run(`insert into destinations (id, name, format, address, max_concurrent, alerts, state, created_at, updated_at, failures, sealed)
+      values ('${destinationId}', 'one', 'json', '', 8, false, 'active', 0, 0, 0, '')`);
+    await using client = new SQL(database.url, { max: 1 });
+    const now = new Date(10_000);
+    const [unblockFirst, blockOthers] = linesAgain([{ destinationId, orderKey: "key" }], now);
+    const [orphans, orphansBehind] = orphanedDestinations;
+    const runs = {
+      claimDue: write(claimDue, { destinationId, now, leasedUntil: now, limit: 16 }),
+      nextDue: { statement: nextDue, values: { destinationId, after: now } },
+      destinationsDue: { statement: destinationsDue, values: { until: now } },
+      unblockFirst,
+      blockOthers,
+      orphans: { statement: orphans, values: {} },
+      orphansBehind: { statement: orphansBehind, values: {} },
+    };
+    const explain = compilerOf(client);
+    for (const statistics of [false, true]) {
+      if (statistics) await database.run("analyze deliveries");
+      for (const [name, run] of Object.entries(runs)) {
+        if (run?.statement === undefined) throw new Error(`No statement ${name}`);
+        const asked: [string, unknown[]][] = [];
+        const unsafe = (text: string, values: unknown[] = []) => {
+          asked.push([text, values]);
+          return client.unsafe("select");
+        };
+        await explain(run.statement)({ unsafe }, run.values);
+        const [[text, values] = ["", []]] = asked;
+        const rows: Record<string, string>[] = await client.unsafe(
+          `explain (analyze, costs off, timing off) ${text}`,
+          values,
+        );
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        expect(plan).toContain("actual rows");
+        const rejected = [...plan.matchAll(rejectedRows)].map(([, count]) => Number(count));
+        expect({ name, statistics, most: Math.max(0, ...rejected), plan }).toEqual({
+          name,
+          statistics,
+          most: Math.min(5, Math.max(0, ...rejected)),
+          plan,
+        });
+      }
+    }
+  },
+);

@@ -1,0 +1,311 @@
+import { afterEach, describe, expect, test } from "bun:test";
+
+import { write } from "../../../src/db/statement.ts";
+import type { Storage } from "../../../src/db/storage.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import {
+  deliveriesOfEvent,
+  insertDelivery,
+  storeDelivery,
+} from "../../../src/outbound/deliveries.sql.ts";
+import {
+  claimDue,
+  nextDue,
+  releaseDelivery,
+  releaseLeases,
+  settleDelivery,
+} from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import {
+  feedAfter,
+  insertNotification,
+  notificationsOfEvent,
+  summariseNotifications,
+  undelivered,
+} from "../../../src/outbound/notifications.sql.ts";
+import {
+  rescheduleDead,
+  rescheduleUndelivered,
+} from "../../../src/outbound/deliveries/retries.sql.ts";
+import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
+import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+
+const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
+
+/** Conformance tests for stored deliveries and notifications in every SQL dialect. `open` returns an empty database. */
+export function deliveryTests(open: () => Promise<Storage>): void {
+  describe("deliveries", () => {
+    let storage: Storage;
+    afterEach(() => storage.close());
+
+    const to = { destinationId: operatorGateway.id };
+    const claim = (now: number, limit = 10) =>
+      storage.atomically(
+        write(claimDue, { ...to, now: at(now), leasedUntil: at(now + 1_000), limit }),
+      );
+
+    test("are claimed once while leased, oldest first, and again after the lease expires", async () => {
+      storage = await open();
+      for (const n of [1, 2, 3]) {
+        await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(n))));
+      }
+      const [two] = await claim(10, 2);
+      expect(two.rows.map(({ seq }) => seq).toSorted((a, b) => a - b)).toEqual([1, 2]);
+      expect((await claim(10))[0].rows.map(({ seq }) => seq)).toEqual([3]);
+      expect((await claim(500))[0].rows).toEqual([]);
+      const [again] = await claim(1_011);
+      expect(again.rows.map(({ attemptCount }) => attemptCount)).toEqual([0, 0, 0]);
+    });
+
+    test("cannot be settled by a process whose lease expired and was taken by another", async () => {
+      storage = await open();
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
+      const [[first], [second]] = [await claim(10), await claim(2_000)];
+      const settled = {
+        status: "delivered",
+        attemptCount: 1,
+        dueAt: null,
+        deliveredAt: at(3),
+        lastError: null,
+      } as const;
+      const settle = async (leasedUntil: Date | null) => {
+        const [result] = await storage.atomically(
+          write(settleDelivery, { seq: 1, leasedUntil, ...settled, earlierAttempts: 0 }),
+        );
+        return result.changes;
+      };
+      expect(await settle(first.rows[0]?.leasedUntil ?? null)).toBe(0);
+      expect(await settle(second.rows[0]?.leasedUntil ?? null)).toBe(1);
+      expect((await claim(9_000))[0].rows).toEqual([]);
+    });
+
+    test("rescheduled during an attempt stay leased, and are due after it unless it succeeded", async () => {
+      for (const status of ["retrying", "delivered"] as const) {
+        storage = await open();
+        const eventId = eventRow(1).id;
+        const row = notificationRow(1, { status: "retrying", attemptCount: 3, eventId });
+        await storage.atomically(write(insertDelivery, deliveryRow(row)));
+        const [held] = await claim(10);
+        const lease = { seq: 1, leasedUntil: held.rows[0]?.leasedUntil ?? null };
+        const [rescheduled] = await storage.atomically(
+          write(rescheduleUndelivered, { seqs: [1], now: at(20) }),
+        );
+        expect(rescheduled.changes).toBe(1);
+        expect((await claim(30))[0].rows).toEqual([]);
+        const outcome = {
+          status,
+          attemptCount: 4,
+          dueAt: null,
+          deliveredAt: null,
+          lastError: "why",
+        };
+        await storage.atomically(
+          write(settleDelivery, { ...lease, ...outcome, earlierAttempts: 3 }),
+          write(releaseDelivery, lease),
+        );
+        const due = status === "delivered" ? [] : [{ seq: 1, attemptCount: 0 }];
+        expect((await claim(40))[0].rows).toMatchObject(due);
+        await storage.close();
+      }
+    });
+
+    test("leased by a dead process are free after a start", async () => {
+      storage = await open();
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1))));
+      await claim(10);
+      expect(await storage.all(nextDue, { ...to, after: at(20) })).toEqual([]);
+      await storage.atomically(write(releaseLeases, {}));
+      expect(await storage.all(nextDue, { ...to, after: at(20) })).toHaveLength(1);
+      expect((await claim(20))[0].rows).toHaveLength(1);
+    });
+
+    test("are rescheduled only if dead", async () => {
+      storage = await open();
+      const eventId = eventRow(1).id;
+      await storage.atomically(
+        write(
+          insertDelivery,
+          deliveryRow(notificationRow(1, { status: "dead", dueAt: null, eventId })),
+        ),
+        write(
+          insertDelivery,
+          deliveryRow(notificationRow(2, { status: "delivered", dueAt: null, eventId })),
+        ),
+      );
+      const [rescheduled] = await storage.atomically(
+        write(rescheduleDead, { seqs: [1, 2], now: at(50) }),
+      );
+      expect(rescheduled.changes).toBe(1);
+      expect((await claim(60))[0].rows).toMatchObject([{ seq: 1, attemptCount: 0 }]);
+    });
+
+    test("of one order key are claimed one at a time, in the order of commits, other keys meanwhile", async () => {
+      storage = await open();
+      const rows = [
+        ["a", 1],
+        ["a", 2],
+        ["b", 3],
+        [null, 4],
+        ["a", 5],
+      ] as const;
+      for (const [orderKey, n] of rows) {
+        await storage.atomically(...storeDelivery(deliveryRow(notificationRow(n), { orderKey })));
+      }
+      const seqs = async (now: number) =>
+        (await claim(now))[0].rows.map(({ seq }) => seq).toSorted((a, b) => a - b);
+      expect(await seqs(10)).toEqual([1, 3, 4]);
+      const settle = (seq: number, leasedUntil: Date, fields: object) =>
+        storage.atomically(
+          write(settleDelivery, {
+            seq,
+            leasedUntil,
+            status: "delivered",
+            attemptCount: 1,
+            dueAt: null,
+            deliveredAt: at(20),
+            lastError: null,
+            earlierAttempts: 0,
+            ...fields,
+          }),
+          ...nextInLine({ ...to, orderKey: "a" }, at(20)),
+        );
+      // The head of the line waits for its retry, and those behind it too.
+      await settle(1, at(1_010), { status: "retrying", dueAt: at(5_000), deliveredAt: null });
+      expect(await seqs(20)).toEqual([]);
+      expect(await seqs(5_000)).toEqual([1, 3, 4]);
+      // Those that wait for the head are not due, so that no process polls for them.
+      expect(await storage.all(nextDue, { ...to, after: at(5_001) })).toEqual([]);
+      await settle(1, at(6_000), { earlierAttempts: 1, status: "dead", deliveredAt: null });
+      expect(await seqs(5_010)).toEqual([2]);
+    });
+
+    test("of an order key wait for an earlier one that is rescheduled, whatever is due", async () => {
+      storage = await open();
+      const orderKey = "a";
+      const store = (n: number, status: "dead" | "pending") =>
+        storage.atomically(
+          ...storeDelivery(
+            deliveryRow(notificationRow(n), {
+              orderKey,
+              status,
+              ...(status === "dead" && { dueAt: null, blocked: false }),
+            }),
+          ),
+        );
+      await store(1, "dead");
+      await store(2, "dead");
+      await store(3, "pending");
+      await store(4, "pending");
+      await storage.atomically(
+        write(rescheduleDead, { seqs: [1, 2], now: at(5) }),
+        ...linesAgain([{ ...to, orderKey }], at(5)),
+      );
+      for (const [index, seq] of [1, 2, 3, 4].entries()) {
+        const now = 10 + index;
+        const [{ rows }] = await claim(now);
+        expect(rows.map((row) => row.seq)).toEqual([seq]);
+        await storage.atomically(
+          write(settleDelivery, {
+            seq,
+            leasedUntil: at(now + 1_000),
+            status: "delivered",
+            attemptCount: 1,
+            dueAt: null,
+            deliveredAt: at(20),
+            lastError: null,
+            earlierAttempts: 0,
+          }),
+          ...nextInLine({ ...to, orderKey }, at(now)),
+        );
+      }
+      expect((await claim(50))[0].rows).toEqual([]);
+    });
+
+    test("are claimed only for their destination", async () => {
+      storage = await open();
+      const other = { destinationId: `dst_${"1".repeat(32)}` } as const;
+      await storage.atomically(write(insertDelivery, deliveryRow(notificationRow(1), other)));
+      expect((await claim(10))[0].rows).toEqual([]);
+      expect(await storage.all(nextDue, { ...other, after: at(20) })).toHaveLength(1);
+      expect(await storage.all(deliveriesOfEvent, { eventId: eventRow(1).id })).toHaveLength(1);
+    });
+  });
+
+  describe("notifications", () => {
+    let storage: Storage;
+    afterEach(() => storage.close());
+
+    test("sum up their deliveries to operators", async () => {
+      storage = await open();
+      const eventId = eventRow(1).id;
+      const row = notificationRow(1, { eventId });
+      const statusAfter = async (...statuses: readonly (typeof row.status)[]) => {
+        const deliveries = statuses.map((status, n) =>
+          deliveryRow(row, {
+            destinationId: `dst_${String(n).padStart(32, "0")}`,
+            status,
+            attemptCount: n + 1,
+            dueAt: status === "retrying" ? at(n) : null,
+            deliveredAt: status === "delivered" ? at(10 + n) : null,
+            // The last is a user's own.
+            ownerId: n === 3 ? "user" : null,
+          }),
+        );
+        await storage.atomically(
+          write(insertNotification, row),
+          ...deliveries.map((delivery) => write(insertDelivery, delivery)),
+          write(summariseNotifications, { eventId }),
+        );
+        const [summary] = await storage.all(notificationsOfEvent, { eventId });
+        await storage.close();
+        storage = await open();
+        return summary;
+      };
+      expect(await statusAfter("delivered", "retrying", "dead")).toMatchObject({
+        status: "dead",
+        attemptCount: 3,
+        deliveredAt: null,
+      });
+      expect(await statusAfter("delivered", "retrying", "pending", "dead")).toMatchObject({
+        status: "retrying",
+        attemptCount: 3,
+        dueAt: at(1),
+      });
+      expect(await statusAfter("delivered", "pending")).toMatchObject({ status: "pending" });
+      expect(await statusAfter("delivered", "delivered")).toMatchObject({
+        status: "delivered",
+        deliveredAt: at(11),
+        dueAt: null,
+      });
+      expect(await statusAfter()).toMatchObject({ status: "delivered", attemptCount: 0 });
+    });
+
+    test("are in the feed in commit order, with provider and type of their event", async () => {
+      storage = await open();
+      for (const n of [3, 1, 2]) {
+        await storage.atomically(
+          write(insertEvent, eventRow(n)),
+          write(insertNotification, notificationRow(n)),
+        );
+      }
+      const entries = await storage.all(feedAfter, { seq: 1, until: 3, limit: 10 });
+      expect(entries.map(({ seq, title }) => [seq, title])).toEqual([
+        [2, "Notification 1"],
+        [3, "Notification 2"],
+      ]);
+      expect(entries[0]).toMatchObject({ provider: "task_tracker", type: "task.completed" });
+    });
+
+    test("that are waiting or dead are counted by status", async () => {
+      storage = await open();
+      for (const [n, status] of (["pending", "pending", "dead", "delivered"] as const).entries()) {
+        await storage.atomically(write(insertNotification, notificationRow(n, { status })));
+      }
+      const rows = await storage.all(undelivered, {});
+      expect(rows.toSorted((a, b) => a.status.localeCompare(b.status))).toEqual([
+        { status: "dead", count: 1, oldest: at(2).getTime() },
+        { status: "pending", count: 2, oldest: at(0).getTime() },
+      ]);
+    });
+  });
+}

@@ -1,0 +1,69 @@
+import { join } from "node:path";
+
+import { expect, test } from "bun:test";
+
+import { openStorage } from "../../../src/db/open.ts";
+import { write } from "../../../src/db/statement.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
+import { schema } from "../../../src/schema/schema.ts";
+import { startApp, type TestApp, until } from "../../support/app.ts";
+import { gatewaySecret, testGateway } from "../../support/gateway.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
+
+async function transactions(app: TestApp): Promise<number> {
+  const text = await (await app.fetch("/metrics")).text();
+  return Number(/^skyhook_storage_commit_units_sum (\d+)$/m.exec(text)?.[1]);
+}
+
+test("a delivery that another process stored wakes its destination only", async () => {
+  const folder = temporaryFolder();
+  const url = `sqlite:${join(folder, "skyhook.db")}`;
+  const other = await openStorage(schema, url);
+  const ofUsers = 100;
+  const createdAt = new Date(0);
+  for (let n = 1; n <= ofUsers; n += 1) {
+    await other.atomically(
+      write(insertDestination, {
+        id: `dst_${n.toString(16).padStart(32, "0")}`,
+        name: "own",
+        ownerId: `user-${n}`,
+        format: "json",
+        address: "https://example.com",
+        filter: null,
+        orderBy: null,
+        ratePerSecond: null,
+        maxConcurrent: 8,
+        alerts: false,
+        state: "active",
+        createdAt,
+        updatedAt: createdAt,
+        failures: 0,
+        openUntil: null,
+        sealed: new Uint8Array(1),
+      }),
+    );
+  }
+  const gateway = testGateway(() => new Response());
+  const env = { OPERATOR_GATEWAY_URL: gateway.url, OPERATOR_GATEWAY_SECRET: gatewaySecret };
+  const app = await startApp({ DATABASE_URL: url, ...env });
+  // Each queue has looked for work after the start.
+  await until(async () => (await transactions(app)) > ofUsers);
+  const before = await transactions(app);
+  const row = notificationRow(1, { dueAt: new Date(app.clock.now()) });
+  await other.atomically(
+    write(insertEvent, eventRow(1)),
+    write(insertNotification, row),
+    write(insertDelivery, deliveryRow(row)),
+  );
+  app.clock.advance(2_000);
+  await until(() => gateway.received.length === 1);
+  expect((await transactions(app)) - before).toBeLessThan(ofUsers / 2);
+  await app.stop();
+  await gateway.stop();
+  await other.close();
+  removeFolder(folder);
+});

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+
+import { systemClock } from "../../../src/base/clock.ts";
+import { sender } from "../../../src/outbound/deliveries/send.ts";
+import { emptyEvent, type Event } from "../../../src/event/event.ts";
+
+const parts = { clock: systemClock, privateAllowed: "true", resolve: async () => [] } as const;
+
+const createdAt = new Date(0);
+const event: Event = {
+  ...emptyEvent,
+  id: "evt_1",
+  provider: "task_tracker",
+  type: "task.completed",
+  status: "accepted",
+  idempotencyKey: "task_tracker:1",
+  occurredAt: createdAt,
+  createdAt,
+  title: "Done",
+};
+
+const none = new AbortController().signal;
+const message = { id: "ntf_1", title: "t", text: "t", url: null, severity: "info" } as const;
+
+test("an error is one line of at most 500 characters, whatever a mail server says", async () => {
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open: (socket) =>
+        void socket.write(`${"554-\u001b[31m\u202eno \r\n".repeat(1_000)}554 no\r\n`),
+      data() {},
+    },
+  });
+  const address = `smtp://127.0.0.1:${server.port}/?from=a@example.com&to=b@example.com`;
+  const send = sender(
+    parts,
+    { id: "dst_1", format: "email", ownerId: null },
+    { address, secret: null, previous: null },
+  );
+  const { delivered, error } = await send({ ...message, createdAt }, event, null, none);
+  expect(delivered).toBe(false);
+  expect(error).toContain("554");
+  expect(error?.length).toBeLessThanOrEqual(500);
+  expect(error).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u);
+});
+
+test.each([
+  ["false", null, 0],
+  ["false", "ada", 0],
+  ["operators", null, 1],
+  ["operators", "ada", 0],
+  ["true", null, 1],
+  ["true", "ada", 1],
+] as const)(
+  "with private addresses allowed to %p, a destination of %p receives %d [API7-8]",
+  async (privateAllowed, ownerId, count) => {
+    let received = 0;
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response(String((received += 1))),
+    });
+    const destination = { id: "dst_1", format: "json", ownerId } as const;
+    const secrets = { address: server.url.href, secret: null, previous: null };
+    const send = sender({ ...parts, privateAllowed }, destination, secrets);
+    const { delivered } = await send({ ...message, createdAt }, event, null, none);
+    await server.stop(true);
+    expect({ delivered, received }).toEqual({ delivered: count === 1, received: count });
+  },
+);

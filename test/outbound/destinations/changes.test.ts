@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+
+import type { Role } from "../../../src/base/context.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
+import { listed } from "../../support/operator.ts";
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
+
+const path = "/v1/destinations";
+const url = "http://127.0.0.1:1099/hook";
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
+});
+afterAll(() => app.stop());
+
+const create = (name: string, bearer: string, role: Role = "user") =>
+  app.as(role, path, post({ name, format: "json", url }), bearer);
+
+/** A new destination of a user, and how to change it. */
+async function destinationOf(bearer: string) {
+  const made = await json(await create("changed", bearer));
+  const one = `${path}/${String(made["id"])}`;
+  return {
+    made,
+    one,
+    patch: (changes: object) => app.as("user", one, { ...post(changes), method: "PATCH" }, bearer),
+    entries: async () => {
+      const list = await listed(app, `/v1/audit?limit=100&actor=${bearer}`, "admin");
+      return list.map(({ action, detail }) => [action, detail]);
+    },
+  };
+}
+
+describe("PATCH /v1/destinations/{id}", () => {
+  test("changes the state, and the audit list says so", async () => {
+    const { made, one, patch, entries } = await destinationOf("ada");
+    expect(await json(await patch({ state: "paused" }))).toMatchObject({ state: "paused" });
+    expect(await json(await app.as("user", one, {}, "ada"))).toMatchObject({ state: "paused" });
+    await patch({ state: "active", filter: "true", orderBy: "event.subject" });
+    await patch({ state: "disabled" });
+    expect(await json(await patch({ state: "asleep" }))).toMatchObject({
+      errors: [{ pointer: "/state", detail: "One of: active, paused, disabled" }],
+    });
+    expect(await entries()).toEqual([
+      ["destination.disabled", null],
+      ["destination.resumed", null],
+      ["destination.updated", "filter, orderBy"],
+      ["destination.paused", null],
+      ["destination.created", made["address"]],
+    ]);
+  });
+
+  test.each([
+    ["without fields", {}],
+    ["with an unknown field", { unknown: 1 }],
+    ["without a difference", { name: "changed", url, state: "active", filter: null }],
+  ])("stores nothing %s", async (how, changes) => {
+    const bearer = `same-${how.length}`;
+    const { made, patch, entries } = await destinationOf(bearer);
+    app.clock.advance(1_000);
+    const { secret: _, ...unchanged } = made;
+    expect(await json(await patch(changes))).toEqual(unchanged);
+    expect(await entries()).toHaveLength(1);
+  });
+
+  test("a pause of a paused destination stores nothing", async () => {
+    const { one, entries } = await destinationOf("eve");
+    const pause = () => app.as("user", `${one}/pause`, { method: "POST" }, "eve");
+    const paused = await json(await pause());
+    app.clock.advance(1_000);
+    expect(await json(await pause())).toEqual(paused);
+    expect(await entries()).toHaveLength(2);
+  });
+
+  test("renames it by several requests at once, and none answers that the name is taken", async () => {
+    const { patch } = await destinationOf("two-renames");
+    const rename = () => patch({ name: "renamed" });
+    const answers = await Promise.all(Array.from({ length: 8 }, rename));
+    // 503: another request changed it at the same time.
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    expect((await patch({ name: "renamed" })).status).toBe(200);
+  });
+
+  test("keeps the secret that signs, unless it is rotated", async () => {
+    const { one, patch } = await destinationOf("fay");
+    await patch({ format: "cloudevents", maxConcurrent: 2 });
+    const rotated = await json(await app.as("user", `${one}/rotate`, { method: "POST" }, "fay"));
+    expect(rotated["secret"]).toMatch(/^whsec_/);
+    expect(rotated).toMatchObject({ format: "cloudevents", maxConcurrent: 2 });
+  });
+
+  test("blames the field that is wrong", async () => {
+    const { patch } = await destinationOf("gus");
+    const pointersOf = async (changes: object) =>
+      Object(await json(await patch(changes))).errors.map(
+        ({ pointer }: { pointer: string }) => pointer,
+      );
+    expect(await pointersOf({ alerts: true })).toEqual(["/alerts"]);
+    expect(await pointersOf({ format: "slack" })).toEqual(["/format"]);
+    expect(await pointersOf({ format: "slack", alerts: true })).toEqual(["/format", "/alerts"]);
+  });
+});
+
+test("the operator gateway cannot be resumed while its settings are missing", async () => {
+  const folder = temporaryFolder();
+  const database = { DATABASE_URL: `sqlite:${join(folder, "skyhook.db")}` };
+  const configured = await startApp({
+    ...database,
+    OPERATOR_GATEWAY_URL: url,
+    OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
+  });
+  const act = (on: TestApp, action: string) =>
+    on.as("admin", `${path}/${operatorGateway.id}/${action}`, { method: "POST" });
+  expect((await act(configured, "pause")).status).toBe(200);
+  expect((await act(configured, "resume")).status).toBe(200);
+  await configured.stop();
+
+  const without = await startApp(database);
+  try {
+    const refused = await act(without, "resume");
+    expect(refused.status).toBe(422);
+    expect(await json(refused)).toMatchObject({ errors: [{ pointer: "/state" }] });
+    expect((await act(without, "disable")).status).toBe(200);
+  } finally {
+    await without.stop();
+    removeFolder(folder);
+  }
+});
+
+describe("audited changes", () => {
+  test("of a user are limited to 30 in a minute", async () => {
+    const { patch, entries } = await destinationOf("busy");
+    // The creation counts too.
+    for (let n = 1; n < 30; n += 1) expect((await patch({ maxConcurrent: n })).status).toBe(200);
+    app.clock.advance(20_000);
+    const limited = await patch({ maxConcurrent: 64 });
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "40"]);
+    expect(limited.headers.get("ratelimit-policy")).toBe('"changes";q=30;w=60');
+    expect(limited.headers.get("ratelimit")).toBe('"changes";r=0;t=40');
+    expect(await json(limited)).toMatchObject({ code: "too-many-requests" });
+    expect((await create("one-more", "busy")).status).toBe(429);
+    const query = `mutation ($input: CreateDestinationInput!) { createDestination(input: $input) { secret } }`;
+    const variables = { input: { name: "graphql", format: "json", url } };
+    const answer = await app.as("user", "/graphql", post({ query, variables }), "busy");
+    expect(await json(answer)).toMatchObject({
+      errors: [{ extensions: { code: "too-many-requests", status: 429, retryAfterSeconds: 40 } }],
+    });
+    expect(await entries()).toHaveLength(30);
+    expect((await create("other", "idle")).status).toBe(201);
+    app.clock.advance(40_000);
+    expect((await patch({ maxConcurrent: 64 })).status).toBe(200);
+  });
+
+  test("of an admin are limited to 600", async () => {
+    const { id } = await json(await create("admins", "root", "admin"));
+    const patch = async (maxConcurrent: number) => {
+      const changes = { ...post({ maxConcurrent }), method: "PATCH" };
+      return (await app.as("admin", `${path}/${String(id)}`, changes, "root")).status;
+    };
+    for (let n = 1; n < 600; n += 1) expect(await patch(1 + (n % 64))).toBe(200);
+    expect(await patch(64)).toBe(429);
+  });
+});

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+
+import { write } from "../../../src/db/statement.ts";
+import type { Destination } from "../../../src/outbound/destination.ts";
+import type { Attempt } from "../../../src/outbound/notification.ts";
+import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
+import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
+import type { StoredDelivery } from "../../../src/outbound/delivery.ts";
+
+import { json, startApp, type TestApp } from "../../support/app.ts";
+import { post } from "../../support/flights.ts";
+import { itemsOf } from "../../support/operator.ts";
+import { deliveryRow, notificationRow } from "../../support/rows.ts";
+
+describe.each(["sqlite", "postgres"] as const)("the health of destinations on %s", (dialect) => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" }, undefined, { dialect });
+  });
+  afterAll(() => app.stop());
+
+  /** A paused destination, so that nothing sends what the test stores. */
+  async function paused(name: string): Promise<Destination["id"]> {
+    const url = "http://127.0.0.1:1024/hook";
+    const made = await app.as("admin", "/v1/destinations", post({ name, format: "json", url }));
+    // Guarantee: the schema of the response requires an id with this prefix.
+    const id = String((await json(made))["id"]) as Destination["id"];
+    await app.as("admin", `/v1/destinations/${id}/pause`, { method: "POST" });
+    return id;
+  }
+
+  let number = 0;
+  async function store(rows: number, fields: (index: number) => Partial<StoredDelivery>) {
+    const writes = Array.from({ length: rows }, (_, index) => {
+      number += 1;
+      return write(insertDelivery, deliveryRow(notificationRow(number), fields(index)));
+    });
+    await app.services.storage.atomically(...writes);
+  }
+  async function attempts(destinationId: Destination["id"], all: readonly Partial<Attempt>[]) {
+    const writes = all.map((fields, index) =>
+      write(insertAttempt, {
+        notificationId: notificationRow(index).id,
+        destinationId,
+        startedAt: new Date(app.clock.now() - 1_000_000 + index),
+        durationMs: 10,
+        delivered: true,
+        responseStatus: 200,
+        error: null,
+        ...fields,
+      }),
+    );
+    await app.services.storage.atomically(...writes);
+  }
+  const healthOf = async (id: string): Promise<Record<string, unknown>> =>
+    Object(
+      (await json(await app.as("operator", `/v1/destinations/${id}?include=health`)))["health"],
+    );
+
+  test("is empty without deliveries", async () => {
+    expect(await healthOf(await paused("unused"))).toEqual({
+      circuit: "closed",
+      waiting: 0,
+      dead: 0,
+      oldestSeconds: null,
+      lastAttemptAt: null,
+      lastError: null,
+      outcomes: [],
+      successRate: null,
+      p50Ms: null,
+      p95Ms: null,
+    });
+  });
+
+  test("counts waiting and dead deliveries, and sums up the last 100 attempts", async () => {
+    const [id, other] = [await paused("mixed"), await paused("other")];
+    const old = new Date(app.clock.now() - 90_000);
+    const settled = { destinationId: id, dueAt: null };
+    await store(3, () => ({ destinationId: id, createdAt: old }));
+    await store(2, () => ({ ...settled, status: "dead" }));
+    await store(4, () => ({ ...settled, status: "delivered" }));
+    await store(5, () => ({ destinationId: other }));
+    await attempts(id, [
+      // Beyond the last 100.
+      ...Array.from({ length: 50 }, () => ({ delivered: false, durationMs: 9_000 })),
+      ...Array.from({ length: 79 }, (_, index) => ({ durationMs: index + 1 })),
+      ...Array.from({ length: 21 }, () => ({ delivered: false, durationMs: 10_000 })),
+      { delivered: false, durationMs: 5, responseStatus: 500, error: "HTTP 500" },
+    ]);
+    const health = await healthOf(id);
+    expect(health).toMatchObject({ waiting: 3, dead: 2, oldestSeconds: 90, lastError: "HTTP 500" });
+    expect(health).toMatchObject({ successRate: 0.78, p50Ms: 40, p95Ms: 76 });
+    const outcomes = [...Array(22).fill(false), ...Array(78).fill(true)];
+    expect(health["outcomes"]).toEqual(outcomes);
+  });
+
+  test("counts at most 10,000, and each destination of a page on its own", async () => {
+    const id = await paused("backlog");
+    const rows = maxCounted + 50;
+    await store(rows, () => ({ destinationId: id }));
+    await store(rows, () => ({ destinationId: id, dueAt: null, status: "dead" }));
+    const page = await json(await app.as("operator", "/v1/destinations?include=health&limit=2"));
+    const found = itemsOf(page["data"]).map(({ name, health }) => ({ name, ...Object(health) }));
+    expect(found).toMatchObject([
+      { name: "backlog", waiting: maxCounted, dead: maxCounted },
+      { name: "other", waiting: 5, dead: 0 },
+    ]);
+  });
+
+  test("is included only on request", async () => {
+    const page = await json(await app.as("operator", "/v1/destinations?limit=1"));
+    expect(itemsOf(page["data"])[0]).not.toHaveProperty("health");
+    const wrong = await app.as("operator", "/v1/destinations?include=severity");
+    expect(wrong.status).toBe(400);
+  });
+});

@@ -1,0 +1,409 @@
+import { describe, expect, test } from "bun:test";
+
+import type { Context, Role } from "../../../src/base/context.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
+
+import { json, startApp, type TestApp, until } from "../../support/app.ts";
+import { endsAfterEach } from "../../support/ends.ts";
+import { failure } from "../../support/failure.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
+
+const ends = endsAfterEach();
+
+async function start(env: Record<string, string> = {}): Promise<TestApp> {
+  const app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true", ...env });
+  ends.push(() => app.stop());
+  return app;
+}
+
+/** A server that records what it receives. */
+function receiver(respond: () => Response | Promise<Response> = () => new Response()) {
+  const received: { readonly headers: Headers; readonly body: unknown }[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      received.push({ headers: request.headers, body: await request.json() });
+      return respond();
+    },
+  });
+  ends.push(() => server.stop(true));
+  return { url: `http://127.0.0.1:${server.port}/hook?token=hunter2`, received };
+}
+
+const as = (role: Role, id = `test-${role}`): Context => ({
+  actor: { id, roles: [role] },
+  expiresAt: new Date(8_640_000_000_000_000),
+  requestId: "test",
+});
+const admin = as("admin");
+
+const input = (name: string, url: string, fields: Partial<DestinationInput> = {}) =>
+  ({ name, url, format: "json", ...fields }) as const;
+
+describe("an event", () => {
+  test("reaches every destination whose filter it matches", async () => {
+    const app = await start();
+    const [all, failures, others] = [receiver(), receiver(), receiver()];
+    const { destinations } = app.services;
+    await destinations.create(admin, input("all", all.url));
+    const filter = 'event.type == "deploy.error"';
+    await destinations.create(admin, input("failures", failures.url, { filter, format: "slack" }));
+    await destinations.create(
+      admin,
+      input("others", others.url, { filter: 'event.provider == "code_host"' }),
+    );
+    await app.deliverSample("deploy_platform", "deploy.error");
+    await app.deliverSample("deploy_platform", "deploy.succeeded");
+    await until(() => all.received.length === 2 && failures.received.length === 1);
+    expect(failures.received[0]?.body).toHaveProperty("attachments");
+    expect(others.received).toEqual([]);
+    await until(async () => {
+      const page = await json(await app.as("operator", "/v1/notifications?status=pending"));
+      return JSON.stringify(page["data"]) === "[]";
+    });
+  });
+
+  test("shows what became of it at each destination, and why a filter did not match", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const all = receiver();
+    await destinations.create(admin, input("all", all.url));
+    const filter = 'event.provider == "task_tracker" && event.severity == "error"';
+    await destinations.create(admin, input("errors", receiver().url, { filter }));
+    await destinations.create(as("user", "ada"), input("hers", receiver().url));
+    const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
+    const deliveries = async () => {
+      const { notifications } = await json(await app.as("operator", `/v1/events/${String(id)}`));
+      return Object(notifications)[0].deliveries as unknown[];
+    };
+    await until(async () => JSON.stringify(await deliveries()).includes('"delivered"'));
+    expect(await deliveries()).toMatchObject([
+      { destination: "all", status: "delivered", attemptCount: 1, filtered: null },
+      {
+        destination: "errors",
+        status: "filtered",
+        filtered: {
+          clause: 'event.severity == "error"',
+          values: { "event.severity": "success" },
+        },
+      },
+    ]);
+  });
+
+  test("is not delayed by a destination that hangs or fails", async () => {
+    const app = await start();
+    const good = receiver();
+    const { destinations } = app.services;
+    const hanging = receiver(() => new Promise(() => {}));
+    const failing = receiver(() => new Response("no", { status: 500 }));
+    await destinations.create(admin, input("hanging", hanging.url));
+    await destinations.create(admin, input("failing", failing.url));
+    await destinations.create(admin, input("good", good.url));
+    for (let n = 0; n < 50; n += 1) await app.deliverSample("task_tracker", "task.completed");
+    await until(() => good.received.length === 50);
+    expect(hanging.received.length).toBeLessThanOrEqual(8);
+  });
+
+  test("waits while its destination is paused, and goes out in order afterwards", async () => {
+    const app = await start();
+    const [slow, other] = [receiver(), receiver()];
+    const { destinations } = app.services;
+    await destinations.create(admin, input("other", other.url));
+    const { made: destination } = await destinations.create(
+      admin,
+      input("slow", slow.url, { orderBy: "event.provider" }),
+    );
+    await destinations.setState(admin, destination.id, "paused");
+    const ids: unknown[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const response = await app.deliverSample("task_tracker", "task.completed");
+      ids.push((await json(response))["id"]);
+    }
+    await until(() => other.received.length === 10);
+    expect(slow.received).toEqual([]);
+    await destinations.setState(admin, destination.id, "active");
+    await until(() => slow.received.length === 10);
+    expect(slow.received.map(({ body }) => body)).toMatchObject(
+      ids.map((id) => ({ data: { event: { id } } })),
+    );
+  });
+
+  test("keeps its order by key while deliveries fail", async () => {
+    const app = await start();
+    let calls = 0;
+    const flaky = receiver(
+      () => new Response(null, { status: (calls += 1) % 3 === 0 ? 503 : 200 }),
+    );
+    const { destinations } = app.services;
+    await destinations.create(
+      admin,
+      input("flaky", flaky.url, { orderBy: "event.provider", format: "cloudevents" }),
+    );
+    const ids: unknown[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      ids.push((await json(await app.deliverSample("task_tracker", "task.completed")))["id"]);
+    }
+    const received = () => flaky.received.map(({ body }) => Object(body).id as unknown);
+    // On a slow machine, the clock passes the time-out of an attempt that is then repeated.
+    await until(() => {
+      app.clock.advance(1_000);
+      return new Set(received()).size === ids.length;
+    }, 20_000);
+    const seen = received();
+    // A failed one is repeated at once before any later one.
+    expect(seen.filter((id, index) => seen[index - 1] !== id)).toEqual(ids);
+  });
+
+  test("does not exceed the rate of its destination", async () => {
+    const app = await start();
+    const limited = receiver();
+    const { destinations } = app.services;
+    await destinations.create(admin, input("limited", limited.url, { ratePerSecond: 5 }));
+    for (let n = 0; n < 20; n += 1) await app.deliverSample("task_tracker", "task.completed");
+    const sent = () => limited.received.length;
+    for (const count of [5, 10, 15, 20]) {
+      await until(() => {
+        if (sent() === count - 5) app.clock.advance(10);
+        return sent() >= count;
+      });
+      app.clock.advance(500);
+      // Wakes the queue, which may not send more within the second.
+      await app.deliverSample("task_tracker", "task.completed");
+      expect(sent()).toBe(count);
+    }
+  });
+});
+
+describe("a destination", () => {
+  test("shows its secret once, and never the secret parts of its address", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const { made: created } = await destinations.create(admin, input("a", receiver().url));
+    expect(created.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const read = await destinations.read(admin, created.id);
+    expect(JSON.stringify([created, read])).not.toContain("hunter2");
+    expect(JSON.stringify(read)).not.toContain(created.secret ?? "");
+    expect(read.address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/…$/);
+  });
+
+  test("signs with both secrets for a day after a rotation", async () => {
+    const app = await start();
+    const signed = receiver();
+    const { destinations } = app.services;
+    const { made: destination } = await destinations.create(admin, input("signed", signed.url));
+    const signatures = async () => {
+      const before = signed.received.length;
+      await app.deliverSample("task_tracker", "task.completed");
+      await until(() => signed.received.length > before);
+      return signed.received.at(-1)?.headers.get("webhook-signature")?.split(" ").length;
+    };
+    expect(await signatures()).toBe(1);
+    await destinations.rotate(admin, destination.id);
+    expect(await signatures()).toBe(2);
+    app.clock.jump(24 * 3_600_000);
+    expect(await signatures()).toBe(1);
+  });
+
+  test.each([
+    [{ name: "Not a name" }, "/name"],
+    [{ url: "https://10.0.0.1/" }, "/url"],
+    [{ url: "ftp://example.com/" }, "/url"],
+    [{ filter: "event.typ == 'x'" }, "/filter"],
+    [{ orderBy: "subject" }, "/orderBy"],
+    [{ ratePerSecond: 0 }, "/ratePerSecond"],
+    [{ maxConcurrent: 65 }, "/maxConcurrent"],
+    [{ format: "pagerduty" }, "/secret"],
+  ] as const)("is refused with %j", async (fields, pointer) => {
+    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "false" });
+    const bad = { ...input("a", "https://example.com/"), ...fields };
+    expect(await failure(app.services.destinations.create(admin, bad))).toMatchObject({
+      code: "validation-failed",
+      extras: { errors: [{ pointer }] },
+    });
+  });
+
+  test("of a user has a public address, also where those of operators may be private", async () => {
+    const app = await start({ DESTINATIONS_ALLOW_PRIVATE: "operators" });
+    const { destinations } = app.services;
+    const { url } = receiver();
+    await destinations.create(admin, input("a", url));
+    const ada = as("user", "ada");
+    const refused = { code: "validation-failed", extras: { errors: [{ pointer: "/url" }] } };
+    expect(await failure(destinations.create(ada, input("b", url)))).toMatchObject(refused);
+    const { made } = await destinations.create(ada, input("b", "https://example.com/"));
+    for (const ctx of [ada, admin]) {
+      expect(await failure(destinations.update(ctx, made.id, { url }))).toMatchObject(refused);
+    }
+  });
+
+  test("is refused under a name that is taken", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    await destinations.create(admin, input("a", receiver().url));
+    expect(await failure(destinations.create(admin, input("a", receiver().url)))).toMatchObject({
+      code: "validation-failed",
+      extras: { errors: [{ pointer: "/name" }] },
+    });
+  });
+
+  test("is removed with its deliveries", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const gone = receiver(() => new Response(null, { status: 500 }));
+    const { made: destination } = await destinations.create(admin, input("gone", gone.url));
+    await app.deliverSample("task_tracker", "task.completed");
+    await until(async () => {
+      const page = await json(await app.as("operator", "/v1/notifications?status=retrying"));
+      return Array.isArray(page["data"]) && page["data"].length === 1;
+    });
+    await destinations.remove(admin, destination.id);
+    expect(await failure(destinations.read(admin, destination.id))).toMatchObject({
+      code: "not-found",
+    });
+    await until(async () => {
+      const page = await json(await app.as("operator", "/v1/notifications?status=delivered"));
+      return Array.isArray(page["data"]) && page["data"].length === 1;
+    });
+  });
+});
+
+describe("a change", () => {
+  test("of the format drops a secret of the other kind, and a secret of one's own is refused", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const target = receiver();
+    const { made } = await destinations.create(admin, input("a", target.url));
+    const toPagerduty = destinations.update(admin, made.id, { format: "pagerduty" });
+    expect(await failure(toPagerduty)).toMatchObject({
+      extras: { errors: [{ pointer: "/secret" }] },
+    });
+    expect(await failure(destinations.update(admin, made.id, { secret: "abc" }))).toMatchObject({
+      extras: { errors: [{ pointer: "/secret" }] },
+    });
+    await destinations.update(admin, made.id, { format: "pagerduty", secret: "routing" });
+    await app.deliverSample("deploy_platform", "deploy.error");
+    await until(() => target.received.length === 1);
+    expect(target.received[0]?.body).toMatchObject({ routing_key: "routing" });
+  });
+
+  test("does not undo a concurrent one", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const { made } = await destinations.create(admin, input("a", receiver().url));
+    const changes = [
+      destinations.rotate(admin, made.id),
+      destinations.setState(admin, made.id, "paused"),
+      destinations.update(admin, made.id, { filter: "true" }),
+    ];
+    const ends = await Promise.allSettled(changes);
+    const failed = ends.filter(({ status }) => status === "rejected");
+    expect(failed).toMatchObject(failed.map(() => ({ reason: { code: "unavailable" } })));
+    const last = await destinations.read(admin, made.id);
+    expect(last.state === "paused").toBe(ends[1]?.status === "fulfilled");
+    expect(last.filter === "true").toBe(ends[2]?.status === "fulfilled");
+  });
+});
+
+describe("the operator gateway", () => {
+  test("keeps its name, and its filter can be changed although it is private", async () => {
+    const gateway = receiver();
+    const env = {
+      DESTINATIONS_ALLOW_PRIVATE: "false",
+      OPERATOR_GATEWAY_URL: gateway.url,
+      OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
+    };
+    const without = await start();
+    const named = input(operatorGateway.name, gateway.url);
+    const taken = without.services.destinations.create(as("user", "ada"), named);
+    expect(await failure(taken)).toMatchObject({ extras: { errors: [{ pointer: "/name" }] } });
+
+    const app = await start(env);
+    const changed = { filter: 'event.provider == "code_host"' };
+    expect(
+      await app.services.destinations.update(admin, operatorGateway.id, changed),
+    ).toMatchObject(changed);
+    await app.deliverSample("task_tracker", "task.completed");
+    await app.deliverSample("code_host", "package.published");
+    await until(() => gateway.received.length === 1);
+    expect(gateway.received[0]?.body).toMatchObject({ source: "/webhooks/code_host" });
+  });
+
+  test("can be changed although its port is one that other destinations may not have", async () => {
+    const app = await start({
+      OPERATOR_GATEWAY_URL: "http://127.0.0.1:81/",
+      OPERATOR_GATEWAY_SECRET: `whsec_${"A".repeat(43)}=`,
+    });
+    const changed = { maxConcurrent: 3 };
+    expect(
+      await app.services.destinations.update(admin, operatorGateway.id, changed),
+    ).toMatchObject(changed);
+  });
+});
+
+test("a disabled destination receives nothing, also not what waited", async () => {
+  const app = await start();
+  const { destinations } = app.services;
+  const target = receiver();
+  const { made } = await destinations.create(admin, input("a", target.url));
+  await destinations.setState(admin, made.id, "paused");
+  await app.deliverSample("task_tracker", "task.completed");
+  await destinations.setState(admin, made.id, "disabled");
+  await app.deliverSample("task_tracker", "task.completed");
+  await destinations.setState(admin, made.id, "active");
+  await until(() => target.received.length === 1);
+  await app.deliverSample("code_host", "package.published");
+  await until(() => target.received.length === 2);
+});
+
+describe("a user's destination", () => {
+  test("receives the events of the user's bookings, and no others", async () => {
+    const app = await start();
+    const [mine, everything] = [receiver(), receiver()];
+    const { destinations } = app.services;
+    await destinations.create(as("user", "ada"), input("mine", mine.url));
+    await destinations.create(admin, input("everything", everything.url));
+    const flight = await addFlight(app);
+    const book = (bearer: string) =>
+      app.as("user", "/v1/api/bookings", post(bookingBody(flight.id)), bearer);
+    const { bookingId } = await json(await book("ada"));
+    await book("bob");
+    await app.deliverSample("task_tracker", "task.completed");
+    await until(() => everything.received.length === 3 && mine.received.length === 1);
+    expect(mine.received[0]?.body).toMatchObject({
+      type: "bookings.booking.confirmed",
+      data: { event: { data: { bookingId } } },
+    });
+  });
+
+  test("is not seen or changed by other users", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const { made } = await destinations.create(as("user", "ada"), input("mine", receiver().url));
+    const bob = as("user", "bob");
+    for (const act of [
+      () => destinations.read(bob, made.id),
+      () => destinations.update(bob, made.id, { name: "his" }),
+      () => destinations.rotate(bob, made.id),
+      () => destinations.remove(bob, made.id),
+    ]) {
+      expect(await failure(act())).toMatchObject({ code: "not-found" });
+    }
+  });
+
+  test("is limited in number and to signed formats", async () => {
+    const app = await start();
+    const { destinations } = app.services;
+    const ada = as("user", "ada");
+    const slack = input("slack", receiver().url, { format: "slack" });
+    expect(await failure(destinations.create(ada, slack))).toMatchObject({
+      code: "validation-failed",
+    });
+    for (let n = 0; n < 5; n += 1) await destinations.create(ada, input(`n${n}`, receiver().url));
+    expect(await failure(destinations.create(ada, input("n6", receiver().url)))).toMatchObject({
+      code: "validation-failed",
+    });
+  });
+});

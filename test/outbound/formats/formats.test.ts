@@ -1,0 +1,328 @@
+import { describe, expect, test } from "bun:test";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import fc from "fast-check";
+import { Webhook } from "standardwebhooks";
+
+import { email } from "../../../src/outbound/formats/email.ts";
+import type { FormatName } from "../../../src/outbound/destination.ts";
+import type { Rendering } from "../../../src/outbound/formats/format.ts";
+import { httpFormats } from "../../../src/outbound/formats/formats.ts";
+import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";
+import { severities } from "../../../src/outbound/notification.ts";
+
+const secrets = [secretOf(new Uint8Array(32).fill(1)), secretOf(new Uint8Array(32).fill(2))];
+const at = new Date("2026-11-22T10:00:00.000Z");
+const rendering: Rendering = {
+  notification: {
+    id: "ntf_1",
+    title: "Deploy failed: web",
+    text: "production · Fix cart",
+    url: "https://vercel.com/acme/web/dpl_1",
+    severity: "error",
+    createdAt: at,
+  },
+  event: {
+    id: "evt_1",
+    provider: "deploy_platform",
+    type: "deploy.error",
+    status: "accepted",
+    idempotencyKey: "deploy_platform:1",
+    occurredAt: at,
+    createdAt: at,
+    subject: "deployment/dpl_1",
+    title: "Deploy failed: web",
+    url: "https://vercel.com/acme/web/dpl_1",
+    actor: "Ada",
+    data: { target: "production" },
+    recovered: false,
+  },
+  origin: null,
+  secrets,
+  atMs: at.getTime(),
+};
+
+type HttpFormat = Exclude<FormatName, "email">;
+const bodyOf = (format: HttpFormat, changes: Partial<Rendering["notification"]> = {}): unknown =>
+  JSON.parse(
+    httpFormats[format]({
+      ...rendering,
+      notification: { ...rendering.notification, ...changes },
+    }).body,
+  );
+
+const strict = <Fields extends Record<string, TSchema>>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+const textUpTo = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const link = Type.String({ pattern: "^https?://", maxLength: 3_000 });
+
+/** The documented shape of each service, as far as it is used. The sources are named in the formats. */
+const shapes = {
+  slack: strict({
+    attachments: Type.Tuple([
+      strict({
+        color: Type.String({ pattern: "^#[0-9a-f]{6}$" }),
+        fallback: Type.String(),
+        blocks: Type.Array(
+          Type.Union([
+            strict({
+              type: Type.Literal("header"),
+              text: strict({
+                type: Type.Literal("plain_text"),
+                text: textUpTo(150),
+                emoji: Type.Boolean(),
+              }),
+            }),
+            strict({
+              type: Type.Literal("section"),
+              text: strict({
+                type: Type.Literal("plain_text"),
+                text: textUpTo(3_000),
+                emoji: Type.Boolean(),
+              }),
+            }),
+            strict({
+              type: Type.Literal("context"),
+              elements: Type.Array(
+                Type.Union([
+                  strict({
+                    type: Type.Literal("plain_text"),
+                    text: textUpTo(3_000),
+                    emoji: Type.Boolean(),
+                  }),
+                  // The only text that Slack formats: a link without a free part.
+                  strict({
+                    type: Type.Literal("mrkdwn"),
+                    text: Type.String({ pattern: "^<https?://[^<>|]+\\|Open>$" }),
+                  }),
+                ]),
+                { minItems: 1, maxItems: 10 },
+              ),
+            }),
+          ]),
+          { minItems: 1, maxItems: 50 },
+        ),
+      }),
+    ]),
+  }),
+  discord: strict({
+    embeds: Type.Tuple([
+      strict({
+        title: textUpTo(256),
+        description: Type.Optional(textUpTo(4_096)),
+        url: Type.Optional(link),
+        color: Type.Integer({ minimum: 0, maximum: 0xffffff }),
+        footer: strict({ text: textUpTo(2_048) }),
+        timestamp: Type.String(),
+      }),
+    ]),
+    allowed_mentions: strict({ parse: Type.Tuple([]) }),
+  }),
+  teams: strict({
+    type: Type.Literal("message"),
+    attachments: Type.Tuple([
+      strict({
+        contentType: Type.Literal("application/vnd.microsoft.card.adaptive"),
+        contentUrl: Type.Null(),
+        content: strict({
+          $schema: Type.String(),
+          type: Type.Literal("AdaptiveCard"),
+          version: Type.Literal("1.4"),
+          body: Type.Array(
+            strict({
+              type: Type.Literal("RichTextBlock"),
+              inlines: Type.Tuple([
+                strict({
+                  type: Type.Literal("TextRun"),
+                  text: Type.String({ minLength: 1 }),
+                  weight: Type.Optional(Type.Literal("bolder")),
+                  size: Type.Optional(Type.Union([Type.Literal("medium"), Type.Literal("small")])),
+                  color: Type.Optional(
+                    Type.Union(
+                      ["default", "good", "warning", "attention"].map((name) => Type.Literal(name)),
+                    ),
+                  ),
+                  isSubtle: Type.Optional(Type.Boolean()),
+                }),
+              ]),
+            }),
+          ),
+          actions: Type.Optional(
+            Type.Tuple([
+              strict({ type: Type.Literal("Action.OpenUrl"), title: Type.String(), url: link }),
+            ]),
+          ),
+        }),
+      }),
+    ]),
+  }),
+  pagerduty: Type.Union([
+    strict({
+      routing_key: Type.String(),
+      dedup_key: textUpTo(255),
+      event_action: Type.Literal("resolve"),
+    }),
+    strict({
+      routing_key: Type.String(),
+      dedup_key: textUpTo(255),
+      event_action: Type.Literal("trigger"),
+      client: Type.String(),
+      links: Type.Optional(Type.Tuple([strict({ href: link, text: Type.String() })])),
+      payload: strict({
+        summary: textUpTo(1_024),
+        source: textUpTo(255),
+        severity: Type.Union(
+          ["critical", "error", "warning", "info"].map((name) => Type.Literal(name)),
+        ),
+        timestamp: Type.String(),
+        class: Type.String(),
+        custom_details: Type.Record(Type.String(), Type.Unknown()),
+      }),
+    }),
+  ]),
+} as const satisfies Partial<Record<HttpFormat, TSchema>>;
+type Shaped = keyof typeof shapes;
+const shaped = Object.keys(shapes) as Shaped[];
+
+function requireShape<Name extends Shaped>(
+  name: Name,
+  body: unknown,
+): Static<(typeof shapes)[Name]> {
+  const shape = shapes[name];
+  if (Value.Check(shape, body)) return body;
+  const [error] = Value.Errors(shape, body);
+  throw new Error(`${name}${error?.path}: ${error?.message}`);
+}
+
+/** Text that means something to one of the services, mixed with any other. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "<!channel>",
+        "<@U123>",
+        "<https://evil.example|your bank>",
+        "[click](https://evil.example)",
+        "@everyone",
+        "@here",
+        "<@&1>",
+        "**bold**",
+        "`code`",
+        "\r\nBcc: eve@evil.example",
+        "<script>",
+        "&amp;",
+        "\\",
+        "\ud83d\ude00",
+        " ",
+        "\n",
+      ),
+      fc.string({ unit: "grapheme" }),
+      fc.string({ unit: "binary", minLength: 0, maxLength: 5_000 }),
+    ),
+  )
+  .map((parts) => parts.join(""));
+
+const hostileRendering = fc
+  .record({
+    title: hostile,
+    text: hostile,
+    url: fc.oneof(
+      fc.constantFrom(
+        null,
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "https://a.example/|evil>x<y",
+        "not a URL",
+        `https://a.example/${"x".repeat(5_000)}`,
+      ),
+      fc.webUrl(),
+    ),
+    severity: fc.constantFrom(...severities),
+    actor: fc.oneof(fc.constant(null), hostile),
+    subject: fc.oneof(fc.constant(null), hostile),
+    value: hostile,
+  })
+  .map(({ actor, subject, value, ...message }) => ({
+    ...rendering,
+    notification: { ...rendering.notification, ...message },
+    event: { ...rendering.event, actor, subject, data: { value } },
+  }));
+
+describe.each(shaped)("%s", (name) => {
+  test.each(severities)("has the documented shape for severity %s", (severity) => {
+    expect(requireShape(name, bodyOf(name, { severity }))).toBeDefined();
+  });
+
+  test("keeps the documented shape and limits, whatever the payload holds", () => {
+    fc.assert(
+      fc.property(hostileRendering, (any) => {
+        const { body } = httpFormats[name](any);
+        requireShape(name, JSON.parse(body));
+        expect(body.isWellFormed()).toBe(true);
+        if (name === "teams") expect(Buffer.byteLength(body)).toBeLessThan(28_000);
+      }),
+    );
+  });
+});
+
+test("Discord formats nothing of the text", () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const { embeds } = requireShape("discord", bodyOf("discord", { text: `x${text}` }));
+      const { description = "" } = embeds[0];
+      // Without escaped characters, none is left that could format, link or mention.
+      expect(description.replaceAll(/\\[!-/:-@[-`{-~]/g, "")).not.toMatch(/[*_`[\]<>@|~#]/);
+    }),
+  );
+});
+
+test("PagerDuty resolves the incident of the same subject", () => {
+  const [trigger, resolve] = (["error", "success"] as const).map((severity) =>
+    requireShape("pagerduty", bodyOf("pagerduty", { severity })),
+  );
+  expect(trigger).toMatchObject({ event_action: "trigger", routing_key: secrets[0] });
+  expect(resolve).toEqual({
+    routing_key: String(secrets[0]),
+    event_action: "resolve",
+    dedup_key: String(trigger?.dedup_key),
+  });
+});
+
+describe.each(["cloudevents", "json"] as const)("%s", (name) => {
+  test("verifies with the current and with the previous secret", () => {
+    const now = { ...rendering, atMs: Date.now() };
+    const { headers, body } = httpFormats[name](now);
+    for (const secret of secrets) {
+      expect(new Webhook(secret).verify(body, { ...headers })).toEqual(JSON.parse(body));
+    }
+    expect(headers).toMatchObject({ "webhook-id": "ntf_1" });
+  });
+
+  test("holds the whole event", () => {
+    expect(bodyOf(name)).toMatchObject({
+      type: expect.stringContaining("deploy_platform.deploy.error"),
+      data: { notificationId: "ntf_1", severity: "error", event: { id: "evt_1", actor: "Ada" } },
+    });
+  });
+});
+
+describe("e-mail", () => {
+  test("is readable text", () => {
+    expect(email(rendering.notification, rendering.event)).toEqual({
+      messageId: "<ntf_1@skyhook.invalid>",
+      subject: "Deploy failed: web",
+      text: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",
+      date: at,
+    });
+  });
+
+  test("has a one-line subject, whatever the title holds", () => {
+    fc.assert(
+      fc.property(hostile, (title) => {
+        const { subject } = email({ ...rendering.notification, title }, rendering.event);
+        expect(subject).not.toMatch(/[\r\n\0]/);
+        expect(subject.length).toBeWithin(1, 201);
+      }),
+    );
+  });
+});
