@@ -1,6 +1,6 @@
-import { tokens } from "../src/identity/auth/token.ts";
 import { systemClock } from "../src/base/clock.ts";
 import type { Role } from "../src/base/context.ts";
+import { tokens } from "../src/identity/auth/token.ts";
 
 import { packRequests, type Requests } from "./requests.ts";
 

@@ -1,6 +1,6 @@
 import { catalogue } from "../src/inbound/providers/catalogue.ts";
-import { sign } from "../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../src/inbound/signatures/scheme.ts";
+import { sign } from "../src/inbound/signatures/sign.ts";
 
 import { packRequests, type Requests } from "./requests.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { administrator, tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult, LoadKind } from "./load.ts";
+import type { LoadKind, LoadResult } from "./load.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, goalTable, table } from "./report.ts";

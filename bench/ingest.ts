@@ -7,10 +7,10 @@ import {
   skyhook,
   skyhookOnAllCores,
 } from "./contestants.ts";
+import type { LoadResult } from "./load.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
 import { pinning } from "./processes.ts";
 import { environment, type Goal, goalTable, table } from "./report.ts";
-import type { LoadResult } from "./load.ts";
 import {
   caveatOf,
   inTurns,

@@ -14,8 +14,8 @@ import {
   latencySection,
   type Load,
   type Measured,
-  programOnDisk,
   type ProgramOnDisk,
+  programOnDisk,
   storeSamples,
 } from "./latency-results.ts";
 import type { StreamPlan } from "./open-load.ts";

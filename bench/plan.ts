@@ -3,11 +3,11 @@ import type { Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 
 import type { ItemId, Position } from "../src/base/page.ts";
-import type { Source } from "../src/db/paginate.ts";
-import type { Sql, Statement } from "../src/db/statement.ts";
 import { compiler } from "../src/db/compiler.ts";
+import type { Source } from "../src/db/paginate.ts";
 import { dialect } from "../src/db/sqlite/dialect.ts";
 import { tableOf } from "../src/db/sqlite/tables.ts";
+import type { Sql, Statement } from "../src/db/statement.ts";
 import type { Storage } from "../src/db/storage.ts";
 
 /** SQLite's query plan for a page of a list after an item. */

@@ -5,7 +5,7 @@ import type { SQL } from "bun";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
-import type { LoadResult, LoadKind } from "./load.ts";
+import type { LoadKind, LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
 import { inSchema, pgbench, serverVersion } from "./postgres-server.ts";
 import { runLoad, type Server, startServer } from "./processes.ts";

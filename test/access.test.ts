@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import {
+  getNamedType,
   type GraphQLField,
   type GraphQLObjectType,
-  getNamedType,
   isAbstractType,
   isLeafType,
   isNonNullType,
@@ -11,8 +11,9 @@ import {
 } from "graphql";
 
 import type { Role } from "../src/base/context.ts";
-import { operatorGateway } from "../src/outbound/destination.ts";
 import { createSchema } from "../src/graphql-schema.ts";
+import { operatorGateway } from "../src/outbound/destination.ts";
+
 import { json, startApp, type TestApp, until } from "./support/app.ts";
 import { readFeed } from "./support/feed.ts";
 import { addFlight, bookingBody, passenger, post } from "./support/flights.ts";

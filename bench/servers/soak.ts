@@ -1,6 +1,6 @@
-import { serve } from "../../src/cli/serve.ts";
 import { type Clock, systemClock } from "../../src/base/clock.ts";
 import { makeId } from "../../src/base/ids.ts";
+import { serve } from "../../src/cli/serve.ts";
 
 // The complete `skyhook serve` with a clock and timers that run CLOCK_SPEED times as fast, so that data expires
 // within minutes instead of days. Timers have a minimum of 100 ms.

@@ -1,5 +1,4 @@
 import { AppError } from "./errors.ts";
-
 import type { ItemId, Position } from "./page.ts";
 
 const maxCursorLength = 512;

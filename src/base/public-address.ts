@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { BlockList, isIP } from "node:net";
-import { errorCode } from "./errors.ts";
 
+import { errorCode } from "./errors.ts";
 import { plainFetch } from "./plain-fetch.ts";
 
 /** An address that Skyhook must not send to. The message says why, and what to do. */

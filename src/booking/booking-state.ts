@@ -1,5 +1,6 @@
 import { moneyOf, moneyText } from "../base/money.ts";
 import type { PaymentNotice } from "../inbound/payment-notice.ts";
+
 import type { Booking, BookingStatus } from "./booking.ts";
 import type { Payment, PaymentOutcome } from "./payment.ts";
 

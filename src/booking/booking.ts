@@ -1,5 +1,6 @@
-import type { Flight } from "./flight.ts";
 import { defineTable } from "../db/table.ts";
+
+import type { Flight } from "./flight.ts";
 
 /** `flown` is derived, not stored: a confirmed booking whose flight has departed. */
 export const bookingStatuses = ["confirmed", "cancelled", "flown", "held", "expired"] as const;

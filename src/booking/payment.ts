@@ -1,5 +1,6 @@
 import { defineTable } from "../db/table.ts";
 import type { Event } from "../event/event.ts";
+
 import type { Booking } from "./booking.ts";
 
 /**

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
 
+import { type JsonObject, textAt } from "../base/payload.ts";
 import { shownAddress } from "../outbound/destination-secrets.ts";
 import { operatorGateway } from "../outbound/destination.ts";
-import { textAt, type JsonObject } from "../base/payload.ts";
 
 import { example } from "./arguments.ts";
 import { type DestinationEntry, readDestinationsFile } from "./destinations-file.ts";
-import { allOf, type Call, calling, type ServerOptions, serverOption } from "./server-api.ts";
 import { counted, painter } from "./output.ts";
+import { allOf, type Call, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
 interface ApplyOptions extends ServerOptions {
   readonly dryRun?: true;

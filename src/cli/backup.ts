@@ -1,14 +1,14 @@
-import type { Command } from "commander";
-
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
+
+import type { Command } from "commander";
 
 import { type Config, readConfig } from "../config/config.ts";
 import { databaseFile } from "../db/open.ts";
 
 import { example } from "./arguments.ts";
-import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";
+import { draftCopy } from "./draft-copy.ts";
 import { keysBeside } from "./keys.ts";
 import { table, UsageError } from "./output.ts";
 

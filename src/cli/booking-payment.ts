@@ -1,5 +1,5 @@
 import { parseMinor } from "../base/money.ts";
-import { isObject, itemsAt, at, textAt, type JsonObject } from "../base/payload.ts";
+import { at, isObject, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { paymentKind, paymentSample } from "../inbound/providers/payment-sample.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 

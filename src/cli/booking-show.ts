@@ -1,6 +1,6 @@
-import { moneyOf, moneyText } from "../base/money.ts";
 import { systemClock } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { moneyOf, moneyText } from "../base/money.ts";
 import { readHistory } from "../booking/bookings/booking-history.ts";
 import { findBooking } from "../booking/bookings/booking-search.ts";
 import { bookingSummary } from "../booking/bookings/booking-view.ts";

@@ -1,17 +1,17 @@
-import type { Command } from "commander";
-
 import { userInfo } from "node:os";
 
+import type { Command } from "commander";
+
+import { systemClock } from "../base/clock.ts";
+import { makeId } from "../base/ids.ts";
 import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { revealPassengers } from "../booking/personal-data/reveal.ts";
-import { systemClock } from "../base/clock.ts";
 import { readConfig } from "../config/config.ts";
-import { makeId } from "../base/ids.ts";
 import { secretStore } from "../config/secrets.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
-import { useDatabase } from "./database.ts";
 import { show } from "./booking-show.ts";
+import { useDatabase } from "./database.ts";
 import { table } from "./output.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {

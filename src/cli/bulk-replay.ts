@@ -1,11 +1,11 @@
+import { isObject, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import type { ReplayCounts } from "../events/replay.ts";
-import { isObject, itemsAt, textAt, type JsonObject } from "../base/payload.ts";
 
-import { calling, type Call, type ServerOptions } from "./server-api.ts";
 import { messageOf } from "./errors.ts";
 import { counted, note, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
 import { progress } from "./progress.ts";
+import { type Call, calling, type ServerOptions } from "./server-api.ts";
 
 /** Which events to replay, and how. */
 export interface BulkOptions extends ServerOptions {

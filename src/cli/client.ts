@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
 
-import { clients } from "../identity/auth/clients.ts";
-import { tokens } from "../identity/auth/token.ts";
 import { systemClock } from "../base/clock.ts";
-import { readConfig } from "../config/config.ts";
 import { type Role, roles } from "../base/context.ts";
 import { makeId } from "../base/ids.ts";
+import { readConfig } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
-import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
 import { write } from "../db/statement.ts";
+import { allClients, deleteClient } from "../identity/auth/clients.sql.ts";
+import { clients } from "../identity/auth/clients.ts";
+import { tokens } from "../identity/auth/token.ts";
 
 import { argument, example, parseLine } from "./arguments.ts";
 import { useDatabase } from "./database.ts";

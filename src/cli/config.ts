@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 
-import { settings } from "../config/settings.ts";
 import { type Environment, findSetting, readConfig } from "../config/config.ts";
-import { withoutPassword } from "../db/without-password.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretPlaces, secretStore } from "../config/secrets.ts";
+import { settings } from "../config/settings.ts";
+import { withoutPassword } from "../db/without-password.ts";
 
 import { example } from "./arguments.ts";
 import { painter, table } from "./output.ts";

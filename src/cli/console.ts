@@ -1,9 +1,9 @@
 import { type Command, Option } from "commander";
 
-import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
 import { systemClock } from "../base/clock.ts";
-import { readConfig } from "../config/config.ts";
 import type { Role } from "../base/context.ts";
+import { readConfig } from "../config/config.ts";
+import { codeTtlSeconds, mintConsoleCode } from "../identity/auth/console-codes.ts";
 
 import { example } from "./arguments.ts";
 import { messageOf } from "./errors.ts";

@@ -1,21 +1,21 @@
-import type { Command } from "commander";
-
 import { existsSync } from "node:fs";
 
+import type { Command } from "commander";
+
 import { type Config, readConfig } from "../config/config.ts";
-import { UnfitDatabase } from "../db/schema.ts";
-import { beginCopy, copyDatabase, type CopiedTable, endCopy } from "./copy/copy.ts";
+import { databaseFile, holdStill, openCopyTarget } from "../db/open.ts";
 import { inspectServer, isServed } from "../db/postgres/inspect.ts";
+import { UnfitDatabase } from "../db/schema.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
 import { pendingMigrations } from "../db/sqlite/inspect.ts";
-import { withoutPassword } from "../db/without-password.ts";
-import { databaseFile, holdStill, openCopyTarget } from "../db/open.ts";
-import { schema } from "../schema/schema.ts";
 import type { Hold, Storage } from "../db/storage.ts";
+import { withoutPassword } from "../db/without-password.ts";
+import { schema } from "../schema/schema.ts";
 
 import { example } from "./arguments.ts";
-import { withAdvice, isInMemory, openDatabase, withDatabase } from "./database.ts";
+import { beginCopy, type CopiedTable, copyDatabase, endCopy } from "./copy/copy.ts";
+import { isInMemory, openDatabase, withAdvice, withDatabase } from "./database.ts";
 import { table, UsageError } from "./output.ts";
 import { progress } from "./progress.ts";
 

@@ -3,11 +3,11 @@ import { existsSync, statSync } from "node:fs";
 import { errorCode } from "../base/errors.ts";
 import type { Config } from "../config/config.ts";
 import { personalDataKeyFile, tokenKeyFile } from "../config/secrets.ts";
+import { databaseFile, openStorage } from "../db/open.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
-import { databaseFile, openStorage } from "../db/open.ts";
-import { schema } from "../schema/schema.ts";
 import type { Storage } from "../db/storage.ts";
+import { schema } from "../schema/schema.ts";
 
 import { messageOf } from "./errors.ts";
 

@@ -1,16 +1,16 @@
-import type { Command } from "commander";
-
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+import type { Command } from "commander";
+
 import { systemClock } from "../base/clock.ts";
 import { makeId } from "../base/ids.ts";
 import { makePrivateFolder } from "../base/private-file.ts";
-import { readConfig } from "../config/config.ts";
 import type { DepartureLoad } from "../booking/flights/flight-load.ts";
 import { importFlights } from "../booking/flights/import-flights.ts";
 import { demoSchedule } from "../booking/flights/schedule.ts";
+import { readConfig } from "../config/config.ts";
 import { registeredProviders } from "../config/providers.ts";
 import { secretStore } from "../config/secrets.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";

@@ -1,12 +1,12 @@
 import { type Command, Option } from "commander";
 
+import { isTrueAt, type JsonObject, textAt } from "../base/payload.ts";
 import { formatNames } from "../outbound/destination.ts";
-import { isTrueAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example, parseLine, wholeNumber } from "./arguments.ts";
 import { painter, table } from "./output.ts";
 import { programName } from "./program.ts";
-import { allOf, calling, type ServerOptions, serverOption } from "./server-api.ts";
+import { allOf, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
 interface AddOptions extends ServerOptions {
   readonly to: string;

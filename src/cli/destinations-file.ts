@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { destinationStates, formatNames } from "../outbound/destination.ts";
 import { checkedFile } from "../inbound/providers/files/checked-file.ts";
+import { destinationStates, formatNames } from "../outbound/destination.ts";
 
 const destinationSchema = Type.Object(
   {

@@ -1,6 +1,6 @@
-import { ConfigError } from "../config/errors.ts";
 import { AppError, errorMessage } from "../base/errors.ts";
 import { FileError } from "../base/file-error.ts";
+import { ConfigError } from "../config/errors.ts";
 
 import { UsageError } from "./output.ts";
 

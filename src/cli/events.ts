@@ -1,13 +1,13 @@
 import { type Command, Option } from "commander";
 
+import { type JsonObject, printable, textAt } from "../base/payload.ts";
 import { eventStatuses } from "../event/event.ts";
 import { deliveryStates } from "../events/event-index.ts";
-import { printable, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
-import { calling, pagesOf, type ServerOptions, serverOption } from "./server-api.ts";
 import { pastTime } from "./durations.ts";
 import { table } from "./output.ts";
+import { calling, pagesOf, serverOption, type ServerOptions } from "./server-api.ts";
 
 interface EventsOptions extends ServerOptions {
   readonly limit: number;

@@ -1,14 +1,14 @@
 import { type Command, Option } from "commander";
 
 import { systemClock } from "../base/clock.ts";
-import { readConfig } from "../config/config.ts";
 import type { FlightPlan } from "../booking/flight.ts";
-import { importFlights } from "../booking/flights/import-flights.ts";
 import {
   type ImportedLine,
   type ImportFormat,
   readFlightPlans,
 } from "../booking/flights/flight-plans.ts";
+import { importFlights } from "../booking/flights/import-flights.ts";
+import { readConfig } from "../config/config.ts";
 
 import { example } from "./arguments.ts";
 import { useDatabase } from "./database.ts";

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 
 import { errorCode } from "../base/errors.ts";
+
 import { messageOf } from "./errors.ts";
 
 /** The file of a command line, or standard input for `-`. Throws if the file does not exist or is a folder. */

@@ -2,10 +2,10 @@ import type { Command } from "commander";
 
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
 import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
 
 import { argument, example } from "./arguments.ts";
 import { pastTime } from "./durations.ts";

@@ -1,8 +1,8 @@
 import { createPrivateKey } from "node:crypto";
 
 import { secretPlaces, secretStore } from "../config/secrets.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Secrets } from "../inbound/signatures/verification.ts";

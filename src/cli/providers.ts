@@ -8,24 +8,24 @@ import { secretPlaces } from "../config/secrets.ts";
 import { settings } from "../config/settings.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../inbound/providers/files/catalogue-files.ts";
-import type { ProviderFile } from "../inbound/providers/files/provider-file.schema.ts";
-import { formOf } from "../inbound/rejections/form.ts";
 import {
   createProviderFile,
   ProviderFileExists,
   providerIdOf,
   readProvider,
 } from "../inbound/providers/files/folder.ts";
+import type { ProviderFile } from "../inbound/providers/files/provider-file.schema.ts";
 import { readProviderFile } from "../inbound/providers/files/provider-file.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
-import { coversBody, hasSharedSecret, placesOf } from "../inbound/signatures/scheme.ts";
+import { formOf } from "../inbound/rejections/form.ts";
 import { schemeName } from "../inbound/signatures/scheme-name.ts";
+import { coversBody, hasSharedSecret, placesOf } from "../inbound/signatures/scheme.ts";
 
 import { argument, example, parseProviderId } from "./arguments.ts";
 import { painter, table, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
-import { findProvider } from "./provider.ts";
 import { checkProvider } from "./provider-check.ts";
+import { findProvider } from "./provider.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const provider = program.command("provider").description("add providers without code");

@@ -1,8 +1,8 @@
-import type { Config } from "../config/config.ts";
 import { errorCode } from "../base/errors.ts";
+import { isObject, printable } from "../base/payload.ts";
 import { plainFetch } from "../base/plain-fetch.ts";
 import { responseText } from "../base/response-text.ts";
-import { isObject, printable } from "../base/payload.ts";
+import type { Config } from "../config/config.ts";
 
 import { messageOf } from "./errors.ts";
 import { UsageError } from "./output.ts";

@@ -1,23 +1,23 @@
-import type { Command } from "commander";
-
 import { existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 
+import type { Command } from "commander";
+
 import { makePrivateFolder, syncNames } from "../base/private-file.ts";
-import { sealedByEachKey } from "../booking/personal-data/personal-data.sql.ts";
 import { sealingKey } from "../base/sealing.ts";
+import { sealedByEachKey } from "../booking/personal-data/personal-data.sql.ts";
 import { personalDataOpener } from "../booking/personal-data/personal-data.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { secretStore } from "../config/secrets.ts";
+import { databaseFile } from "../db/open.ts";
 import { foldLog } from "../db/sqlite/backup.ts";
 import { isLocked } from "../db/sqlite/errors.ts";
 import { damageOf, pendingMigrations, rowsIn, unknownMigrations } from "../db/sqlite/inspect.ts";
-import { databaseFile } from "../db/open.ts";
 import { schema } from "../schema/schema.ts";
 
 import { example } from "./arguments.ts";
-import { draftCopy } from "./draft-copy.ts";
 import { isInMemory } from "./database.ts";
+import { draftCopy } from "./draft-copy.ts";
 
 interface RestoreOptions {
   readonly force?: true;

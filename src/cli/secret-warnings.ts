@@ -1,12 +1,12 @@
 import { missingKey } from "../base/sealing.ts";
 import { sealedKeys } from "../booking/personal-data/sealed-keys.ts";
-import type { Provider } from "../inbound/providers/provider.ts";
-import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Config } from "../config/config.ts";
-import type { Log } from "../telemetry/log.ts";
-import { isDocumentedSecret, leastSecretLength } from "../inbound/signatures/weak-secret.ts";
 import { equalSecrets, secretPlaces, type SecretStore } from "../config/secrets.ts";
 import type { Storage } from "../db/storage.ts";
+import type { Provider } from "../inbound/providers/provider.ts";
+import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
+import { isDocumentedSecret, leastSecretLength } from "../inbound/signatures/weak-secret.ts";
+import type { Log } from "../telemetry/log.ts";
 
 import { ownKeys } from "./keys.ts";
 import { programName } from "./program.ts";

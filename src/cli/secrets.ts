@@ -1,11 +1,11 @@
-import { type Command, Option } from "commander";
-
 import { existsSync } from "node:fs";
 
+import { type Command, Option } from "commander";
+
 import { readConfig, readSetting } from "../config/config.ts";
-import { settings } from "../config/settings.ts";
-import { secretPlaces, type SecretStore, secretStore } from "../config/secrets.ts";
 import { registeredProviders } from "../config/providers.ts";
+import { secretPlaces, type SecretStore, secretStore } from "../config/secrets.ts";
+import { settings } from "../config/settings.ts";
 import { maxSecretCharacters } from "../inbound/onboarding/provider-input.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";

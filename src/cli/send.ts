@@ -1,26 +1,26 @@
-import { type Command, Option } from "commander";
-
 import { createPrivateKey } from "node:crypto";
 
+import { type Command, Option } from "commander";
+
+import { textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
 import { knownProviders } from "../config/providers.ts";
-import { textAt } from "../base/payload.ts";
-import type { Fresh, Provider } from "../inbound/providers/provider.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
+import type { Fresh, Provider } from "../inbound/providers/provider.ts";
+import { type SignedSample, signedSample } from "../inbound/providers/signed-sample.ts";
 import { developmentSecret } from "../inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../inbound/signatures/keys.ts";
 import { coversBody, toleranceOf } from "../inbound/signatures/scheme.ts";
-import { type SignedSample, signedSample } from "../inbound/providers/signed-sample.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
 import { withBooking } from "./booking-payment.ts";
 import { readBody } from "./input.ts";
 import { type Paint, painter, UsageError } from "./output.ts";
 import { programName } from "./program.ts";
-import { signedFileHeaders } from "./sign.ts";
 import { findProvider, secretOption, secretsOf, signingKeyOf } from "./provider.ts";
 import { type Answer, isItRunning, localUrl, problemOf, request } from "./request.ts";
 import { serverOption } from "./server-api.ts";
+import { signedFileHeaders } from "./sign.ts";
 
 interface SendOptions {
   readonly list?: true;

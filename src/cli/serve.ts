@@ -1,6 +1,6 @@
-import type { Command } from "commander";
-
 import { closeSync, openSync } from "node:fs";
+
+import type { Command } from "commander";
 
 import { createApp } from "../app.ts";
 import { errorCode } from "../base/errors.ts";
@@ -8,13 +8,13 @@ import { isLoopback } from "../base/loopback.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { collectErrors, ConfigError } from "../config/errors.ts";
 import { misspeltSettings } from "../config/misspelt.ts";
-import { createLog, type Log, type ProgramLog } from "../telemetry/log.ts";
 import { requireSecrets, secretStore } from "../config/secrets.ts";
-import { createServices, type Services } from "../services.ts";
-import type { Surroundings } from "../wiring/platform.ts";
-import { lockFolder } from "../db/sqlite/server-lock.ts";
 import { databaseFile } from "../db/open.ts";
+import { lockFolder } from "../db/sqlite/server-lock.ts";
 import { withoutPassword } from "../db/without-password.ts";
+import { createServices, type Services } from "../services.ts";
+import { createLog, type Log, type ProgramLog } from "../telemetry/log.ts";
+import type { Surroundings } from "../wiring/platform.ts";
 
 import { example } from "./arguments.ts";
 import { requireNotEmptied, withDatabase } from "./database.ts";

@@ -1,8 +1,8 @@
 import { Option } from "commander";
 
 import type { Role } from "../base/context.ts";
+import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
-import { isObject, isTrueAt, itemsAt, textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument } from "./arguments.ts";
 import { isItRunning, localUrl, parseBaseUrl, request } from "./request.ts";

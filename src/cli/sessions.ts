@@ -4,7 +4,7 @@ import { isObject, itemsAt, textAt } from "../base/payload.ts";
 
 import { example } from "./arguments.ts";
 import { painter, table } from "./output.ts";
-import { type Call, calling, type ServerOptions, serverOption } from "./server-api.ts";
+import { type Call, calling, serverOption, type ServerOptions } from "./server-api.ts";
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
   const sessions = program

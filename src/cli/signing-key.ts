@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 
-import type { TokenOptions } from "../identity/auth/token.ts";
 import type { Config } from "../config/config.ts";
 import { tokenKey, tokenKeyFile } from "../config/secrets.ts";
+import type { TokenOptions } from "../identity/auth/token.ts";
 
 /** Whether the key that signs tokens exists. */
 export function hasSigningKey({ jwtSecret, dataDir }: Config): boolean {

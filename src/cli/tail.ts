@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 
+import { type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
 import { severities, type Severity } from "../outbound/notification.ts";
-import { textAt, type JsonObject } from "../base/payload.ts";
 
 import { argument, example } from "./arguments.ts";
 import { pastTime } from "./durations.ts";

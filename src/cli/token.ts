@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
 
-import { tokens } from "../identity/auth/token.ts";
 import { systemClock } from "../base/clock.ts";
-import { readConfig } from "../config/config.ts";
 import { type Role, roles } from "../base/context.ts";
+import { readConfig } from "../config/config.ts";
 import { tokenKey } from "../config/secrets.ts";
+import { tokens } from "../identity/auth/token.ts";
 import { users } from "../identity/users/users.ts";
 
 import { argument, example } from "./arguments.ts";

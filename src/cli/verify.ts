@@ -1,20 +1,20 @@
 import type { Command } from "commander";
 
 import { systemClock } from "../base/clock.ts";
+import { instantIn } from "../base/parameters.ts";
 import { type Config, readConfig } from "../config/config.ts";
 import { ConfigError } from "../config/errors.ts";
 import { knownProviders, providersFetch, registeredProviders } from "../config/providers.ts";
 import { type SecretStore, secretStore } from "../config/secrets.ts";
-import { deliveryIdentity } from "../inbound/receive/delivery-key.ts";
-import { explain, type Known } from "../inbound/rejections/explain.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
-import { advice, reasonFor } from "../inbound/rejections/rejection-advice.ts";
+import { deliveryIdentity } from "../inbound/receive/delivery-key.ts";
 import type { RejectionReason } from "../inbound/rejection.ts";
+import { explain, type Known } from "../inbound/rejections/explain.ts";
+import { advice, reasonFor } from "../inbound/rejections/rejection-advice.ts";
 import { type KeyStore, keyStore } from "../inbound/signatures/key-store.ts";
-import type { Secrets, SignedRequest, Verified } from "../inbound/signatures/verification.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
-import { instantIn } from "../base/parameters.ts";
+import type { Secrets, SignedRequest, Verified } from "../inbound/signatures/verification.ts";
 
 import { argument, collect, example, parseHeaders } from "./arguments.ts";
 import { readBody } from "./input.ts";

@@ -1,9 +1,9 @@
 import { nearest } from "../base/nearest.ts";
-import { personalDataKeyPlaces, secretPlaces } from "./secrets.ts";
-import { providerFileIds } from "../inbound/providers/files/folder.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
+import { providerFileIds } from "../inbound/providers/files/folder.ts";
 
 import { readSetting } from "./config.ts";
+import { personalDataKeyPlaces, secretPlaces } from "./secrets.ts";
 import { settings } from "./settings.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,10 +1,11 @@
 import { FileError } from "../base/file-error.ts";
 import { type GuardedFetch, guardedFetch } from "../base/guarded-fetch.ts";
 import { systemResolve } from "../base/public-address.ts";
-import { rulesFor } from "../outbound/transports/address.ts";
 import { catalogue } from "../inbound/providers/catalogue.ts";
 import { readProviderFolder } from "../inbound/providers/files/folder.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
+import { rulesFor } from "../outbound/transports/address.ts";
+
 import type { Config } from "./config.ts";
 import { ConfigError } from "./errors.ts";
 

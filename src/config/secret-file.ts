@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 
 import { errorCode, errorMessage } from "../base/errors.ts";
+
 import { ConfigError } from "./errors.ts";
 
 /** A text and its source: an environment variable or a file. */

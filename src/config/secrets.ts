@@ -1,19 +1,20 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { readSetting } from "./config.ts";
-import { collectErrors, ConfigError } from "./errors.ts";
-import { apiToken, base64Key } from "./parsers.ts";
-import { type Found, readSecretFile, requireFolder, requireText } from "./secret-file.ts";
-import { settings } from "./settings.ts";
 import { errorMessage } from "../base/errors.ts";
 import { makePrivateFolder, makePrivately, writePrivately } from "../base/private-file.ts";
 import type { KeyRing } from "../base/sealing.ts";
-import { registeredProviders } from "./providers.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import { verifier } from "../inbound/signatures/signature.ts";
 import type { SecretRole, Secrets } from "../inbound/signatures/verification.ts";
+
+import { readSetting } from "./config.ts";
+import { collectErrors, ConfigError } from "./errors.ts";
+import { apiToken, base64Key } from "./parsers.ts";
+import { registeredProviders } from "./providers.ts";
+import { type Found, readSecretFile, requireFolder, requireText } from "./secret-file.ts";
+import { settings } from "./settings.ts";
 
 /** Reads secrets from the environment or, if a variable is not set, from one file per secret. */
 export interface SecretStore {

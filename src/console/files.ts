@@ -1,8 +1,6 @@
-import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
+import { bundlePage } from "./bundle.ts" with { type: "macro" };
 
 import palette from "../web/rest/palette.css" with { type: "text" };
-
-import { bundlePage } from "./bundle.ts" with { type: "macro" };
 import adapt from "./page/style/adapt.css" with { type: "text" };
 import base from "./page/style/base.css" with { type: "text" };
 import bookings from "./page/style/bookings.css" with { type: "text" };
@@ -14,12 +12,13 @@ import flights from "./page/style/flights.css" with { type: "text" };
 import frame from "./page/style/frame.css" with { type: "text" };
 import issues from "./page/style/issues.css" with { type: "text" };
 import list from "./page/style/list.css" with { type: "text" };
-import onboarding from "./page/style/onboarding.css" with { type: "text" };
 import marks from "./page/style/marks.css" with { type: "text" };
+import onboarding from "./page/style/onboarding.css" with { type: "text" };
 import commands from "./page/style/palette.css" with { type: "text" };
 import phone from "./page/style/phone.css" with { type: "text" };
 import replays from "./page/style/replays.css" with { type: "text" };
 import views from "./page/style/views.css" with { type: "text" };
+import chart from "uplot/dist/uPlot.min.css" with { type: "text" };
 
 /** The console's script, bundled when the program is compiled or, from source, when this file loads. */
 export const script = bundlePage();

@@ -11,10 +11,10 @@ import {
 } from "drizzle-orm";
 
 import type { ItemId, Position } from "../base/page.ts";
+
 import { countInSlices, rowsPerSlice } from "./count.ts";
 import type { Source, Window } from "./paginate.ts";
 import { type Part, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
-
 import {
   type Dialect,
   encoded,

@@ -1,6 +1,5 @@
-import { AppError } from "../base/errors.ts";
-
 import { encodeCursor } from "../base/cursor.ts";
+import { AppError } from "../base/errors.ts";
 import type { ItemId, Page, PageRequest, Position } from "../base/page.ts";
 
 /** The part of a list to read: `limit` rows after a position (exclusive) or after `offset` rows. */

@@ -1,4 +1,4 @@
-import { type Definition, defineTable } from "./table.ts";
+import { defineTable, type Definition } from "./table.ts";
 
 /** A change to the database schema, applied once. */
 export interface Migration {

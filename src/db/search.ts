@@ -2,6 +2,7 @@ import { and, asc, type Column, desc, type SQL, sql, type Table } from "drizzle-
 
 import type { SearchTerm } from "../base/search-terms.ts";
 
+import { countInSlices, rowsPerSlice } from "./count.ts";
 import {
   type Conditions,
   conditionsOf,
@@ -11,7 +12,6 @@ import {
   type Values,
   withJoins,
 } from "./keyset.ts";
-import { countInSlices, rowsPerSlice } from "./count.ts";
 import type { Source, Window } from "./paginate.ts";
 import { type Part, partOf, partTerms, shapeOf, type TimeRange } from "./part.ts";
 import { type Dialect, encoded, statementsOver } from "./statement.ts";

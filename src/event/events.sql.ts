@@ -1,11 +1,11 @@
 import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
 
-import { type Event, type StoredEvent, eventsTable } from "./event.ts";
-import { eventColumns } from "./event.sql.ts";
-
 import { pagesOver } from "../db/keyset.ts";
 import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+
+import { eventColumns } from "./event.sql.ts";
+import { type Event, eventsTable, type StoredEvent } from "./event.ts";
 
 const tables = { events: eventsTable };
 const statement = statementsOver(tables);

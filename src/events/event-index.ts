@@ -1,5 +1,4 @@
 import { defineTable } from "../db/table.ts";
-
 import type { Event } from "../event/event.ts";
 import { type Notification, notificationStatuses } from "../outbound/notification.ts";
 

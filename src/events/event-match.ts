@@ -1,5 +1,5 @@
-import { severities, type Severity } from "../outbound/notification.ts";
 import type { Event, EventStatus } from "../event/event.ts";
+import { severities, type Severity } from "../outbound/notification.ts";
 
 /** Which events a follower receives. Undefined: all. */
 export interface EventMatch {

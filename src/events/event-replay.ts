@@ -1,13 +1,12 @@
-import type { Storage } from "../db/storage.ts";
 import type { Write } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
 import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
-import { type Message, type Notification, undeliveredStatuses } from "../outbound/notification.ts";
-import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
+import { receiptById } from "../event/events.sql.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
-
-import { receiptById } from "../event/events.sql.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import { type Message, type Notification, undeliveredStatuses } from "../outbound/notification.ts";
+import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
 /** A field of an event that this version normalises differently. */
 export interface FieldChange {

@@ -4,16 +4,16 @@ import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
 import { encoded, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
-import { type Event, eventsTable } from "../event/event.ts";
 import { eventColumns } from "../event/event.sql.ts";
+import { type Event, eventsTable } from "../event/event.ts";
+import type { ColumnFilter } from "../event/events.sql.ts";
+
 import {
   eventStatesTable,
   eventVocabularyTable,
   eventWordsTable,
   searchQueueTable,
 } from "./event-index.ts";
-
-import type { ColumnFilter } from "../event/events.sql.ts";
 
 const tables = {
   events: eventsTable,

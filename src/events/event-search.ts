@@ -1,14 +1,15 @@
 import type { Position } from "../base/page.ts";
+import { invalidParameter } from "../base/parameters.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
-import type { TimeRange } from "../db/part.ts";
 import { merged } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
+import type { TimeRange } from "../db/part.ts";
 import { inOrder } from "../db/search.ts";
 import type { Storage } from "../db/storage.ts";
-import { invalidParameter } from "../base/parameters.ts";
 import type { Event, EventStatus } from "../event/event.ts";
-import type { DeliveryState } from "./event-index.ts";
+import { eventPages } from "../event/events.sql.ts";
 
+import type { DeliveryState } from "./event-index.ts";
 import {
   eventSearch,
   eventStatePages,
@@ -16,7 +17,6 @@ import {
   nextWord,
   stateAfter,
 } from "./event-search.sql.ts";
-import { eventPages } from "../event/events.sql.ts";
 
 /** Which events to list. Undefined means any. */
 export interface EventFilters extends TimeRange {

@@ -1,10 +1,12 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../base/clock.ts";
+import { choice, choices, instantFilter, textFilter } from "../base/parameters.ts";
+import { eventStatuses } from "../event/event.ts";
+import { severities } from "../outbound/notification.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Authenticated, bearer } from "../web/rest/auth.ts";
 import { problemReferences } from "../web/rest/problem.schema.ts";
-import { choice, choices, instantFilter, textFilter } from "../base/parameters.ts";
 import {
   eventStream,
   lastEventId,
@@ -12,11 +14,9 @@ import {
   type ServerSentEvent,
 } from "../web/rest/sse.ts";
 import { urlOf } from "../web/rest/url.ts";
-import { eventStatuses } from "../event/event.ts";
-import { severities } from "../outbound/notification.ts";
 
-import { eventStreamQuery } from "./event.schema.ts";
 import type { EventStreams, StreamItem } from "./event-streams.ts";
+import { eventStreamQuery } from "./event.schema.ts";
 
 /** The stream of stored events, for operators. */
 export const eventStreamsRest = (

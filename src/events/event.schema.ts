@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
+import { type Event, eventStatuses } from "../event/event.ts";
 import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
 import { notificationStatuses, severities } from "../outbound/notification.ts";
 import {
@@ -19,7 +20,6 @@ import {
   word,
 } from "../web/rest/schema.ts";
 
-import { type Event, eventStatuses } from "../event/event.ts";
 import { deliveryStates } from "./event-index.ts";
 import type {
   EventTimeline,

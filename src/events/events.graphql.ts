@@ -1,14 +1,13 @@
 import { decodeCursor } from "../base/cursor.ts";
+import { checkedFilter, checkedRange } from "../base/parameters.ts";
+import { type Event, eventStatuses } from "../event/event.ts";
+import { highestSeverity } from "../outbound/notification.ts";
+import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../web/graphql/builder.ts";
 import { connectionOf } from "../web/graphql/connection.ts";
 import { loader, one } from "../web/graphql/loaders.ts";
-import { checkedFilter, checkedRange } from "../base/parameters.ts";
 
-import { type Event, eventStatuses } from "../event/event.ts";
 import { deliveryStateOf, deliveryStates } from "./event-index.ts";
-import { highestSeverity } from "../outbound/notification.ts";
-import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
-
 import type { Events } from "./events.ts";
 
 /** Events, for operators. */

@@ -4,14 +4,17 @@ import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { ownTurns } from "../base/own-turn.ts";
-import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.ts";
-import { type Authenticated, operations, operatorsOnly } from "../web/rest/auth.ts";
-import { servePage } from "../web/rest/serve.ts";
-import { problemResponses } from "../web/rest/problem.schema.ts";
 import { choice, textFilter, timeRange } from "../base/parameters.ts";
+import { eventStatuses } from "../event/event.ts";
+import { type Authenticated, operations, operatorsOnly } from "../web/rest/auth.ts";
+import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.ts";
+import { problemResponses } from "../web/rest/problem.schema.ts";
+import { servePage } from "../web/rest/serve.ts";
 import { streamedJson } from "../web/rest/streamed-json.ts";
 import { urlOf } from "../web/rest/url.ts";
 
+import { deliveryStates } from "./event-index.ts";
+import type { EventFilters } from "./event-search.ts";
 import {
   eventListQuery,
   eventPageSchema,
@@ -19,9 +22,6 @@ import {
   eventTimelineSchema,
   replayQuery,
 } from "./event.schema.ts";
-import { eventStatuses } from "../event/event.ts";
-import { deliveryStates } from "./event-index.ts";
-import type { EventFilters } from "./event-search.ts";
 import type { Events, EventTimeline } from "./events.ts";
 import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
 

@@ -1,44 +1,44 @@
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import type { Page, PageRequest } from "../base/page.ts";
+import { paginate } from "../db/paginate.ts";
+import { write } from "../db/statement.ts";
+import type { Storage } from "../db/storage.ts";
+import { type BodyText, bodyText } from "../event/body-text.ts";
+import { eventById } from "../event/event.sql.ts";
+import { type Event, noReceipt, type Receipt, type StoredEvent } from "../event/event.ts";
+import {
+  bodySizeById,
+  effectsOf,
+  eventsByIds,
+  receiptById,
+  renormaliseEvent,
+} from "../event/events.sql.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import type { Reveals } from "../identity/audit/reveals.ts";
+import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
+import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Target, Targets } from "../outbound/deliveries/targets.ts";
+import type { OutgoingDelivery } from "../outbound/delivery.ts";
+import type { Destination } from "../outbound/destination.ts";
+import type { FilterExplanation } from "../outbound/filters/filter.ts";
 import {
   type Attempt,
   highestSeverity,
   type Notification,
   type Severity,
 } from "../outbound/notification.ts";
-import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
-import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { Page, PageRequest } from "../base/page.ts";
-import type { Audit } from "../identity/audit/audit.ts";
-import type { Reveals } from "../identity/audit/reveals.ts";
-import { paginate } from "../db/paginate.ts";
-import { eventById } from "../event/event.sql.ts";
-import { type DeliveryState, deliveryStateOf } from "./event-index.ts";
-import type { EventReplay } from "./event-replay.ts";
-import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
-import {
-  effectsOf,
-  eventsByIds,
-  bodySizeById,
-  receiptById,
-  renormaliseEvent,
-} from "../event/events.sql.ts";
-import type { SearchIndex } from "./search-index.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,
   notificationsOfEvents,
 } from "../outbound/notifications.sql.ts";
-import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { write } from "../db/statement.ts";
-import type { Storage } from "../db/storage.ts";
-import { type BodyText, bodyText } from "../event/body-text.ts";
-import type { Destination } from "../outbound/destination.ts";
-import type { FilterExplanation } from "../outbound/filters/filter.ts";
-import type { Target, Targets } from "../outbound/deliveries/targets.ts";
-import type { OutgoingDelivery } from "../outbound/delivery.ts";
 
-import { type Event, noReceipt, type Receipt, type StoredEvent } from "../event/event.ts";
+import { type DeliveryState, deliveryStateOf } from "./event-index.ts";
+import type { EventReplay } from "./event-replay.ts";
+import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** An event with its receipt, body and notifications. */
 export interface EventTimeline extends Event, BodyText {

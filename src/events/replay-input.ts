@@ -1,8 +1,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-import { type BodyError, bodyReader } from "../base/validation.ts";
 import { instantIn } from "../base/parameters.ts";
+import { type BodyError, bodyReader } from "../base/validation.ts";
 import { eventStatuses } from "../event/event.ts";
+
 import { deliveryStates } from "./event-index.ts";
 import type { ReplayFilters } from "./replay.ts";
 

@@ -3,21 +3,20 @@ import { type Clock, pause } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Log } from "../telemetry/log.ts";
 import type { Event } from "../event/event.ts";
-import { undeliveredStatuses } from "../outbound/notification.ts";
+import { renormaliseEvent } from "../event/events.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import { undeliveredStatuses } from "../outbound/notification.ts";
+import type { Log } from "../telemetry/log.ts";
+
+import { changesBetween, type EventReplay } from "./event-replay.ts";
+import { eventsMatching, needsIndex } from "./event-search.ts";
 import {
   maxReplayFailures,
   noReplayCounts,
   type ReplayCounts,
   type StoredReplay,
 } from "./replay.ts";
-
-import { changesBetween, type EventReplay } from "./event-replay.ts";
-import { eventsMatching, needsIndex } from "./event-search.ts";
-import { renormaliseEvent } from "../event/events.sql.ts";
-import { filtersOf } from "./replays.ts";
 import {
   advanceReplay,
   claimReplay,
@@ -28,6 +27,7 @@ import {
   releaseReplays,
   runningReplay,
 } from "./replays.sql.ts";
+import { filtersOf } from "./replays.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** Carries out the running replay, in one process at a time. Stops after the current event; the next start continues. */

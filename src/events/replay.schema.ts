@@ -1,6 +1,6 @@
+import { Type } from "@sinclair/typebox";
+
 import { eventStatuses } from "../event/event.ts";
-import { deliveryStates } from "./event-index.ts";
-import { type Replay, type ReplayFailure, type ReplayFilters, replayStatuses } from "./replay.ts";
 import { pageOf } from "../web/rest/page.schema.ts";
 import {
   count,
@@ -13,9 +13,10 @@ import {
   text,
   word,
 } from "../web/rest/schema.ts";
-import { Type } from "@sinclair/typebox";
 
+import { deliveryStates } from "./event-index.ts";
 import type { FieldChange } from "./event-replay.ts";
+import { type Replay, type ReplayFailure, type ReplayFilters, replayStatuses } from "./replay.ts";
 import type { ReplayDifference, ReplayPreview } from "./replays.ts";
 
 const filtersSchema = schemaOf<ReplayFilters>()("ReplayFilters", "Which events are replayed.", {

@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
-
 import type { Event, EventStatus } from "../event/event.ts";
+
 import type { DeliveryState } from "./event-index.ts";
 
 /** `running → finished`, or `running ⇄ stopped`. */

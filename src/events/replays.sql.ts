@@ -3,6 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { pagesOver } from "../db/keyset.ts";
 import { allColumns, columnsExcept, encoded, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+
 import {
   type Replay,
   type ReplayCounts,

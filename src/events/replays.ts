@@ -7,14 +7,14 @@ import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Audit } from "../identity/audit/audit.ts";
 import type { Event } from "../event/event.ts";
+import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "./replay.ts";
 
 import { changesBetween, type EventReplay, type FieldChange } from "./event-replay.ts";
 import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
+import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "./replay.ts";
 import {
   insertReplay,
   replayById,

@@ -2,9 +2,8 @@ import { backgroundTask } from "../base/background-task.ts";
 import type { Clock } from "../base/clock.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Log } from "../telemetry/log.ts";
-
 import type { Event } from "../event/event.ts";
+import type { Log } from "../telemetry/log.ts";
 
 import {
   indexQueued,

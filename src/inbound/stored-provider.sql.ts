@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 
 import { statementsOver } from "../db/statement.ts";
-
 import { eventsTable } from "../event/event.ts";
+
 import { rejectionsTable } from "./rejection.ts";
 
 const statement = statementsOver({ events: eventsTable, rejections: rejectionsTable });

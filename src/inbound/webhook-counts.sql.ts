@@ -1,14 +1,14 @@
 import { and, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
 
+import { allColumns, statementsOver } from "../db/statement.ts";
+
+import { type SecretUse, secretUsesTable } from "./secret-use.ts";
 import {
   type DeliveryCount,
+  deliveryCountsTable,
   type SpanMinutes,
   verifiedVerdicts,
-  deliveryCountsTable,
 } from "./webhook-count.ts";
-import { type SecretUse, secretUsesTable } from "./secret-use.ts";
-
-import { allColumns, statementsOver } from "../db/statement.ts";
 
 const tables = { deliveryCounts: deliveryCountsTable, secretUses: secretUsesTable };
 const statement = statementsOver(tables);

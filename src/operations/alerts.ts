@@ -3,15 +3,15 @@ import type { Clock } from "../base/clock.ts";
 import type { MakeId } from "../base/ids.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Log } from "../telemetry/log.ts";
-import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
-import type { Targets } from "../outbound/deliveries/targets.ts";
-import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
 import { emptyEvent, type StoredEvent } from "../event/event.ts";
 import { insertEvent } from "../event/events.sql.ts";
-import type { Message } from "../outbound/notification.ts";
+import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
 import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Targets } from "../outbound/deliveries/targets.ts";
+import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
+import type { Message } from "../outbound/notification.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /**
  * Notifies operators of what is wrong with Skyhook itself, through the destinations that receive alerts: dead

@@ -3,16 +3,16 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import { pagesOver } from "../db/keyset.ts";
 import { allColumns, columnsExcept, statementsOver, type Write, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
-import { destinationsTable } from "./destination.ts";
-import { attemptsTable, notificationsTable } from "./notification.ts";
+
+import { nextInLine } from "./delivery-order.sql.ts";
 import {
   deliveriesTable,
   type DeliveryWithTitle,
   type OutgoingDelivery,
   type StoredDelivery,
 } from "./delivery.ts";
-
-import { nextInLine } from "./delivery-order.sql.ts";
+import { destinationsTable } from "./destination.ts";
+import { attemptsTable, notificationsTable } from "./notification.ts";
 
 const tables = {
   deliveries: deliveriesTable,

@@ -2,6 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { encoded, type Parameters, statementsOver, type Write, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+
 import { deliveriesTable, type StoredDelivery } from "./delivery.ts";
 
 const tables = { deliveries: deliveriesTable };

@@ -1,6 +1,7 @@
 import { defineTable } from "../db/table.ts";
-import type { Destination } from "./destination.ts";
 import type { Event } from "../event/event.ts";
+
+import type { Destination } from "./destination.ts";
 import type { Notification } from "./notification.ts";
 
 /** One notification on its way to one destination. */

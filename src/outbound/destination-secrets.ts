@@ -7,6 +7,7 @@ import {
   seal,
   sealingKey,
 } from "../base/sealing.ts";
+
 import type { Destination, FormatName, StoredDestination } from "./destination.ts";
 
 /** What only the sender may know of a destination. */

@@ -3,6 +3,7 @@ import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { pagesOver } from "../db/keyset.ts";
 import { allColumns, columnsExcept, encoded, rowIf, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+
 import { type Destination, destinationsTable, type StoredDestination } from "./destination.ts";
 
 const tables = { destinations: destinationsTable };

@@ -1,4 +1,5 @@
 import { defineTable } from "../db/table.ts";
+
 import type { Destination } from "./destination.ts";
 
 /** `pending → delivered | retrying → dead`. Rescheduling a dead notification makes it pending again. */

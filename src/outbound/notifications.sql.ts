@@ -1,19 +1,19 @@
 import { and, asc, eq, gt, lte, type SQL, sql } from "drizzle-orm";
 
-import {
-  type Attempt,
-  type Notification,
-  type NotificationStatus,
-  notificationsTable,
-  attemptsTable,
-} from "./notification.ts";
-
-import type { Destination } from "./destination.ts";
-import { eventsTable } from "../event/event.ts";
-import { deliveriesTable } from "./delivery.ts";
 import { pagesOver } from "../db/keyset.ts";
 import { allColumns, columnsExcept, statementsOver, write } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
+import { eventsTable } from "../event/event.ts";
+
+import { deliveriesTable } from "./delivery.ts";
+import type { Destination } from "./destination.ts";
+import {
+  type Attempt,
+  attemptsTable,
+  type Notification,
+  notificationsTable,
+  type NotificationStatus,
+} from "./notification.ts";
 
 const tables = {
   notifications: notificationsTable,

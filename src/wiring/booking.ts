@@ -1,8 +1,8 @@
 import type { KeyRing } from "../base/sealing.ts";
 import { type Bookings, bookings } from "../booking/bookings/bookings.ts";
 import { holdExpiry } from "../booking/bookings/hold-expiry.ts";
-import { paymentEffects } from "../booking/bookings/payment-effects.ts";
 import { nameFolding } from "../booking/bookings/name-folding.ts";
+import { paymentEffects } from "../booking/bookings/payment-effects.ts";
 import { makeReference } from "../booking/bookings/reference.ts";
 import { type FlightLoads, flightLoads } from "../booking/flights/flight-load.ts";
 import { type Flights, flights } from "../booking/flights/flights.ts";

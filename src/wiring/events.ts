@@ -1,22 +1,22 @@
 import { bookingMessage, bookingsProvider } from "../booking/bookings/booking-event.ts";
-import { alertMessage, skyhookProvider } from "../operations/alerts.ts";
-import type { Targets } from "../outbound/deliveries/targets.ts";
 import type { Event } from "../event/event.ts";
 import { eventReplay } from "../events/event-replay.ts";
 import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
 import { replayRunner } from "../events/replay-runner.ts";
 import { type Replays, replays } from "../events/replays.ts";
+import { pruner } from "../events/retention/pruner.ts";
 import { searchIndex } from "../events/search-index.ts";
-import type { Message } from "../outbound/notification.ts";
-import type { EventFeed } from "../outbound/notifications/event-feed.ts";
-import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import { reveals } from "../identity/audit/reveals.ts";
 import { messagesOf } from "../inbound/providers/interpret.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
-import { pruner } from "../events/retention/pruner.ts";
-import type { Audit } from "../identity/audit/audit.ts";
-import { reveals } from "../identity/audit/reveals.ts";
+import { alertMessage, skyhookProvider } from "../operations/alerts.ts";
+import type { Outbox } from "../outbound/deliveries/outbox.ts";
+import type { Targets } from "../outbound/deliveries/targets.ts";
+import type { Message } from "../outbound/notification.ts";
+import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 
 import type { Platform } from "./platform.ts";
 

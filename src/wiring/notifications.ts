@@ -1,42 +1,42 @@
 import { systemResolve } from "../base/public-address.ts";
 import type { KeyRing } from "../base/sealing.ts";
 import { write } from "../db/statement.ts";
+import type { Audit } from "../identity/audit/audit.ts";
+import type { TestLimiter } from "../identity/limiter.ts";
+import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
+import type { Registry } from "../inbound/providers/registry.ts";
 import { alerts } from "../operations/alerts.ts";
-import { type Destinations, destinations } from "../outbound/destinations/destinations.ts";
+import { issues, type IssueService } from "../operations/issues/issues.ts";
 import {
-  resealDestinations,
-  storeOperatorGateway,
-} from "../outbound/destinations/operator-gateway.ts";
-import { targets } from "../outbound/deliveries/targets.ts";
-import { type IssueService, issues } from "../operations/issues/issues.ts";
-import type { Feed } from "../outbound/notifications/feed.ts";
+  destinationLatency,
+  type ReadLatency,
+} from "../operations/statistics/destination-latency.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
-import {
-  type DestinationDeliveries,
-  destinationDeliveries,
-} from "../outbound/destinations/destination-deliveries.ts";
-import {
-  destinationHealth,
-  type DestinationHealthReader,
-} from "../outbound/destinations/destination-health.ts";
-import { queuesOf } from "../outbound/destinations/destination-health.sql.ts";
 import {
   destinationLabels,
   destinationMetrics,
 } from "../outbound/deliveries/destination-metrics.ts";
 import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
-import { filterPreview, type PreviewFilter } from "../outbound/destinations/filter-preview.ts";
 import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
-import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
-import { summariseWithout, undelivered } from "../outbound/notifications.sql.ts";
-import type { Registry } from "../inbound/providers/registry.ts";
+import { targets } from "../outbound/deliveries/targets.ts";
 import {
-  destinationLatency,
-  type ReadLatency,
-} from "../operations/statistics/destination-latency.ts";
-import { providerStatus, silentAmong } from "../inbound/provider-status/provider-status.ts";
-import type { Audit } from "../identity/audit/audit.ts";
-import type { TestLimiter } from "../identity/limiter.ts";
+  type DestinationDeliveries,
+  destinationDeliveries,
+} from "../outbound/destinations/destination-deliveries.ts";
+import { queuesOf } from "../outbound/destinations/destination-health.sql.ts";
+import {
+  destinationHealth,
+  type DestinationHealthReader,
+} from "../outbound/destinations/destination-health.ts";
+import { type Destinations, destinations } from "../outbound/destinations/destinations.ts";
+import { filterPreview, type PreviewFilter } from "../outbound/destinations/filter-preview.ts";
+import {
+  resealDestinations,
+  storeOperatorGateway,
+} from "../outbound/destinations/operator-gateway.ts";
+import { summariseWithout, undelivered } from "../outbound/notifications.sql.ts";
+import type { Feed } from "../outbound/notifications/feed.ts";
+import { type Notifications, notifications } from "../outbound/notifications/notifications.ts";
 
 import type { Platform } from "./platform.ts";
 

@@ -12,7 +12,6 @@ import { join } from "node:path";
 
 import { createFile, writePrivately } from "../../src/base/private-file.ts";
 import { secretStore } from "../../src/config/secrets.ts";
-
 import { resources } from "../support/resources.ts";
 import { skips } from "../support/skips.ts";
 

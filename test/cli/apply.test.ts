@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { json } from "../support/app.ts";
 import { commandLine } from "../support/cli.ts";
 import { post } from "../support/flights.ts";
-import { type ServedApp, serveApp } from "../support/served-app.ts";
+import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const { skyhook, newFolder } = commandLine();
 

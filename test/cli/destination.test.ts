@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { until } from "../support/app.ts";
 import { commandLine } from "../support/cli.ts";
-import { type ServedApp, serveApp } from "../support/served-app.ts";
+import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const { skyhook, newFolder } = commandLine();
 

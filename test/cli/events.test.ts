@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
-import { commandLine } from "../support/cli.ts";
 import { json } from "../support/app.ts";
-import { type ServedApp, serveApp } from "../support/served-app.ts";
+import { commandLine } from "../support/cli.ts";
+import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const { skyhook } = commandLine();
 

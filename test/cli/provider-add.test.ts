@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
-
 import { commandLine, oneLine } from "../support/cli.ts";
 import { programName } from "../support/program.ts";
 

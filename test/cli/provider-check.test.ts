@@ -6,7 +6,6 @@ import { checkProvider } from "../../src/cli/provider-check.ts";
 import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
-
 import { commandLine } from "../support/cli.ts";
 
 const { skyhook, newFolder } = commandLine();

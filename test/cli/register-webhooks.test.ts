@@ -3,10 +3,9 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { secretStore } from "../../src/config/secrets.ts";
-
 import { commandLine } from "../support/cli.ts";
-import { fakeGithub, type FakeGithub } from "../support/github.ts";
-import { fakeStripe, type FakeStripe } from "../support/stripe.ts";
+import { type FakeGithub, fakeGithub } from "../support/github.ts";
+import { type FakeStripe, fakeStripe } from "../support/stripe.ts";
 
 const { skyhook, newFolder } = commandLine();
 const base = "https://hooks.example.com";

@@ -3,7 +3,6 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { secretStore } from "../../src/config/secrets.ts";
-
 import { commandLine } from "../support/cli.ts";
 
 const { skyhook, newFolder } = commandLine();

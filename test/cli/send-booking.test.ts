@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
+import { systemClock } from "../../src/base/clock.ts";
 import { json, type TestApp, testSecret } from "../support/app.ts";
 import { commandLine } from "../support/cli.ts";
-import { systemClock } from "../../src/base/clock.ts";
 import { addFlight, bookingBody, post } from "../support/flights.ts";
-import { type ServedApp, serveApp } from "../support/served-app.ts";
+import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const { skyhook, newFolder } = commandLine();
 const bookings = "/v1/api/bookings";

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { at, textAt } from "../../src/base/payload.ts";
-
 import { besideServer } from "../support/cli.ts";
 
 const { beside, get, skyhook, newFolder } = besideServer();

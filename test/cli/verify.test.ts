@@ -3,7 +3,6 @@ import { join } from "node:path";
 
 import { textAt } from "../../src/base/payload.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
-
 import { providerOf } from "../support/app.ts";
 import { allSecrets, besideServer, secretOf } from "../support/cli.ts";
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/errors.ts";
 import { misspeltSettings } from "../../src/config/misspelt.ts";
-import { withoutPassword } from "../../src/db/without-password.ts";
 import { equalSecrets, requireSecrets, secretStore, tokenKey } from "../../src/config/secrets.ts";
+import { withoutPassword } from "../../src/db/without-password.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-config-"));

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { manualClock } from "../support/clock.ts";
 import { signed, until } from "../support/app.ts";
+import { manualClock } from "../support/clock.ts";
 import {
   removeFolder,
   type RunningServer,

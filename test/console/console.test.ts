@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
+import { write } from "../../src/db/statement.ts";
 import { mintConsoleCode } from "../../src/identity/auth/console-codes.ts";
 import {
   idempotencyByKey,
   insertIdempotency,
 } from "../../src/identity/idempotency/idempotency.sql.ts";
-import { write } from "../../src/db/statement.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
 import { post } from "../support/flights.ts";

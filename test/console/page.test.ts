@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { curlOf } from "../../src/console/page/events/curl.ts";
 import { ago, due, lastDelivery } from "../../src/console/page/durations.ts";
+import { curlOf } from "../../src/console/page/events/curl.ts";
 import { type JsonNode, jsonTree, prettyJson } from "../../src/console/page/events/json.ts";
 
 const quiet = { stdout: "ignore", stderr: "ignore" } as const;

@@ -2,34 +2,33 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { decodeCursor } from "../../src/base/cursor.ts";
 import { AppError } from "../../src/base/errors.ts";
 import type { Page, Position } from "../../src/base/page.ts";
-import { decodeCursor } from "../../src/base/cursor.ts";
+import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
+import { flightById, giveSeatsBack, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
+import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { paginate } from "../../src/db/paginate.ts";
+import { write } from "../../src/db/statement.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { eventById } from "../../src/event/event.sql.ts";
 import {
-  receiptById,
   countDuplicate,
   eventPages,
   firstWithHash,
   firstWithKey,
   insertEvent,
   lastEventOf,
+  receiptById,
   renormaliseEvent,
 } from "../../src/event/events.sql.ts";
-import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
-import { write } from "../../src/db/statement.ts";
-import type { Storage } from "../../src/db/storage.ts";
-import { insertPassenger } from "../../src/booking/bookings/bookings.sql.ts";
-import { flightById, giveSeatsBack, upsertFlight } from "../../src/booking/flights/flights.sql.ts";
-import { sealedByEachKey } from "../../src/booking/personal-data/personal-data.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
+import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
+import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
+import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow, flightRow, notificationRow } from "../support/rows.ts";
 import { runs } from "../support/runs.ts";
-
-import { deliveryTests } from "../outbound/deliveries/delivery-suite.ts";
-import { statisticsTests } from "../operations/statistics/statistics-suite.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);
 const user = (number: number, email = `user${number}@example.com`) => ({

@@ -6,17 +6,18 @@ import { join } from "node:path";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
-import { eventById, newestEventSeq } from "../../src/event/event.sql.ts";
-import { eventPages, insertEvent } from "../../src/event/events.sql.ts";
+import { openStorage } from "../../src/db/open.ts";
 import { paginate } from "../../src/db/paginate.ts";
-import { write } from "../../src/db/statement.ts";
 import { foldLog } from "../../src/db/sqlite/backup.ts";
 import { tableOf } from "../../src/db/sqlite/tables.ts";
+import { write } from "../../src/db/statement.ts";
+import { eventById, newestEventSeq } from "../../src/event/event.sql.ts";
+import { eventPages, insertEvent } from "../../src/event/events.sql.ts";
 import { schema, tables } from "../../src/schema/schema.ts";
-import { openStorage } from "../../src/db/open.ts";
-import { storageSuite } from "./storage-suite.ts";
 import { failure } from "../support/failure.ts";
 import { eventRow } from "../support/rows.ts";
+
+import { storageSuite } from "./storage-suite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skyhook-storage-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,12 +3,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { settings } from "../../src/config/settings.ts";
 import { readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/errors.ts";
 import { secretPlaces, secretStore } from "../../src/config/secrets.ts";
+import { settings } from "../../src/config/settings.ts";
 import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
-
 import { noLoadBalancer } from "../support/load-balancer.ts";
 import { skips } from "../support/skips.ts";
 

@@ -1,24 +1,24 @@
+import type { MakeId } from "../../src/base/ids.ts";
+import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
+import { emptyBooking } from "../../src/booking/booking.ts";
 import {
   bookingEvent,
   bookingEventTypes,
   bookingMessage,
 } from "../../src/booking/bookings/booking-event.ts";
+import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
 import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
-import { type PaymentProblem, paymentProblems } from "../../src/booking/booking-state.ts";
-import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
-import type { MakeId } from "../../src/base/ids.ts";
 import type { Event, StoredEvent } from "../../src/event/event.ts";
 import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
-import { problems } from "../../src/web/rest/errors.ts";
-import type { Message } from "../../src/outbound/notification.ts";
-import { emptyBooking } from "../../src/booking/booking.ts";
-import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
-import { deliveryIdentity } from "../../src/inbound/receive/delivery-key.ts";
+import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
 import { interpret, messagesOf } from "../../src/inbound/providers/interpret.ts";
 import type { Provider, SampleDelivery } from "../../src/inbound/providers/provider.ts";
-import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { deliveryIdentity } from "../../src/inbound/receive/delivery-key.ts";
+import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
+import type { Message } from "../../src/outbound/notification.ts";
+import { problems } from "../../src/web/rest/errors.ts";
 
-import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
 import {
   catalogueTable,
   credentialLines,

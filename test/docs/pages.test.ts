@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import manifest from "../../package.json" with { type: "json" };
-import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
 import { paymentProblems } from "../../src/booking/booking-state.ts";
+import { bookingEventTypes } from "../../src/booking/bookings/booking-event.ts";
 import { settings } from "../../src/config/settings.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { startApp } from "../support/app.ts";

@@ -1,18 +1,18 @@
 import { transitions } from "../../src/booking/booking-state.ts";
-import { settings } from "../../src/config/settings.ts";
 import { secretPlaces } from "../../src/config/secrets.ts";
+import { settings } from "../../src/config/settings.ts";
+import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
+import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
 import type { Provider } from "../../src/inbound/providers/provider.ts";
+import { schemeName } from "../../src/inbound/signatures/scheme-name.ts";
 import {
   isTextScheme,
   signatureHeaders,
   signsCompactJson,
   toleranceOf,
 } from "../../src/inbound/signatures/scheme.ts";
-import { catalogue, defaultProviders } from "../../src/inbound/providers/catalogue.ts";
-import { catalogueFiles } from "../../src/inbound/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../src/inbound/providers/files/file-provider.ts";
-import { readProviderFile } from "../../src/inbound/providers/files/provider-file.ts";
-import { schemeName } from "../../src/inbound/signatures/scheme-name.ts";
 
 /** The table of settings in docs/operations.md. */
 export function settingsTable(): string {

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-
 import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { insertEvent } from "../../src/event/events.sql.ts";
 import { write } from "../../src/db/statement.ts";
-
+import { insertEvent } from "../../src/event/events.sql.ts";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { listed } from "../support/operator.ts";
 import { eventRow } from "../support/rows.ts";

@@ -2,14 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { write } from "../../src/db/statement.ts";
+import type { StoredEvent } from "../../src/event/event.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { indexQueued, queuedCount, stateAfter } from "../../src/events/event-search.sql.ts";
-import type { StoredEvent } from "../../src/event/event.ts";
+import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
 import type { NotificationStatus } from "../../src/outbound/notification.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
-import { write } from "../../src/db/statement.ts";
-
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 import { gatewaySecret, testGateway } from "../support/gateway.ts";
 import { itemsOf, listed } from "../support/operator.ts";

@@ -2,11 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { ne } from "drizzle-orm";
 
-import { insertEvent, renormaliseEvent } from "../../src/event/events.sql.ts";
 import { statementsOver, write } from "../../src/db/statement.ts";
-import { summaryWrites } from "../../src/outbound/notifications.sql.ts";
+import { insertEvent, renormaliseEvent } from "../../src/event/events.sql.ts";
 import { deliveriesTable } from "../../src/outbound/delivery.ts";
-
+import { summaryWrites } from "../../src/outbound/notifications.sql.ts";
 import { json, sample, startApp, type TestApp, until } from "../support/app.ts";
 import { gatewaySecret, testGateway } from "../support/gateway.ts";
 import { eventRow } from "../support/rows.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../src/db/statement.ts";
-import { insertRejection } from "../../src/inbound/rejections/rejections.sql.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
+import { insertRejection } from "../../src/inbound/rejections/rejections.sql.ts";
 import { json, startApp, type TestApp } from "../support/app.ts";
 import { itemsOf } from "../support/operator.ts";
 import { eventRow, rejectionRow } from "../support/rows.ts";

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp, until } from "../support/app.ts";
-import { listed } from "../support/operator.ts";
-import { eventRow } from "../support/rows.ts";
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
 import { replayRunner } from "../../src/events/replay-runner.ts";
-import { deleteReplayFailures, insertReplay } from "../../src/events/replays.sql.ts";
 import { maxReplayFailures, noReplayCounts } from "../../src/events/replay.ts";
+import { deleteReplayFailures, insertReplay } from "../../src/events/replays.sql.ts";
 import { createLog } from "../../src/telemetry/log.ts";
+import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { listed } from "../support/operator.ts";
+import { eventRow } from "../support/rows.ts";
 
 let app: TestApp;
 beforeEach(async () => {

@@ -4,17 +4,16 @@ import { AppError } from "../../src/base/errors.ts";
 import { openStorage } from "../../src/db/open.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
-import type { EventReplay } from "../../src/events/event-replay.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
+import type { EventReplay } from "../../src/events/event-replay.ts";
 import { replayRunner } from "../../src/events/replay-runner.ts";
-import { insertReplay, replayById } from "../../src/events/replays.sql.ts";
 import { noReplayCounts, type StoredReplay } from "../../src/events/replay.ts";
+import type { ReplayFilters } from "../../src/events/replay.ts";
+import { insertReplay, replayById } from "../../src/events/replays.sql.ts";
 import { deleteSettledEvent } from "../../src/events/retention/retention.sql.ts";
 import { type SearchIndex, searchIndex } from "../../src/events/search-index.ts";
-import type { ReplayFilters } from "../../src/events/replay.ts";
 import { schema } from "../../src/schema/schema.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-
 import { until } from "../support/app.ts";
 import { type ManualClock, manualClock } from "../support/clock.ts";
 import {

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import { json, startApp, type TestApp, until } from "../support/app.ts";
-import { gatewaySecret, testGateway, type TestGateway } from "../support/gateway.ts";
-import { itemsOf, listed, timelineOf } from "../support/operator.ts";
-import { eventRow } from "../support/rows.ts";
 import { makeId } from "../../src/base/ids.ts";
 import { write } from "../../src/db/statement.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
-import { insertReplay } from "../../src/events/replays.sql.ts";
 import { noReplayCounts } from "../../src/events/replay.ts";
+import { insertReplay } from "../../src/events/replays.sql.ts";
 import { replays } from "../../src/events/replays.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
+import { json, startApp, type TestApp, until } from "../support/app.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "../support/gateway.ts";
+import { itemsOf, listed, timelineOf } from "../support/operator.ts";
+import { eventRow } from "../support/rows.ts";
 
 let app: TestApp;
 let gateway: TestGateway;

@@ -1,12 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
-import type { Storage } from "../../src/db/storage.ts";
 import { write } from "../../src/db/statement.ts";
-import { newestQueued, oldestQueued, stateAfter } from "../../src/events/event-search.sql.ts";
+import type { Storage } from "../../src/db/storage.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
+import { newestQueued, oldestQueued, stateAfter } from "../../src/events/event-search.sql.ts";
 import { searchIndex } from "../../src/events/search-index.ts";
 import { createLog } from "../../src/telemetry/log.ts";
-
 import { startApp, type TestApp } from "../support/app.ts";
 import { eventRow } from "../support/rows.ts";
 

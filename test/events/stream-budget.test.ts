@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { makeId } from "../../src/base/ids.ts";
 import { type EventStreams, eventStreams } from "../../src/events/event-streams.ts";
-import { eventFeed } from "../../src/outbound/notifications/event-feed.ts";
 import { audit } from "../../src/identity/audit/audit.ts";
 import { writeLimiter } from "../../src/identity/limiter.ts";
+import { eventFeed } from "../../src/outbound/notifications/event-feed.ts";
 import { json, startApp, type TestApp, until } from "../support/app.ts";
 
 const ends: (() => unknown)[] = [];

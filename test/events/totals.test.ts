@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowsPerSlice } from "../../src/db/count.ts";
 import { write } from "../../src/db/statement.ts";
 import type { Storage } from "../../src/db/storage.ts";
-import { indexQueued } from "../../src/events/event-search.sql.ts";
 import { insertEvent } from "../../src/event/events.sql.ts";
+import { indexQueued } from "../../src/events/event-search.sql.ts";
 import { insertNotification } from "../../src/outbound/notifications.sql.ts";
-
 import { json, type TestApp } from "../support/app.ts";
-import { type ServedApp, serveApp } from "../support/served-app.ts";
 import { eventRow, notificationRow } from "../support/rows.ts";
+import { serveApp, type ServedApp } from "../support/served-app.ts";
 
 const events = rowsPerSlice * 2 + 100;
 const numbers = Array.from({ length: events }, (_, number) => number);

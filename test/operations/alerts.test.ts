@@ -1,13 +1,11 @@
 import { expect, test } from "bun:test";
 
 import type { Context } from "../../src/base/context.ts";
-
 import { write } from "../../src/db/statement.ts";
 import { insertDelivery } from "../../src/outbound/deliveries.sql.ts";
-
-import { deliveryRow, notificationRow } from "../support/rows.ts";
 import { startApp, type TestApp, until } from "../support/app.ts";
 import { endsAfterEach } from "../support/ends.ts";
+import { deliveryRow, notificationRow } from "../support/rows.ts";
 
 const ends = endsAfterEach();
 

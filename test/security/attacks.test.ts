@@ -10,8 +10,8 @@ import { ask, postQuery } from "../support/graphql.ts";
 import { listed } from "../support/operator.ts";
 import {
   removeFolder,
-  runSkyhook,
   type RunningServer,
+  runSkyhook,
   startServer,
   temporaryFolder,
 } from "../support/program.ts";

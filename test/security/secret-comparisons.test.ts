@@ -2,8 +2,8 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
+import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
 import { signed, startApp, testSecret } from "../support/app.ts";
 
 const source = join(import.meta.dir, "../../src");

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 
 import { at, itemsAt } from "../../src/base/payload.ts";
-
 import { noManyConnections, postgresDatabase } from "../support/databases.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../support/program.ts";
 import { skips } from "../support/skips.ts";

@@ -1,14 +1,14 @@
 import { type App, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/base/clock.ts";
-import { readConfig } from "../../src/config/config.ts";
 import type { Role } from "../../src/base/context.ts";
 import { makeId } from "../../src/base/ids.ts";
-import { createLog } from "../../src/telemetry/log.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { secretStore } from "../../src/config/secrets.ts";
-import { createServices, type Services } from "../../src/services.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
-import { sign } from "../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
+import { createServices, type Services } from "../../src/services.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
 import { defaultDialect, postgresDatabase, testPoolSize } from "./databases.ts";

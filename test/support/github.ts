@@ -1,5 +1,6 @@
-import { providerOf, testSecret } from "./app.ts";
 import { sign } from "../../src/inbound/signatures/sign.ts";
+
+import { providerOf, testSecret } from "./app.ts";
 
 /** A delivery in the log of a hook. */
 interface HookDelivery {

@@ -1,6 +1,6 @@
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
-import { sign } from "../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { json, providerOf, sample, testSecret } from "./app.ts";
 import type { ConsoleServer, PastClock } from "./console.ts";

@@ -3,12 +3,11 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { sign } from "../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../src/inbound/signatures/sign.ts";
 
 import { providerOf } from "./app.ts";
 import { secretOf } from "./cli.ts";
-
 import { spawnSkyhook, type Surroundings } from "./program.ts";
 
 /** One request that the local program received. */

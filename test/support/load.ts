@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
-import { tokens } from "../../src/identity/auth/token.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import type { Role } from "../../src/base/context.ts";
+import { tokens } from "../../src/identity/auth/token.ts";
 import { defaultProviders } from "../../src/inbound/providers/catalogue.ts";
+
 import { signed, testSecret } from "./app.ts";
 import { itemsOf } from "./operator.ts";
 import { type RunningServer, startServer, type Surroundings } from "./program.ts";

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 
-import type { Event } from "../../src/event/event.ts";
 import { isObject, type JsonObject } from "../../src/base/payload.ts";
+import type { Event } from "../../src/event/event.ts";
 import type {
   Normalised,
   Provider,

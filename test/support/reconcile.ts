@@ -6,8 +6,8 @@ import type { RunOptions, RunResult } from "../../src/inbound/reconcile/reconcil
 import { json, sample, startApp, type TestApp } from "./app.ts";
 import { type ManualClock, manualClock } from "./clock.ts";
 import {
-  fakeGithub,
   type FakeGithub,
+  fakeGithub,
   type FakeGithubOptions,
   type Post,
   type Sent,

@@ -1,9 +1,9 @@
 import type { FlightPlan } from "../../src/booking/flight.ts";
-import { operatorGateway } from "../../src/outbound/destination.ts";
 import { emptyEvent, type StoredEvent } from "../../src/event/event.ts";
-import type { Notification } from "../../src/outbound/notification.ts";
-import type { StoredDelivery } from "../../src/outbound/delivery.ts";
 import type { StoredRejection } from "../../src/inbound/rejection.ts";
+import type { StoredDelivery } from "../../src/outbound/delivery.ts";
+import { operatorGateway } from "../../src/outbound/destination.ts";
+import type { Notification } from "../../src/outbound/notification.ts";
 
 /** An event row to store; `number` makes it unique. */
 export function eventRow(number: number, fields: Partial<StoredEvent> = {}): StoredEvent {

@@ -1,7 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
+import { MissingKeyError } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { Booking, Passenger, PersonalData } from "../booking.ts";
+import { passengersOf } from "../personal-data/personal-data.sql.ts";
+import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
 import {
   type BookingDetails,
@@ -9,12 +12,9 @@ import {
   type PassengerView,
   passengerView,
 } from "./booking-view.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
 import { moneyView } from "./payment-view.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
-import type { Booking, Passenger, PersonalData } from "../booking.ts";
-import { passengersOf } from "../personal-data/personal-data.sql.ts";
-import { MissingKeyError } from "../../base/sealing.ts";
-import type { PersonalDataOpener } from "../personal-data/personal-data.ts";
 
 interface DetailsParts {
   readonly storage: Storage;

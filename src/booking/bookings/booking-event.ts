@@ -1,13 +1,13 @@
 import type { Actor } from "../../base/context.ts";
-import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
+import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
 import type { Message, Severity } from "../../outbound/notification.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
-
 import type { PaymentProblem } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
+
+import type { BookingOnFlight } from "./bookings.sql.ts";
 
 /** The `provider` of booking events. */
 export const bookingsProvider = "bookings";

@@ -1,18 +1,18 @@
-import type { Event } from "../../event/event.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
-import type { Notification } from "../../outbound/notification.ts";
-import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
-import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
-import { type BookingEventType, bookingEventKey, bookingEventTypes } from "./booking-event.ts";
-import { paymentEventKey } from "./payment-event.ts";
-import { paymentsOfBookings } from "./payments.sql.ts";
+import type { Event } from "../../event/event.ts";
+import { eventsByIds, eventsByKeys } from "../../event/events.sql.ts";
+import type { Notification } from "../../outbound/notification.ts";
+import { notificationsOfEvents } from "../../outbound/notifications.sql.ts";
 import { paymentProblems, refundDue } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import type { Payment, PaymentOutcome } from "../payment.ts";
 import type { Disclosure } from "../personal-data/disclosure.ts";
 import { disclosuresOf } from "../personal-data/personal-data.sql.ts";
+
+import { bookingEventKey, type BookingEventType, bookingEventTypes } from "./booking-event.ts";
+import { paymentEventKey } from "./payment-event.ts";
+import { paymentsOfBookings } from "./payments.sql.ts";
 
 /** A refund of a provider is `refund.partial` until all that is due is refunded, then `refund.succeeded`. */
 export const historyTypes = [

@@ -1,11 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { maxPassengers } from "../flight.ts";
-import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
 import { calendarDate } from "../../base/calendar-date.ts";
-import { bodyReader, type BodyError } from "../../base/validation.ts";
-
+import { type BodyError, bodyReader } from "../../base/validation.ts";
+import { emailSchema, nameSchema, storedEmail } from "../../identity/users/fields.ts";
 import { paymentMethods } from "../booking.ts";
+import { maxPassengers } from "../flight.ts";
 
 const passengerSchema = Type.Object(
   {

@@ -1,15 +1,15 @@
+import { invalidParameter } from "../../base/parameters.ts";
 import type { Source } from "../../db/paginate.ts";
+import type { Storage } from "../../db/storage.ts";
+import { storedEmail } from "../../identity/users/fields.ts";
+
+import { isBookingId } from "./booking-details.ts";
 import {
   bookingById,
   bookingByReference,
   type BookingOnFlight,
   bookingPages,
 } from "./bookings.sql.ts";
-import type { Storage } from "../../db/storage.ts";
-import { invalidParameter } from "../../base/parameters.ts";
-import { storedEmail } from "../../identity/users/fields.ts";
-
-import { isBookingId } from "./booking-details.ts";
 import { foldedName } from "./name-folding.ts";
 
 /** Which bookings to list. Undefined means any. */

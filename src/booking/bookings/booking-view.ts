@@ -1,12 +1,12 @@
+import { moneyOf } from "../../base/money.ts";
+import { type RefundStatus, refundStatus } from "../booking-state.ts";
+import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking.ts";
 import { departed, type FlightView } from "../flight.ts";
 import { flightView } from "../flights/flight-view.ts";
-import { moneyOf } from "../../base/money.ts";
-import type { BookingOnFlight } from "./bookings.sql.ts";
-
-import { type RefundStatus, refundStatus } from "../booking-state.ts";
-import type { HistoryEntry } from "./booking-history.ts";
-import type { Booking, BookingStatus, Passenger, PersonalData } from "../booking.ts";
 import { maskedPassport } from "../personal-data/personal-data.ts";
+
+import type { HistoryEntry } from "./booking-history.ts";
+import type { BookingOnFlight } from "./bookings.sql.ts";
 import type { MoneyView } from "./payment-view.ts";
 import type { Refund } from "./refund.ts";
 

@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
 import type { Event } from "../../event/event.ts";
-import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
 import { notificationSchema } from "../../outbound/notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
@@ -15,6 +14,9 @@ import {
   text,
   word,
 } from "../../web/rest/schema.ts";
+import { refundStatuses } from "../booking-state.ts";
+import { type Booking, bookingStatuses, paymentMethods } from "../booking.ts";
+import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
 
 import { type HistoryEntry, historyTypes, type Webhook } from "./booking-history.ts";
 import {
@@ -28,13 +30,11 @@ import {
 } from "./booking-view.ts";
 import {
   paymentStatuses,
-  payoutStatuses,
   type PaymentView,
+  payoutStatuses,
   type PayoutView,
   type RefundProgress,
 } from "./payment-view.ts";
-import { refundStatuses } from "../booking-state.ts";
-import { type Booking, bookingStatuses, paymentMethods } from "../booking.ts";
 
 const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
 

@@ -1,23 +1,22 @@
 import { maxActorIdLength } from "../../base/context.ts";
 import { decodeCursor } from "../../base/cursor.ts";
-import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
+import { checkedFilter } from "../../base/parameters.ts";
 import type { UserTypes } from "../../identity/users/users.graphql.ts";
+import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { loader, one } from "../../web/graphql/loaders.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
-import { checkedFilter } from "../../base/parameters.ts";
-
+import { loader, one } from "../../web/graphql/loaders.ts";
 import { bookingStatuses, paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
-import { searchText } from "./booking-search.ts";
 import { historyType } from "./booking-history.graphql.ts";
 import type { HistoryEntry } from "./booking-history.ts";
+import { searchText } from "./booking-search.ts";
 import type { BookingSummary, Cancellation, PassengerView, RefundView } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
-import { moneyTypes } from "./payments.graphql.ts";
 import type { MoneyView } from "./payment-view.ts";
+import { moneyTypes } from "./payments.graphql.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(

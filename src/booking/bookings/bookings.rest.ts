@@ -1,17 +1,18 @@
 import { Elysia } from "elysia";
 
 import { maxActorIdLength } from "../../base/context.ts";
-import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
+import { single, textFilter } from "../../base/parameters.ts";
 import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
-import { serveCreation, servePage } from "../../web/rest/serve.ts";
+import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { single, textFilter } from "../../base/parameters.ts";
 import { documented } from "../../web/rest/schema.ts";
+import { serveCreation, servePage } from "../../web/rest/serve.ts";
 
-import { searchText } from "./booking-search.ts";
 import { bookingRequestSchema } from "./booking-request.ts";
+import { searchText } from "./booking-search.ts";
+import { bookingCreated } from "./booking-view.ts";
 import {
   bookingCreatedSchema,
   bookingDetailsSchema,
@@ -21,7 +22,6 @@ import {
   cancellationQuoteSchema,
   cancellationSchema,
 } from "./booking.schema.ts";
-import { bookingCreated } from "./booking-view.ts";
 import type { Bookings } from "./bookings.ts";
 
 const path = "/v1/api/bookings";

@@ -1,9 +1,5 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 
-import { type Booking, type Passenger, bookingsTable, passengersTable } from "../booking.ts";
-import { type TransitionName, transitions } from "../booking-state.ts";
-import { type Flight, flightsTable } from "../flight.ts";
-
 import { pagesOver } from "../../db/keyset.ts";
 import {
   allColumns,
@@ -13,6 +9,9 @@ import {
   statementsOver,
 } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { type TransitionName, transitions } from "../booking-state.ts";
+import { type Booking, bookingsTable, type Passenger, passengersTable } from "../booking.ts";
+import { type Flight, flightsTable } from "../flight.ts";
 
 const tables = {
   bookings: bookingsTable,

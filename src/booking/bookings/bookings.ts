@@ -1,15 +1,10 @@
 import { type Context, isAdmin, requireAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
-import {
-  bookingById,
-  type BookingOnFlight,
-  bookingsByIds,
-  passengersOfBookings,
-} from "./bookings.sql.ts";
+import { type Creation, type KeyedRequest, once } from "../../identity/idempotency/idempotent.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
+import type { Booking } from "../booking.ts";
 
 import { detailsOf, isBookingId, passengersShown } from "./booking-details.ts";
 import { type HistoryEntry, readHistory } from "./booking-history.ts";
@@ -28,10 +23,15 @@ import {
   type PassengerView,
   quoteOfCancelled,
 } from "./booking-view.ts";
+import {
+  bookingById,
+  type BookingOnFlight,
+  bookingsByIds,
+  passengersOfBookings,
+} from "./bookings.sql.ts";
+import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
 import { type MoneyView, moneyView } from "./payment-view.ts";
 import { paymentsOfBookings } from "./payments.sql.ts";
-import type { Booking } from "../booking.ts";
-import { type CancellationParts, cancelNow, refundNow } from "./cancellation.ts";
 import { type SaleParts, sell } from "./sale.ts";
 
 export interface Bookings {

@@ -1,16 +1,16 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { departed } from "../flight.ts";
 import type { MakeId } from "../../base/ids.ts";
-import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
-import { insertEvent } from "../../event/events.sql.ts";
-import { giveSeatsBack } from "../flights/flights.sql.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { insertEvent } from "../../event/events.sql.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { departed } from "../flight.ts";
+import { giveSeatsBack } from "../flights/flights.sql.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
 
 export interface CancellationParts {

@@ -5,15 +5,15 @@ import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import { insertEvent } from "../../event/events.sql.ts";
-import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import type { PaymentNotice } from "../../inbound/payment-notice.ts";
-import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
 import { changedMeanwhile, type Effect, type EffectOf } from "../../inbound/receive/effects.ts";
+import { replaceEffect } from "../../inbound/receive/late-payments.sql.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { decidePayment, type PaymentDecision, transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { closesAfter } from "../flight.ts";
 import { takeSeats } from "../flights/flights.sql.ts";
-import type { Log } from "../../telemetry/log.ts";
 import type { Payment } from "../payment.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";

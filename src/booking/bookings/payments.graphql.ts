@@ -3,8 +3,8 @@ import { refundStatuses } from "../booking-state.ts";
 
 import {
   paymentStatuses,
-  payoutStatuses,
   type PaymentView,
+  payoutStatuses,
   type PayoutView,
   type RefundProgress,
 } from "./payment-view.ts";

@@ -1,22 +1,22 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { transitions } from "../booking-state.ts";
-import { closesAfter, closesAt, type Flight } from "../flight.ts";
-import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import type { MakeId } from "../../base/ids.ts";
-import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
-import { insertEvent } from "../../event/events.sql.ts";
-import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { insertEvent } from "../../event/events.sql.ts";
+import { type KeyedRequest, reserveKey } from "../../identity/idempotency/idempotent.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import { transitions } from "../booking-state.ts";
+import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
+import { closesAfter, closesAt, type Flight } from "../flight.ts";
+import { flightById, takeSeats } from "../flights/flights.sql.ts";
+import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
 import { bookingEvent, bookingMessage } from "./booking-event.ts";
-import { storedFolding } from "./name-folding.ts";
 import type { BookingRequest } from "./booking-request.ts";
-import { type Booking, emptyBooking, type Passenger } from "../booking.ts";
-import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
+import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
+import { storedFolding } from "./name-folding.ts";
 
 export interface SaleParts {
   readonly storage: Storage;

@@ -2,9 +2,9 @@ import { Elysia } from "elysia";
 
 import { calendarDate } from "../../base/calendar-date.ts";
 import type { Clock } from "../../base/clock.ts";
+import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter, single, wholeNumber } from "../../base/parameters.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import {

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { cabinClasses } from "../flight.ts";
 
 import {
   type DayLoad,
@@ -9,7 +10,6 @@ import {
   type FlightLoad,
   maxLoadDays,
 } from "./flight-load.ts";
-import { cabinClasses } from "../flight.ts";
 
 const day = (description: string) =>
   Type.String({ format: "date", description, examples: ["2026-11-21"] });

@@ -1,8 +1,8 @@
 import { type Context, requireOperator } from "../../base/context.ts";
-import { departuresBetween, loadBetween } from "./flights.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
 import type { Flight } from "../flight.ts";
+
+import { departuresBetween, loadBetween } from "./flights.sql.ts";
 
 /** Seats sold against capacity. */
 export interface Load {

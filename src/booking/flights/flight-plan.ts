@@ -1,8 +1,8 @@
 import { AppError, badRequest } from "../../base/errors.ts";
 import { isCurrency, parseMinor } from "../../base/money.ts";
+import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
 import { airport } from "./airports.ts";
-import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
 
 /** The fields of a flight plan: columns in CSV, keys in NDJSON. */
 export const flightPlanKeys = [

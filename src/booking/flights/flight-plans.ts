@@ -1,9 +1,9 @@
 import { parse } from "papaparse";
 
 import { AppError, badRequest } from "../../base/errors.ts";
+import type { FlightPlan } from "../flight.ts";
 
 import { flightPlanKeys, readFlightPlan } from "./flight-plan.ts";
-import type { FlightPlan } from "../flight.ts";
 import { readLines } from "./lines.ts";
 
 export type ImportFormat = "csv" | "ndjson";

@@ -1,7 +1,6 @@
 import { calendarDate } from "../../base/calendar-date.ts";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { defaultLimit, maxLimit, maxOffsetRows } from "../../base/page.ts";
-
 import { type CabinClass, cabinClasses, maxPassengers } from "../flight.ts";
 
 /** A validated search. */

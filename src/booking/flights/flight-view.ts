@@ -1,7 +1,7 @@
 import { moneyOf } from "../../base/money.ts";
+import type { Flight, FlightView } from "../flight.ts";
 
 import { airport, localTime } from "./airports.ts";
-import type { Flight, FlightView } from "../flight.ts";
 
 /** Renders a flight for the API. */
 export function flightView(flight: Flight): FlightView {

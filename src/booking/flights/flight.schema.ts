@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import type { Money } from "../../base/money.ts";
 import { defaultLimit, maxLimit } from "../../base/page.ts";
 import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/rest/schema.ts";
-
 import { cabinClasses, type FlightView, maxPassengers } from "../flight.ts";
+
 import type { FlightSearchResult } from "./flights.ts";
 
 const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {

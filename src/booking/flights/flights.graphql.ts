@@ -6,7 +6,6 @@ import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-
 import { cabinClasses, type Flight, type FlightView } from "../flight.ts";
 
 import type { Flights, FlightSearchResult } from "./flights.ts";

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 
+import { invalidParameter } from "../../base/parameters.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { withETag } from "../../web/rest/etag.ts";
 import { pageLinkHeader } from "../../web/rest/pagination.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter } from "../../base/parameters.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import type { RawFlightSearch } from "./flight-search.ts";

@@ -1,10 +1,9 @@
-import { and, asc, eq, gt, gte, lt, sql, type SQL } from "drizzle-orm";
-
-import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
+import { and, asc, eq, gt, gte, lt, type SQL, sql } from "drizzle-orm";
 
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { type CabinClass, type Flight, type FlightPlan, flightsTable } from "../flight.ts";
 
 const tables = { flights: flightsTable };
 type Tables = TablesOf<typeof tables>;

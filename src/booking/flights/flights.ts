@@ -2,6 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
+import type { Storage } from "../../db/storage.ts";
+import { closesAfter, type Flight, type FlightView } from "../flight.ts";
+
+import { airport, localDay } from "./airports.ts";
+import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
+import { flightView } from "./flight-view.ts";
 import {
   countFlights,
   flightById,
@@ -9,12 +15,6 @@ import {
   flightsByIds,
   searchFlights,
 } from "./flights.sql.ts";
-import type { Storage } from "../../db/storage.ts";
-
-import { airport, localDay } from "./airports.ts";
-import { type RawFlightSearch, readFlightSearch } from "./flight-search.ts";
-import { closesAfter, type Flight, type FlightView } from "../flight.ts";
-import { flightView } from "./flight-view.ts";
 
 export interface FlightSearchResult {
   readonly flights: readonly FlightView[];

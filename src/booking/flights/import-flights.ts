@@ -1,9 +1,9 @@
 import { AppError } from "../../base/errors.ts";
-import { upsertFlight } from "./flights.sql.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-
 import type { FlightPlan } from "../flight.ts";
+
+import { upsertFlight } from "./flights.sql.ts";
 
 /** A flight to import, and its line in the file. */
 interface FlightLine {

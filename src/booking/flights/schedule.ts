@@ -1,7 +1,7 @@
 import { parseMinor } from "../../base/money.ts";
-
-import { airport, type Airport } from "./airports.ts";
 import { type CabinClass, cabinClasses, type FlightPlan } from "../flight.ts";
+
+import { type Airport, airport } from "./airports.ts";
 import { airlines, currencies, timetable } from "./timetable.ts";
 
 /** Seats by cabin. A missing cabin is not for sale. */

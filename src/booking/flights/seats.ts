@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
-import type { Log } from "../../telemetry/log.ts";
-import { flightsByIds } from "./flights.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
+import type { Log } from "../../telemetry/log.ts";
 import type { Flight } from "../flight.ts";
+
+import { flightsByIds } from "./flights.sql.ts";
 
 /** The number of seats left on a flight after a booking or a cancellation. */
 export interface SeatsChange {

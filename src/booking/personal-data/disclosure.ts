@@ -1,5 +1,5 @@
-import type { Booking } from "../booking.ts";
 import { defineTable } from "../../db/table.ts";
+import type { Booking } from "../booking.ts";
 
 /** A record that someone read the personal data of a booking. */
 export interface Disclosure {

@@ -1,11 +1,11 @@
 import { asc, desc, eq, gte, sql } from "drizzle-orm";
 
+import { keyIdBytes } from "../../base/sealing.ts";
 import { allColumns, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-
 import { type Passenger, passengersTable } from "../booking.ts";
+
 import { type Disclosure, disclosuresTable } from "./disclosure.ts";
-import { keyIdBytes } from "../../base/sealing.ts";
 
 const tables = { passengers: passengersTable, disclosures: disclosuresTable };
 type Tables = TablesOf<typeof tables>;

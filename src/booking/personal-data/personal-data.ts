@@ -7,7 +7,6 @@ import {
   seal,
   sealingKey,
 } from "../../base/sealing.ts";
-
 import type { Passenger, PersonalData } from "../booking.ts";
 
 /** Seals a passenger's birth date and passport number for their place in one booking. */

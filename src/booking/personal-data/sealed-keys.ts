@@ -1,8 +1,8 @@
-import type { Storage } from "../../db/storage.ts";
-
-import type { Booking, Passenger } from "../booking.ts";
-import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 import { keyIds, sealingKey } from "../../base/sealing.ts";
+import type { Storage } from "../../db/storage.ts";
+import type { Booking, Passenger } from "../booking.ts";
+
+import { newestSealed, sealedFrom } from "./personal-data.sql.ts";
 
 /** A missing key, which stored bookings are encrypted with. */
 interface LostKey {

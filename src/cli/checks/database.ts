@@ -1,24 +1,24 @@
 import { statSync } from "node:fs";
 
-import type { Config, Environment } from "../../config/config.ts";
 import { AppError } from "../../base/errors.ts";
-import { countDuplicate, lastEventOf } from "../../event/events.sql.ts";
-import { write } from "../../db/statement.ts";
+import type { Config, Environment } from "../../config/config.ts";
+import { databaseFile } from "../../db/open.ts";
 import { inspectServer } from "../../db/postgres/inspect.ts";
 import { pendingMigrations } from "../../db/sqlite/inspect.ts";
-import { databaseFile } from "../../db/open.ts";
-import { schema } from "../../schema/schema.ts";
+import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertUser } from "../../identity/users/users.sql.ts";
 import { withoutPassword } from "../../db/without-password.ts";
+import { countDuplicate, lastEventOf } from "../../event/events.sql.ts";
+import { insertUser } from "../../identity/users/users.sql.ts";
+import { schema } from "../../schema/schema.ts";
 import { isInMemory, requireNotEmptied, useDatabase, withAdvice } from "../database.ts";
 import { ago } from "../durations.ts";
 import { messageOf } from "../errors.ts";
 
-import { bad, type Finding, good, odd } from "./finding.ts";
 import { checkDestinations } from "./destinations.ts";
-import { checkOutbox } from "./outbox.ts";
+import { bad, type Finding, good, odd } from "./finding.ts";
 import { isPresent } from "./folders.ts";
+import { checkOutbox } from "./outbox.ts";
 import { checkPersonalData } from "./personal-data.ts";
 import { checkReconciliation } from "./reconciliation.ts";
 import { checkRotation } from "./rotation.ts";

@@ -5,15 +5,15 @@ import { systemResolve } from "../../base/public-address.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Config, Environment } from "../../config/config.ts";
 import type { Storage } from "../../db/storage.ts";
-import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
-import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
 import { openSecrets } from "../../outbound/destination-secrets.ts";
+import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
 import { allDestinations } from "../../outbound/destinations.sql.ts";
-import { mailboxOf } from "../../outbound/transports/mail.ts";
 import {
-  destinationHealth,
   type DestinationHealth,
+  destinationHealth,
 } from "../../outbound/destinations/destination-health.ts";
+import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
+import { mailboxOf } from "../../outbound/transports/mail.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 

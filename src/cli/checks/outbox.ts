@@ -1,5 +1,5 @@
-import { newestFailure, undelivered } from "../../outbound/notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
+import { newestFailure, undelivered } from "../../outbound/notifications.sql.ts";
 import { ago } from "../durations.ts";
 import { programName } from "../program.ts";
 

@@ -2,11 +2,11 @@ import { logAccess } from "../../config/api-access.ts";
 import type { Config, Environment } from "../../config/config.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
-import { deliveryLogs } from "../../inbound/reconcile/delivery-logs.ts";
 import {
   type ReconciliationStatus,
   reconciliationStatus,
 } from "../../inbound/provider-status/provider-status.ts";
+import { deliveryLogs } from "../../inbound/reconcile/delivery-logs.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

@@ -4,8 +4,8 @@ import { registeredProviders } from "../../config/providers.ts";
 import { secretStore } from "../../config/secrets.ts";
 import type { Storage } from "../../db/storage.ts";
 import { providerStatus } from "../../inbound/provider-status/provider-status.ts";
-import { InvalidSecret, type Registry, registry } from "../../inbound/providers/registry.ts";
 import type { Rotation } from "../../inbound/provider-status/rotation.ts";
+import { InvalidSecret, type Registry, registry } from "../../inbound/providers/registry.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";

@@ -11,15 +11,15 @@ import {
   usableSecrets,
 } from "../../config/secrets.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
+import { schemeName } from "../../inbound/signatures/scheme-name.ts";
 import {
   hasSharedSecret,
   isTextScheme,
   isWeak,
   signsUrl,
 } from "../../inbound/signatures/scheme.ts";
-import { schemeName } from "../../inbound/signatures/scheme-name.ts";
-import { isDocumentedSecret, leastSecretLength } from "../../inbound/signatures/weak-secret.ts";
 import type { Secrets } from "../../inbound/signatures/verification.ts";
+import { isDocumentedSecret, leastSecretLength } from "../../inbound/signatures/weak-secret.ts";
 import { messageOf } from "../errors.ts";
 import { programName } from "../program.ts";
 import { notRead } from "../secret-warnings.ts";

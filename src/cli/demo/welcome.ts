@@ -1,14 +1,14 @@
 import { realpathSync } from "node:fs";
 
-import { mintConsoleCode } from "../../identity/auth/console-codes.ts";
 import { systemClock } from "../../base/clock.ts";
 import { type Role, roles } from "../../base/context.ts";
+import { mintConsoleCode } from "../../identity/auth/console-codes.ts";
 import type { Services } from "../../services.ts";
+import { isCompiled, programName } from "../program.ts";
+import { serverSigning } from "../signing-key.ts";
 
 import { routeIn } from "./route.ts";
 import { contextOf } from "./sales.ts";
-import { serverSigning } from "../signing-key.ts";
-import { isCompiled, programName } from "../program.ts";
 
 const tokenTtlSeconds = 8 * 3_600;
 

@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 
-import { objectAt, textAt, type JsonObject } from "../../base/payload.ts";
+import { type JsonObject, objectAt, textAt } from "../../base/payload.ts";
+import { splitStored } from "../../event/stored-headers.ts";
 import type { Provider } from "../../inbound/providers/provider.ts";
 import {
   type DevelopmentSecret,
@@ -9,7 +10,6 @@ import {
 import type { SigningKey } from "../../inbound/signatures/keys.ts";
 import { readHeadersOf, signatureHeaders, signedUnder } from "../../inbound/signatures/scheme.ts";
 import { signedHeaders } from "../../inbound/signatures/sign.ts";
-import { splitStored } from "../../event/stored-headers.ts";
 import { messageOf } from "../errors.ts";
 
 /** A delivery as received from the server. */

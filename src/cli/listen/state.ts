@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 
+import { isObject } from "../../base/payload.ts";
 import { makePrivateFolder, writePrivately } from "../../base/private-file.ts";
 import { exclusiveLock } from "../../db/sqlite/server-lock.ts";
-import { isObject } from "../../base/payload.ts";
 import type { DevelopmentSecret } from "../../inbound/signatures/development-secret.ts";
 
 /** What a listener remembers between its runs. */

@@ -1,4 +1,5 @@
 import { systemClock } from "../../base/clock.ts";
+import { idAt, itemsAt, type JsonObject, textAt } from "../../base/payload.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
 import { ApiError } from "../../inbound/provider-api/api-error.ts";
 import { githubApi } from "../../inbound/provider-api/github.ts";
@@ -7,7 +8,6 @@ import {
   objectsIn,
   type ProviderApi,
 } from "../../inbound/provider-api/provider-api.ts";
-import { idAt, itemsAt, textAt, type JsonObject } from "../../base/payload.ts";
 import { UsageError } from "../output.ts";
 
 import {

@@ -1,4 +1,5 @@
 import { systemClock } from "../../base/clock.ts";
+import { at, idAt, isTrueAt, itemsAt, type JsonObject, textAt } from "../../base/payload.ts";
 import { secretPlaces, secretStore } from "../../config/secrets.ts";
 import { ApiError } from "../../inbound/provider-api/api-error.ts";
 import {
@@ -7,7 +8,6 @@ import {
   type ProviderApi,
   providerApi,
 } from "../../inbound/provider-api/provider-api.ts";
-import { at, idAt, isTrueAt, itemsAt, textAt, type JsonObject } from "../../base/payload.ts";
 
 import {
   apiUrlOf,

@@ -1,30 +1,30 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { type ApiError, readSession } from "./api.ts";
 import { AuditView } from "./audit.tsx";
 import { Bookings } from "./bookings/bookings.tsx";
+import { Flights } from "./bookings/flights.tsx";
 import { Destinations } from "./destinations/destinations.tsx";
 import { ago } from "./durations.ts";
 import { Events } from "./events/events.tsx";
-import { reconnect } from "./feed.ts";
-import { Flights } from "./bookings/flights.tsx";
-import { HealthView } from "./health/health.tsx";
-import { keys, listenToKeys } from "./keys.ts";
-import { Palette } from "./palette/palette.tsx";
-import { LiveContext, useFeed, useLive } from "./live.ts";
-import { ProvidersView } from "./providers/providers.tsx";
 import { Rejections } from "./events/rejections.tsx";
+import { reconnect } from "./feed.ts";
+import { HealthView } from "./health/health.tsx";
+import { Issues, useIssueCount } from "./health/issues.tsx";
+import { keys, listenToKeys } from "./keys.ts";
+import { LiveContext, useFeed, useLive } from "./live.ts";
+import { toApiError } from "./load.ts";
+import { Palette } from "./palette/palette.tsx";
+import { ProvidersView } from "./providers/providers.tsx";
 import { Replays } from "./replays/replays.tsx";
 import { type Route, useRoute, type View, views, writeRoute } from "./route.ts";
-import { leave } from "./session/sign-out.ts";
-import { Issues, useIssueCount } from "./health/issues.tsx";
-import { type ApiError, readSession } from "./api.ts";
 import { noSession, onOtherTab, onSession, session, signIn, signOut } from "./session/session.ts";
 import { SignIn, takeCode } from "./session/sign-in.tsx";
-import { toApiError } from "./load.ts";
-import type { SessionInfo } from "./wire.ts";
+import { leave } from "./session/sign-out.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { Empty, ErrorMessage, Loading, Notices } from "./ui.tsx";
 import { canOpen, type Roles, titles } from "./views.ts";
+import type { SessionInfo } from "./wire.ts";
 
 export function App() {
   const [current, setCurrent] = useState(session);

@@ -1,7 +1,7 @@
-import { idIn } from "./palette/command.ts";
 import { apiQuery, SelectFilter, TextFilter } from "./filters.tsx";
 import { ListPane, Split } from "./list-pane.tsx";
 import { useList } from "./list.ts";
+import { idIn } from "./palette/command.ts";
 import { type Route, writeRoute } from "./route.ts";
 import { Text, words } from "./text.tsx";
 import { TimeFilter, useTimeRange } from "./time-filter.tsx";

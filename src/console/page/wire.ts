@@ -1,27 +1,18 @@
+import type { Page as StoredPage } from "../../base/page.ts";
 import type { BookingDetails, BookingSummary } from "../../booking/bookings/booking-view.ts";
-import type { Destination as StoredDestination } from "../../outbound/destination.ts";
-import type { DestinationWithSecret } from "../../outbound/destinations/destinations.ts";
-import type {
-  ListedDelivery,
-  TestResult,
-} from "../../outbound/destinations/destination-deliveries.ts";
-import type { ListedDestination } from "../../outbound/destinations/destination-health.ts";
-import type {
-  FilterPreview,
-  PreviewedNotification,
-} from "../../outbound/destinations/filter-preview.ts";
-import type { EventTimeline, ListedEvent } from "../../events/events.ts";
 import type {
   DepartureLoads,
   FlightLoad as StoredFlightLoad,
 } from "../../booking/flights/flight-load.ts";
-import type { Notification as StoredNotification } from "../../outbound/notification.ts";
-import type { Page as StoredPage } from "../../base/page.ts";
+import type { EventTimeline, ListedEvent } from "../../events/events.ts";
 import type {
-  DeliveryStatistics,
-  HealthStatistics,
-} from "../../operations/statistics/statistics.ts";
-import type { DestinationLatency } from "../../operations/statistics/destination-latency.ts";
+  Replay as StoredReplay,
+  ReplayCounts,
+  ReplayFailure as StoredReplayFailure,
+} from "../../events/replay.ts";
+import type { ReplayPreview as MadePreview } from "../../events/replays.ts";
+import type { AuditEntry } from "../../identity/audit/audit-entry.ts";
+import type { ConsoleSession } from "../../identity/sessions/session.ts";
 import type { User as StoredUser } from "../../identity/users/user.ts";
 import type {
   Catalogue as StoredCatalogue,
@@ -31,25 +22,34 @@ import type {
   ProviderSetup as StoredSetup,
   ProviderSetupWithSecret as StoredSetupWithSecret,
 } from "../../inbound/onboarding/onboarding.ts";
-import type { Acknowledgement as StoredAcknowledgement } from "../../inbound/webhook-request.ts";
 import type {
   ProviderStatus,
   ProviderStatuses,
 } from "../../inbound/provider-status/provider-status.ts";
+import type { Rejection as StoredRejection } from "../../inbound/rejection.ts";
 import type { ExplainedRejection } from "../../inbound/rejections/explanation.ts";
-import type {
-  Replay as StoredReplay,
-  ReplayCounts,
-  ReplayFailure as StoredReplayFailure,
-} from "../../events/replay.ts";
-import type { ReplayPreview as MadePreview } from "../../events/replays.ts";
+import type { Acknowledgement as StoredAcknowledgement } from "../../inbound/webhook-request.ts";
 import type {
   Issue as StoredIssue,
   Issues as StoredIssues,
 } from "../../operations/issues/issue.ts";
-import type { AuditEntry } from "../../identity/audit/audit-entry.ts";
-import type { ConsoleSession } from "../../identity/sessions/session.ts";
-import type { Rejection as StoredRejection } from "../../inbound/rejection.ts";
+import type { DestinationLatency } from "../../operations/statistics/destination-latency.ts";
+import type {
+  DeliveryStatistics,
+  HealthStatistics,
+} from "../../operations/statistics/statistics.ts";
+import type { Destination as StoredDestination } from "../../outbound/destination.ts";
+import type {
+  ListedDelivery,
+  TestResult,
+} from "../../outbound/destinations/destination-deliveries.ts";
+import type { ListedDestination } from "../../outbound/destinations/destination-health.ts";
+import type { DestinationWithSecret } from "../../outbound/destinations/destinations.ts";
+import type {
+  FilterPreview,
+  PreviewedNotification,
+} from "../../outbound/destinations/filter-preview.ts";
+import type { Notification as StoredNotification } from "../../outbound/notification.ts";
 
 /** A type after a round trip through JSON: dates become strings. */
 export type Wire<Value> = Value extends Date

@@ -8,7 +8,6 @@ import {
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
-
 import type { Dialect } from "../statement.ts";
 
 export const dialect: Dialect = {

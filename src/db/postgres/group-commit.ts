@@ -5,14 +5,14 @@ import type { Storage, StorageObserver } from "../storage.ts";
 import {
   bytesOf,
   maxTransactionsPerCommit,
-  unavailableReason,
   type Transaction,
+  unavailableReason,
 } from "../transaction.ts";
 
-import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
+import { answerWithin, isOfWrites, NoAnswer, unavailable } from "./errors.ts";
 import { retryTransient } from "./retry.ts";
-import { maxWritesPerWave, type Progress, StatementError, runGroup } from "./transaction.ts";
+import { maxWritesPerWave, type Progress, runGroup, StatementError } from "./transaction.ts";
 
 interface GroupCommitLimits {
   /** Maximum number of concurrent database transactions, each on its own connection. */

@@ -5,8 +5,8 @@ import { migrationsTable } from "../schema.ts";
 import type { Write, WriteResult } from "../statement.ts";
 import { skipped, type Transaction } from "../transaction.ts";
 
-import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
 import type { Compile } from "./compile.ts";
+import { isOfOneTransaction, isStorageError, sqlStateOf, unusable } from "./errors.ts";
 
 /** The progress of a transaction in one attempt. */
 export interface Progress {

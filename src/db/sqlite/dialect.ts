@@ -8,7 +8,6 @@ import {
 } from "drizzle-orm";
 
 import type { SearchTerm } from "../../base/search-terms.ts";
-
 import type { Dialect } from "../statement.ts";
 
 /** SQLite cannot bind lists, so they are passed as JSON. The column's index is still used. */

@@ -3,7 +3,6 @@ import { chmodSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { makePrivateFolder } from "../../base/private-file.ts";
-
 import { rowsOf } from "../compiler.ts";
 import type { Schema } from "../schema.ts";
 import type { Storage, StorageObserver } from "../storage.ts";

@@ -1,25 +1,26 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
+import { type Write, write } from "../../db/statement.ts";
+import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import type { Log } from "../../telemetry/log.ts";
+import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
+import { deleteRejectedBodies } from "../../inbound/rejections/rejections.sql.ts";
 import { minuteOf, spansMinutes } from "../../inbound/webhook-count.ts";
+import { deleteOldCounts } from "../../inbound/webhook-counts.sql.ts";
+import { deleteDeliveriesOf, undeliveredOf } from "../../outbound/deliveries.sql.ts";
+import { nextInLine } from "../../outbound/delivery-order.sql.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { deleteReplayFailures } from "../replays.sql.ts";
+
 import {
   deleteAttemptsOf,
+  deleteBody,
   deleteExpiredKeys,
   deleteNotificationsOf,
   deleteSettledEvent,
   eventsUntil,
-  deleteBody,
   lockSettledEvent,
 } from "./retention.sql.ts";
-import { deleteDeliveriesOf, undeliveredOf } from "../../outbound/deliveries.sql.ts";
-import { nextInLine } from "../../outbound/delivery-order.sql.ts";
-import { deleteReplayFailures } from "../replays.sql.ts";
-import { deleteRejectedBodies } from "../../inbound/rejections/rejections.sql.ts";
-import { deleteOldAudit } from "../../identity/audit/audit.sql.ts";
-import { deleteOldCounts } from "../../inbound/webhook-counts.sql.ts";
-import { type Write, write } from "../../db/statement.ts";
-import type { Storage } from "../../db/storage.ts";
 
 /** Retention periods, in days. */
 export interface Retention {

@@ -1,11 +1,10 @@
 import { and, asc, eq, isNotNull, lte, type Placeholder, sql } from "drizzle-orm";
 
-import { type Event, eventsTable } from "../../event/event.ts";
-
-import { notificationsTable, attemptsTable } from "../../outbound/notification.ts";
-import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
 import { encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { type Event, eventsTable } from "../../event/event.ts";
+import { idempotencyTable } from "../../identity/idempotency/idempotency.ts";
+import { attemptsTable, notificationsTable } from "../../outbound/notification.ts";
 
 const tables = {
   events: eventsTable,

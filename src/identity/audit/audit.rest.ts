@@ -2,11 +2,11 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 
 import { maxActorIdLength } from "../../base/context.ts";
+import { invalidParameter, textFilter, timeRange } from "../../base/parameters.ts";
 import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter, textFilter, timeRange } from "../../base/parameters.ts";
 import {
   documented,
   instant,
@@ -17,8 +17,8 @@ import {
 } from "../../web/rest/schema.ts";
 import { servePage } from "../../web/rest/serve.ts";
 
-import type { Audit, AuditFilters } from "./audit.ts";
 import { type AuditAction, auditActions, type AuditEntry } from "./audit-entry.ts";
+import type { Audit, AuditFilters } from "./audit.ts";
 
 const auditPageSchema = pageOf(
   schemaOf<AuditEntry>()("AuditEntry", "Who did what, and when.", {

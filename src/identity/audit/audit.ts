@@ -2,15 +2,15 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireAdmin } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import type { TimeRange } from "../../db/part.ts";
 import { merged } from "../../db/merge.ts";
 import { paginate } from "../../db/paginate.ts";
+import type { TimeRange } from "../../db/part.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { WriteLimiter } from "../limiter.ts";
 
-import { auditPages, insertAudit } from "./audit.sql.ts";
 import type { AuditAction, AuditEntry } from "./audit-entry.ts";
+import { auditPages, insertAudit } from "./audit.sql.ts";
 
 /** Which entries to list. Undefined means any. */
 export interface AuditFilters extends TimeRange {

@@ -3,8 +3,8 @@ import type { Context } from "../../base/context.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-import type { Audit } from "./audit.ts";
 import type { AuditAction } from "./audit-entry.ts";
+import type { Audit } from "./audit.ts";
 
 /** Who read the exact bytes of a delivery. */
 type RevealAction = Extract<AuditAction, `${string}.revealed`>;

@@ -1,8 +1,8 @@
 import { asc, eq } from "drizzle-orm";
 
-import { type Client, clientsTable } from "./client.ts";
-
 import { allColumns, statementsOver } from "../../db/statement.ts";
+
+import { type Client, clientsTable } from "./client.ts";
 
 const tables = { clients: clientsTable };
 const statement = statementsOver(tables);

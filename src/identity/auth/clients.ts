@@ -2,11 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import type { Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import { clientById, insertClient } from "./clients.sql.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
 import type { Client } from "./client.ts";
+import { clientById, insertClient } from "./clients.sql.ts";
 import type { Tokens } from "./token.ts";
 
 /** The response to a token request (RFC 6749 section 5.1). */

@@ -3,10 +3,10 @@ import { jwt } from "@elysiajs/jwt";
 import type { Clock } from "../../base/clock.ts";
 import type { Actor, Role } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
-import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
+import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 
 import type { AccessToken } from "./clients.ts";
 import { maxTokenLength, sessionOf, type TokenOptions, type Tokens } from "./token.ts";

@@ -1,8 +1,8 @@
 import { and, eq, lte } from "drizzle-orm";
 
-import { type IdempotencyRecord, idempotencyTable } from "./idempotency.ts";
-
 import { allColumns, encoded, statementsOver } from "../../db/statement.ts";
+
+import { type IdempotencyRecord, idempotencyTable } from "./idempotency.ts";
 
 const tables = { idempotency: idempotencyTable };
 const statement = statementsOver(tables);

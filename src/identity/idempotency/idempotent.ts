@@ -1,9 +1,9 @@
 import type { Actor } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { expireIdempotency, idempotencyByKey, insertIdempotency } from "./idempotency.sql.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 
+import { expireIdempotency, idempotencyByKey, insertIdempotency } from "./idempotency.sql.ts";
 import type { IdempotencyRecord } from "./idempotency.ts";
 
 /** How long a key is kept. */

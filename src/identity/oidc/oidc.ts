@@ -7,8 +7,8 @@ import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { rolesIn } from "../auth/role-claim.ts";
-import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 import { insertIdempotency } from "../idempotency/idempotency.sql.ts";
+import type { IdempotencyRecord } from "../idempotency/idempotency.ts";
 
 import { type Challenge, type Claims, issuerClient, type IssuerSettings } from "./issuer.ts";
 

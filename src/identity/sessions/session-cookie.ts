@@ -1,6 +1,6 @@
+import type { Clock } from "../../base/clock.ts";
 import type { Session } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Clock } from "../../base/clock.ts";
 
 import type { ConsoleSession } from "./session.ts";
 import type { Sessions } from "./sessions.ts";

@@ -11,6 +11,7 @@ import { requestIdOf } from "../../web/rest/request-id.ts";
 import { type Exchange, servePage } from "../../web/rest/serve.ts";
 import type { ConsoleCodes } from "../auth/console-codes.ts";
 
+import type { SessionCookies } from "./session-cookie.ts";
 import {
   sessionPageSchema,
   sessionParams,
@@ -19,7 +20,6 @@ import {
   signInSchema,
 } from "./session.schema.ts";
 import type { ConsoleSession } from "./session.ts";
-import type { SessionCookies } from "./session-cookie.ts";
 import type { Sessions } from "./sessions.ts";
 
 interface Parts {

@@ -1,8 +1,8 @@
 import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
-import { loader, one } from "../../web/graphql/loaders.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
+import { loader, one } from "../../web/graphql/loaders.ts";
 
 import type { User } from "./user.ts";
 import type { Users } from "./users.ts";

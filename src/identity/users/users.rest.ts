@@ -1,18 +1,18 @@
 import { Elysia } from "elysia";
 
-import { documented } from "../../web/rest/schema.ts";
+import { type Authenticated, operations } from "../../web/rest/auth.ts";
+import type { AddressOf } from "../../web/rest/client-address.ts";
 import {
   documentedHeaders,
   linkHeaders,
   madeHeaders,
   totalHeaders,
 } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, operations } from "../../web/rest/auth.ts";
-import type { AddressOf } from "../../web/rest/client-address.ts";
-import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { pageQuery } from "../../web/rest/page.schema.ts";
+import { problemResponses } from "../../web/rest/problem.schema.ts";
+import { documented } from "../../web/rest/schema.ts";
+import { serveCreation, servePage } from "../../web/rest/serve.ts";
 
 import { userParams, userSchema, usersSchema } from "./user.schema.ts";
 import { createUserSchema, type Users } from "./users.ts";

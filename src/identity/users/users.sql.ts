@@ -1,9 +1,9 @@
 import { eq } from "drizzle-orm";
 
-import { type User, usersTable } from "./user.ts";
-
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, statementsOver } from "../../db/statement.ts";
+
+import { type User, usersTable } from "./user.ts";
 
 const tables = { users: usersTable };
 const statement = statementsOver(tables);

@@ -3,16 +3,16 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Clock } from "../../base/clock.ts";
 import { type Context, isAdmin, requireAdmin } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
-import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
+import { bodyReader } from "../../base/validation.ts";
 import { paginate } from "../../db/paginate.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { insertUser, userByEmail, userById, userPages, usersByIds } from "./users.sql.ts";
-import { bodyReader } from "../../base/validation.ts";
+import { type Creation, once, reserveKey } from "../idempotency/idempotent.ts";
 
 import { emailSchema, nameSchema, storedEmail } from "./fields.ts";
 import type { User } from "./user.ts";
+import { insertUser, userByEmail, userById, userPages, usersByIds } from "./users.sql.ts";
 
 /** Who may list and make users: any token's bearer, or admins only. */
 type UsersAccess = "any" | "admin";

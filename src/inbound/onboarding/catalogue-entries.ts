@@ -1,5 +1,5 @@
-import type { Provider } from "../providers/provider.ts";
 import { readProviderFile } from "../providers/files/provider-file.ts";
+import type { Provider } from "../providers/provider.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
 import { hasFetchedKey, hasSharedSecret, type SignatureScheme } from "../signatures/scheme.ts";
 

@@ -3,11 +3,10 @@ import { type Context, requireAdmin } from "../../base/context.ts";
 import { AppError, errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { TestLimiter } from "../../identity/limiter.ts";
-import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { Acknowledgement } from "../webhook-request.ts";
 import { removeProviderFile } from "../providers/files/folder.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
@@ -15,6 +14,7 @@ import type { Receive } from "../receive/receive.ts";
 import type { SecretUse } from "../secret-use.ts";
 import { schemeName } from "../signatures/scheme-name.ts";
 import type { SecretRole } from "../signatures/verification.ts";
+import type { Acknowledgement } from "../webhook-request.ts";
 
 import {
   type Catalogue,

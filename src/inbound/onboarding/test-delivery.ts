@@ -1,5 +1,4 @@
 import { nodeCrypto } from "../../base/node-crypto.ts";
-import type { Acknowledgement } from "../webhook-request.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered } from "../providers/registry.ts";
 import { signedSample } from "../providers/signed-sample.ts";
@@ -7,6 +6,7 @@ import type { Receive } from "../receive/receive.ts";
 import type { SigningKey } from "../signatures/keys.ts";
 import { hasSharedSecret } from "../signatures/scheme.ts";
 import type { Secrets } from "../signatures/verification.ts";
+import type { Acknowledgement } from "../webhook-request.ts";
 
 import { invalid } from "./provider-input.ts";
 import type { ProviderSecrets } from "./provider-secrets.ts";

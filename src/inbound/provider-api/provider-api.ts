@@ -1,10 +1,10 @@
 import { type Clock, pause } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { isLoopback } from "../../base/loopback.ts";
+import { isObject, type JsonObject, printable, textAt } from "../../base/payload.ts";
 import { plainFetch } from "../../base/plain-fetch.ts";
 import { responseText } from "../../base/response-text.ts";
 import { version } from "../../base/version.ts";
-import { isObject, printable, textAt, type JsonObject } from "../../base/payload.ts";
 
 import { ApiError, pauseUntil } from "./api-error.ts";
 

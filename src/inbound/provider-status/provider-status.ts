@@ -1,15 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
-import { lastEventOf } from "../../event/events.sql.ts";
-import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
+import { lastEventOf } from "../../event/events.sql.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
 import { reconciliationOf } from "../reconciliation.sql.ts";
-import { rotation, type Rotation } from "./rotation.ts";
-import { maxActiveHours, silence, type Silence } from "./silence.ts";
+import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
+import { activeHours, secretUsesOf } from "../webhook-counts.sql.ts";
+
+import { type Rotation, rotation } from "./rotation.ts";
+import { maxActiveHours, type Silence, silence } from "./silence.ts";
 
 /** The status of a registered provider. */
 export interface ProviderStatus extends Pick<Provider, "displayName">, Silence {

@@ -1,7 +1,7 @@
-import type { Provider } from "./provider.ts";
 import { codeHost } from "./code_host.ts";
 import { deployPlatform } from "./deploy_platform.ts";
 import { paymentProcessor } from "./payment_processor.ts";
+import type { Provider } from "./provider.ts";
 import { sharedInbox } from "./shared_inbox.ts";
 import { taskTracker } from "./task_tracker.ts";
 

@@ -1,5 +1,3 @@
-import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
 import {
   at,
   firstLineAt,
@@ -8,16 +6,18 @@ import {
   isObject,
   isoTimeAt,
   joined,
+  type JsonObject,
   objectAt,
   shortHash,
   textAt,
   urlAt,
-  type JsonObject,
 } from "../../base/payload.ts";
-import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./code_host.samples.ts";
+import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
+import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 /** GitHub: https://docs.github.com/en/webhooks. */
 export const codeHost: Provider = {

@@ -1,21 +1,21 @@
-import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
-import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import {
   firstLineAt,
   idAt,
   joined,
+  type JsonObject,
   objectAt,
   shortHash,
   textAt,
   unixMillisAt,
   urlAt,
   webUrl,
-  type JsonObject,
 } from "../../base/payload.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
+import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
+import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 /** Keyed by the service's `type`. The names with a hyphen are its legacy names. */
 const listed = listing({

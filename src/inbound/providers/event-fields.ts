@@ -1,4 +1,4 @@
-import { joined, textAt, type JsonObject } from "../../base/payload.ts";
+import { joined, type JsonObject, textAt } from "../../base/payload.ts";
 import type { EventData } from "../../event/event.ts";
 
 const maxTypeLength = 80;

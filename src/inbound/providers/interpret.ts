@@ -1,13 +1,13 @@
+import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
-
 import { compactJson } from "../signatures/compact-json.ts";
-import { asPayload, isObject, printable, type JsonObject } from "../../base/payload.ts";
-import { paymentIn } from "./payment.ts";
-import type { Interpreted, Provider } from "./provider.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/verification.ts";
+
+import { paymentIn } from "./payment.ts";
+import type { Interpreted, Provider } from "./provider.ts";
 
 /** Looks a header up by its lower-case name. */
 type HeaderLookup = (name: string) => string | null;

@@ -1,6 +1,7 @@
 import { decimalsOf, moneyOf } from "../../base/money.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
 import { pointerKeys } from "../signatures/place.ts";
+
 import type { Provider, SampleDelivery } from "./provider.ts";
 import { setAt } from "./signed-sample.ts";
 

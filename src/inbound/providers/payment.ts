@@ -1,7 +1,8 @@
 import { decimalsOf, moneyOf, moneyText, rescaled, unitsOf } from "../../base/money.ts";
+import { idOf, type JsonObject, printable } from "../../base/payload.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
-import { idOf, printable, type JsonObject } from "../../base/payload.ts";
+
 import type { Provider } from "./provider.ts";
 
 const maxShownLength = 40;

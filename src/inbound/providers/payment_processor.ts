@@ -1,20 +1,20 @@
-import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
 import {
   at,
   firstLineAt,
   idAt,
   isoTimeAt,
   joined,
+  type JsonObject,
   objectAt,
   textAt,
   unixSecondsAt,
-  type JsonObject,
 } from "../../base/payload.ts";
-import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message, Severity } from "../../outbound/notification.ts";
 
+import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import { samples } from "./payment_processor.samples.ts";
+import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 
 interface Listed {
   readonly label: string;

@@ -1,6 +1,6 @@
 import { nearest } from "../../base/nearest.ts";
-import type { Storage } from "../../db/storage.ts";
 import { invalidParameter } from "../../base/parameters.ts";
+import type { Storage } from "../../db/storage.ts";
 import { eventOf, rejectionOf } from "../stored-provider.sql.ts";
 
 import { catalogue } from "./catalogue.ts";

@@ -2,9 +2,9 @@ import type { JsonObject } from "../../base/payload.ts";
 import type { Event, EventData } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
+import type { SignatureScheme } from "../signatures/scheme.ts";
 
 import type { Handshake } from "./handshake.ts";
-import type { SignatureScheme } from "../signatures/scheme.ts";
 
 /**
  * Describes one external service: how it signs, how to normalise its payloads and what to notify operators

@@ -1,10 +1,11 @@
 import { errorMessage } from "../../base/errors.ts";
-import type { Provider } from "./provider.ts";
-import { providerById } from "./catalogue.ts";
 import { secretFingerprint } from "../secret-use.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
-import type { SecretRole, Secrets, Verify } from "../signatures/verification.ts";
 import { verifier } from "../signatures/signature.ts";
+import type { SecretRole, Secrets, Verify } from "../signatures/verification.ts";
+
+import { providerById } from "./catalogue.ts";
+import type { Provider } from "./provider.ts";
 
 /** A registered provider with its secrets and verifier, which are null while no secret is set. */
 export interface Registered {

@@ -1,18 +1,18 @@
-import type { Event } from "../../event/event.ts";
-import type { Message } from "../../outbound/notification.ts";
 import {
   at,
   firstLineAt,
   idAt,
   itemsAt,
   joined,
+  type JsonObject,
   textAt,
   unixSecondsAt,
-  type JsonObject,
 } from "../../base/payload.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message } from "../../outbound/notification.ts";
+
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
-
 import { samples } from "./shared_inbox.samples.ts";
 
 /** Keyed by the service's `type`. */

@@ -1,9 +1,10 @@
+import type { JsonObject } from "../../base/payload.ts";
+import type { SigningKey } from "../signatures/keys.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { headerIn, type SignatureScheme } from "../signatures/scheme.ts";
-import type { SigningKey } from "../signatures/keys.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
+
 import type { Fresh, Provider, SampleDelivery } from "./provider.ts";
-import type { JsonObject } from "../../base/payload.ts";
 
 /** A sample delivery with its signature, ready to post. */
 export interface SignedSample {

@@ -1,6 +1,3 @@
-import type { Event } from "../../event/event.ts";
-import type { Message } from "../../outbound/notification.ts";
-import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import {
   firstLineAt,
   idAt,
@@ -8,13 +5,16 @@ import {
   isoTimeAt,
   isTrueAt,
   joined,
+  type JsonObject,
   objectAt,
   textAt,
   urlAt,
-  type JsonObject,
 } from "../../base/payload.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Event } from "../../event/event.ts";
+import type { Message } from "../../outbound/notification.ts";
 
+import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
+import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
 import { samples } from "./task_tracker.samples.ts";
 
 /** Keyed by the service's `event_name`. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../base/payload.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event, StoredEvent } from "../../event/event.ts";
 import {
@@ -9,12 +10,12 @@ import {
   storedLikeSince,
 } from "../../event/events.sql.ts";
 import { payloadOf } from "../providers/interpret.ts";
-import type { JsonObject } from "../../base/payload.ts";
 import type { Provider } from "../providers/provider.ts";
 import { setAt } from "../providers/signed-sample.ts";
 import { sameBytes } from "../signatures/constant-time.ts";
 import { pointerKeys } from "../signatures/place.ts";
 import { isTextScheme } from "../signatures/scheme.ts";
+
 import { isKeyOfId } from "./delivery-key.ts";
 
 /** The stored event that a delivery duplicates. */

@@ -1,5 +1,4 @@
 import type { Clock } from "../../base/clock.ts";
-
 import { minuteMs, minuteOf } from "../webhook-count.ts";
 
 /** How long recent acknowledgements took. Null if there were none. */

@@ -4,16 +4,25 @@ import type { GuardedFetch } from "../../base/guarded-fetch.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { lazy } from "../../base/lazy.ts";
 import { ownTurns } from "../../base/own-turn.ts";
-import type { Log } from "../../telemetry/log.ts";
-import type { Outbox } from "../../outbound/deliveries/outbox.ts";
-import type { Verdict } from "../webhook-count.ts";
-import type { Latency } from "./latency.ts";
-import type { Tally } from "./tally.ts";
 import type { Storage } from "../../db/storage.ts";
+import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
+import type { Outbox } from "../../outbound/deliveries/outbox.ts";
+import type { Log } from "../../telemetry/log.ts";
 import { activeSpan } from "../../telemetry/tracing/span.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
-
+import type { HandshakeAnswer } from "../providers/handshake.ts";
+import { interpret } from "../providers/interpret.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { Registered, Registry } from "../providers/registry.ts";
+import { reasonFor } from "../rejections/rejection-advice.ts";
+import type { Rejections } from "../rejections/rejections.ts";
+import { payloadReader } from "../signatures/payload-reader.ts";
+import { valuesAt } from "../signatures/pointed-values.ts";
+import { pointersOf, readsPayload } from "../signatures/scheme.ts";
+import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
+import type { Verdict } from "../webhook-count.ts";
 import type { Acknowledgement, Delivery } from "../webhook-request.ts";
+
 import type { EffectOf } from "./effects.ts";
 import {
   type AdoptSecret,
@@ -22,18 +31,9 @@ import {
   handshakeOf,
   isHandshake,
 } from "./handshakes.ts";
-import type { HandshakeAnswer } from "../providers/handshake.ts";
-import { interpret } from "../providers/interpret.ts";
-import { type FailureLimiter, tooManyFailures, windowSeconds } from "../../identity/limiter.ts";
-import type { Provider } from "../providers/provider.ts";
-import { pointersOf, readsPayload } from "../signatures/scheme.ts";
-import { reasonFor } from "../rejections/rejection-advice.ts";
-import type { Rejections } from "../rejections/rejections.ts";
-import type { Registered, Registry } from "../providers/registry.ts";
-import { payloadReader } from "../signatures/payload-reader.ts";
-import { valuesAt } from "../signatures/pointed-values.ts";
+import type { Latency } from "./latency.ts";
 import { storeDelivery } from "./store-delivery.ts";
-import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
+import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
 export interface ReceiveParts {

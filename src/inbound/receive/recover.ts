@@ -1,10 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
-import type { Acknowledgement, LoggedDelivery } from "../webhook-request.ts";
 import { interpret } from "../providers/interpret.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import type { Tally } from "./tally.ts";
+import type { Acknowledgement, LoggedDelivery } from "../webhook-request.ts";
+
 import { storeDelivery, type StoreParts, type Trusted } from "./store-delivery.ts";
+import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
 interface RecoverParts extends StoreParts {

@@ -1,11 +1,10 @@
 import type { Cancel, Clock } from "../../base/clock.ts";
-import type { Log } from "../../telemetry/log.ts";
 import { type Write, write } from "../../db/statement.ts";
-import { addDeliveries, recordSecretUse } from "../webhook-counts.sql.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { SecretUse } from "../secret-use.ts";
-
 import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "../webhook-count.ts";
+import { addDeliveries, recordSecretUse } from "../webhook-counts.sql.ts";
 
 /**
  * Counts deliveries by verdict in memory and adds the counts to the database every few seconds. A delivery

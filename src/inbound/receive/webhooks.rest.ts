@@ -2,13 +2,13 @@ import { Elysia } from "elysia";
 
 import { readBytes } from "../../web/rest/body.ts";
 import type { AddressOf, Connection } from "../../web/rest/client-address.ts";
-import type { Exchange } from "../../web/rest/serve.ts";
 import { problemReferences } from "../../web/rest/problem.schema.ts";
 import { requestIdOf } from "../../web/rest/request-id.ts";
+import type { Exchange } from "../../web/rest/serve.ts";
 import { pathOf, targetOf } from "../../web/rest/url.ts";
-
 import { catalogue } from "../providers/catalogue.ts";
 import type { HandshakeAnswer } from "../providers/handshake.ts";
+
 import type { Receive } from "./receive.ts";
 
 /** `POST /webhooks/{provider}`. */

@@ -1,4 +1,12 @@
-import type { LoggedDelivery } from "../webhook-request.ts";
+import {
+  at,
+  idAt,
+  isObject,
+  isoTimeAt,
+  type JsonObject,
+  objectAt,
+  textAt,
+} from "../../base/payload.ts";
 import { ApiError } from "../provider-api/api-error.ts";
 import { githubApi } from "../provider-api/github.ts";
 import {
@@ -8,16 +16,8 @@ import {
   objectsIn,
   type ProviderApi,
 } from "../provider-api/provider-api.ts";
-import {
-  at,
-  idAt,
-  isObject,
-  isoTimeAt,
-  objectAt,
-  textAt,
-  type JsonObject,
-} from "../../base/payload.ts";
 import { codeHost } from "../providers/code_host.ts";
+import type { LoggedDelivery } from "../webhook-request.ts";
 
 import type { DeliveryLog, LogEntry, LogKind } from "./delivery-log.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../base/clock.ts";
-import type { LoggedDelivery } from "../webhook-request.ts";
 import type { ApiAccess } from "../provider-api/provider-api.ts";
+import type { LoggedDelivery } from "../webhook-request.ts";
 
 /**
  * The port to a provider's own log of its deliveries. To add a provider, write one file that exports a

@@ -1,5 +1,5 @@
+import { at, idAt, isTrueAt, type JsonObject, textAt, unixSecondsAt } from "../../base/payload.ts";
 import { type Field, objectsIn, providerApi } from "../provider-api/provider-api.ts";
-import { at, idAt, isTrueAt, textAt, unixSecondsAt, type JsonObject } from "../../base/payload.ts";
 import { paymentProcessor } from "../providers/payment_processor.ts";
 
 import type { LogEntry, LogKind } from "./delivery-log.ts";

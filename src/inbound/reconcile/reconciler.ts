@@ -6,13 +6,13 @@ import type { Log } from "../../telemetry/log.ts";
 import { ApiError } from "../provider-api/api-error.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Recover } from "../receive/recover.ts";
-import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
 import {
   endRun,
   insertReconciliation,
   reconciliationOf,
   saveProgress,
 } from "../reconciliation.sql.ts";
+import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
 
 import { compareLog, type Counts, noCounts, type Report, sumOf } from "./compare-log.ts";
 import type { LogAccess, LogKind } from "./delivery-log.ts";

@@ -1,4 +1,5 @@
 import { compactJson } from "../signatures/compact-json.ts";
+
 import type { Explanation } from "./explanation.ts";
 import { printableJson } from "./printable-json.ts";
 

@@ -1,9 +1,4 @@
-import { claimedTime } from "./claimed-mac.ts";
-import type { Explanation, RejectedDelivery } from "./explanation.ts";
-import { searchKey } from "./key-search.ts";
-import { searchMac } from "./mac-search.ts";
 import type { Provider } from "../providers/provider.ts";
-import { advice } from "./rejection-advice.ts";
 import type { RejectionReason } from "../rejection.ts";
 import { millisecondsOf } from "../signatures/claim.ts";
 import { type KeyStore, noKeys } from "../signatures/key-store.ts";
@@ -14,6 +9,12 @@ import { isTextScheme, placesOf } from "../signatures/scheme.ts";
 import { verifier } from "../signatures/signature.ts";
 import { aheadSeconds } from "../signatures/signed-time.ts";
 import type { Secrets, SignedRequest } from "../signatures/verification.ts";
+
+import { claimedTime } from "./claimed-mac.ts";
+import type { Explanation, RejectedDelivery } from "./explanation.ts";
+import { searchKey } from "./key-search.ts";
+import { searchMac } from "./mac-search.ts";
+import { advice } from "./rejection-advice.ts";
 
 /** The provider of a delivery, and the configured secrets. */
 export interface Known {

@@ -7,7 +7,7 @@ import { signedBody, signedTexts } from "../signatures/signed-text.ts";
 import type { Secrets, SignedRequest } from "../signatures/verification.ts";
 
 import { bodyAlterations, secretAlterations } from "./alterations.ts";
-import { claimedMacs, type ClaimedMac, type Oddity } from "./claimed-mac.ts";
+import { type ClaimedMac, claimedMacs, type Oddity } from "./claimed-mac.ts";
 import type { Explanation } from "./explanation.ts";
 import { formOf } from "./form.ts";
 import { alteredUrls, urlChanged } from "./url-alterations.ts";

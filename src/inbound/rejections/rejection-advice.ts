@@ -1,7 +1,5 @@
 import type { Provider } from "../providers/provider.ts";
 import type { RejectionReason } from "../rejection.ts";
-import { aheadSeconds } from "../signatures/signed-time.ts";
-import type { SignatureRejection } from "../signatures/verification.ts";
 import {
   headerIn,
   isTextScheme,
@@ -11,6 +9,9 @@ import {
   signedPlaces,
   toleranceOf,
 } from "../signatures/scheme.ts";
+import { aheadSeconds } from "../signatures/signed-time.ts";
+import type { SignatureRejection } from "../signatures/verification.ts";
+
 import type { RejectedDelivery } from "./explanation.ts";
 import { formOf } from "./form.ts";
 

@@ -12,11 +12,11 @@ import {
   text,
   word,
 } from "../../web/rest/schema.ts";
-
 import { type Rejection, rejectionReasons } from "../rejection.ts";
+
 import {
-  type Checklist,
   causes,
+  type Checklist,
   type ExplainedRejection,
   type Explanation,
 } from "./explanation.ts";

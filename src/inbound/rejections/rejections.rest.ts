@@ -1,12 +1,12 @@
 import { Elysia } from "elysia";
 
+import { choice, textFilter, timeRange } from "../../base/parameters.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { choice, textFilter, timeRange } from "../../base/parameters.ts";
 import { servePage } from "../../web/rest/serve.ts";
-
 import { rejectionReasons } from "../rejection.ts";
+
 import {
   explainedRejectionSchema,
   rejectionListQuery,

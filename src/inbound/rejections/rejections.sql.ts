@@ -1,10 +1,9 @@
 import { and, eq, lt, sql } from "drizzle-orm";
 
-import { type Rejection, type StoredRejection, rejectionsTable } from "../rejection.ts";
-
 import { pagesOver } from "../../db/keyset.ts";
 import { allColumns, columnsExcept, encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { type Rejection, rejectionsTable, type StoredRejection } from "../rejection.ts";
 
 const tables = { rejections: rejectionsTable };
 type Tables = TablesOf<typeof tables>;

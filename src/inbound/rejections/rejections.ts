@@ -2,30 +2,19 @@ import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
-import type { Log } from "../../telemetry/log.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import type { TimeRange } from "../../db/part.ts";
 import { paginate } from "../../db/paginate.ts";
-import {
-  insertRejection,
-  pruneRejectionBytes,
-  pruneRejections,
-  rejectionById,
-  rejectionPages,
-} from "./rejections.sql.ts";
+import type { TimeRange } from "../../db/part.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-
 import { bodyText } from "../../event/body-text.ts";
-import { explain, type Known } from "./explain.ts";
-import type { ExplainedRejection, Explanation } from "./explanation.ts";
-import { prettyJson } from "./printable-json.ts";
+import { withoutSecrets, withoutValues } from "../../event/stored-headers.ts";
 import type { Reveals } from "../../identity/audit/reveals.ts";
 import { failureLimiter } from "../../identity/limiter.ts";
-import type { Delivery } from "../webhook-request.ts";
-import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
+import type { Log } from "../../telemetry/log.ts";
 import type { CheckProvider } from "../providers/provider-filter.ts";
 import type { Registry } from "../providers/registry.ts";
+import type { Rejection, RejectionReason, StoredRejection } from "../rejection.ts";
 import {
   isTextScheme,
   isWeak,
@@ -34,7 +23,18 @@ import {
   type SignatureScheme,
   signsUrl,
 } from "../signatures/scheme.ts";
-import { withoutSecrets, withoutValues } from "../../event/stored-headers.ts";
+import type { Delivery } from "../webhook-request.ts";
+
+import { explain, type Known } from "./explain.ts";
+import type { ExplainedRejection, Explanation } from "./explanation.ts";
+import { prettyJson } from "./printable-json.ts";
+import {
+  insertRejection,
+  pruneRejectionBytes,
+  pruneRejections,
+  rejectionById,
+  rejectionPages,
+} from "./rejections.sql.ts";
 
 /** Rejected deliveries stored per provider. */
 export const keptPerProvider = 200;

@@ -1,5 +1,5 @@
 import { decoded, signatureSize, type Size } from "./encodings.ts";
-import { exactText, lookup, type Lookup, type PlaceSource } from "./place.ts";
+import { exactText, type Lookup, lookup, type PlaceSource } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 import { placesOf } from "./scheme.ts";
 import { isTimely } from "./signed-time.ts";

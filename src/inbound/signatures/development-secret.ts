@@ -2,8 +2,8 @@ import type { KeyObject } from "node:crypto";
 
 import { nodeCrypto } from "../../base/node-crypto.ts";
 
-import { type KeyKind, secretText } from "./keys.ts";
 import { kindOf } from "./jwt.ts";
+import { type KeyKind, secretText } from "./keys.ts";
 import { hasFetchedKey, isSymmetric, type SignatureScheme } from "./scheme.ts";
 
 /** A secret for tries and tests. */

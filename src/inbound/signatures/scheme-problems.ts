@@ -1,4 +1,5 @@
 import { errorMessage } from "../../base/errors.ts";
+
 import { pointerKeys } from "./place.ts";
 import type { JwtScheme, KeySource, TextScheme } from "./scheme.schema.ts";
 import {

@@ -6,7 +6,6 @@ import type {
   SharedSecretScheme,
   TextScheme,
 } from "./scheme.schema.ts";
-
 import { coversForm } from "./signed-text.ts";
 
 /** How a provider proves that a delivery comes from it, as data. The engine in `signature.ts` interprets it. */

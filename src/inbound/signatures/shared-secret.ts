@@ -1,6 +1,6 @@
 import { sameText } from "./constant-time.ts";
-import { exactText, lookup } from "./place.ts";
 import { payloadReader } from "./payload-reader.ts";
+import { exactText, lookup } from "./place.ts";
 import type { BasicAuthScheme, SharedSecretScheme } from "./scheme.schema.ts";
 import type {
   RoleSecret,

@@ -6,10 +6,11 @@ import { jwtVerifier } from "./jwt.ts";
 import { type KeyStore, noKeys } from "./key-store.ts";
 import { isKind, publicKey } from "./keys.ts";
 import { keyMatcher, macMatcher, type Matches } from "./matchers.ts";
-import { exactText, lookup, type PlaceSource } from "./place.ts";
 import { payloadReader } from "./payload-reader.ts";
+import { exactText, lookup, type PlaceSource } from "./place.ts";
 import type { HmacScheme, KeySource, PublicKeyScheme, TextScheme } from "./scheme.schema.ts";
 import type { SignatureScheme } from "./scheme.ts";
+import { tokenVerifier } from "./shared-secret.ts";
 import {
   type Piece,
   type SignedBody,
@@ -17,7 +18,6 @@ import {
   type SignedText,
   signedTexts,
 } from "./signed-text.ts";
-import { tokenVerifier } from "./shared-secret.ts";
 import type {
   RoleSecret,
   SecretRole,

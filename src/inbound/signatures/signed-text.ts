@@ -1,5 +1,5 @@
 import { compactJson } from "./compact-json.ts";
-import { lookup, type PlaceSource, exactText, pointerKeys, valueAt } from "./place.ts";
+import { exactText, lookup, type PlaceSource, pointerKeys, valueAt } from "./place.ts";
 import type { TextScheme } from "./scheme.schema.ts";
 
 /** What a signed text is made of. */

@@ -1,11 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Destination } from "../../outbound/destination.ts";
-import type { Targets } from "../../outbound/deliveries/targets.ts";
 import type { ProviderStatus } from "../../inbound/provider-status/provider-status.ts";
+import type { Targets } from "../../outbound/deliveries/targets.ts";
+import type { Destination } from "../../outbound/destination.ts";
 
-import { type Issue, issueKinds } from "./issue.ts";
 import {
   causeOf,
   circuitAdvice,
@@ -13,6 +12,7 @@ import {
   rejectionAdvice,
   silenceAdvice,
 } from "./issue-advice.ts";
+import { type Issue, issueKinds } from "./issue.ts";
 import { deadGroups, rejectionGroups, retryingGroups, waitingGroups } from "./issues.sql.ts";
 
 /** An issue, without what operators decided about it. */

@@ -2,13 +2,13 @@ import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
+import { instantIn } from "../../base/parameters.ts";
+import { retriedSchema } from "../../outbound/destinations/delivery.schema.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { instantIn } from "../../base/parameters.ts";
 import { documented } from "../../web/rest/schema.ts";
-import { retriedSchema } from "../../outbound/destinations/delivery.schema.ts";
 
 import { issueParams, issueSchema, issuesSchema, maxMuteDays, muteSchema } from "./issue.schema.ts";
 import type { IssueService } from "./issues.ts";

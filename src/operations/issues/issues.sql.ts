@@ -2,10 +2,10 @@ import { eq, isNotNull, lte, type SQL, sql } from "drizzle-orm";
 
 import { allColumns, encoded, type Parameters, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
-import type { Destination } from "../../outbound/destination.ts";
 import { eventsTable } from "../../event/event.ts";
-import { deliveriesTable } from "../../outbound/delivery.ts";
 import { rejectionsTable } from "../../inbound/rejection.ts";
+import { deliveriesTable } from "../../outbound/delivery.ts";
+import type { Destination } from "../../outbound/destination.ts";
 
 import { type Mute, mutesTable } from "./issue.ts";
 

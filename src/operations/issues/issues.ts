@@ -4,13 +4,13 @@ import { AppError } from "../../base/errors.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
-import type { Destination } from "../../outbound/destination.ts";
 import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { type Failed, retryDeadOf, retryWaitingOf } from "../../outbound/deliveries/retries.ts";
+import type { Destination } from "../../outbound/destination.ts";
 
-import { type FoundIssue, findIssues, type IssueParts } from "./find-issues.ts";
-import type { Issue, Issues } from "./issue.ts";
+import { findIssues, type FoundIssue, type IssueParts } from "./find-issues.ts";
 import { causeOf } from "./issue-advice.ts";
+import type { Issue, Issues } from "./issue.ts";
 import { allMutes, deleteEndedMutes, deleteMute, storeMute } from "./issues.sql.ts";
 
 /** What is wrong now, for operators. All throw `insufficient-scope`. */

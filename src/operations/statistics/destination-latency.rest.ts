@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
+import { destinationParams } from "../../outbound/destinations/destination.schema.ts";
 import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { urlOf } from "../../web/rest/url.ts";
-import { destinationParams } from "../../outbound/destinations/destination.schema.ts";
 
 import { destinationLatencyQuery, destinationLatencySchema } from "./destination-latency.schema.ts";
 import { maxLatencyPoints, type ReadLatency } from "./destination-latency.ts";

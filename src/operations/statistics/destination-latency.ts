@@ -1,9 +1,9 @@
 import type { Context } from "../../base/context.ts";
 import { timeOfId } from "../../base/ids.ts";
 import type { Storage } from "../../db/storage.ts";
+import { percentile } from "../../outbound/destinations/destination-health.ts";
 import type { Destinations } from "../../outbound/destinations/destinations.ts";
 import type { Attempt } from "../../outbound/notification.ts";
-import { percentile } from "../../outbound/destinations/destination-health.ts";
 
 import { attemptsIn } from "./destination-latency.sql.ts";
 import type { Span } from "./span.ts";

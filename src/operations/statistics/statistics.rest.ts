@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../../base/clock.ts";
+import { invalidParameter } from "../../base/parameters.ts";
 import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { invalidParameter } from "../../base/parameters.ts";
 import { urlOf } from "../../web/rest/url.ts";
 
 import { readSpan, type Span } from "./span.ts";

@@ -1,11 +1,11 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Context, requireOperator } from "../../base/context.ts";
-import { undelivered } from "../../outbound/notifications.sql.ts";
-import { deliveriesBySteps } from "../../inbound/webhook-counts.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
-import { type DeliveryCount, minuteOf } from "../../inbound/webhook-count.ts";
 import type { Acknowledgements, Latency } from "../../inbound/receive/latency.ts";
+import { type DeliveryCount, minuteOf } from "../../inbound/webhook-count.ts";
+import { deliveriesBySteps } from "../../inbound/webhook-counts.sql.ts";
+import { undelivered } from "../../outbound/notifications.sql.ts";
+
 import type { Span } from "./span.ts";
 
 /** Deliveries over time, by provider and verdict. */

@@ -1,21 +1,20 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import { eventById, headersOf } from "../../event/event.sql.ts";
+import type { Event } from "../../event/event.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
-import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
-import type { Sendable } from "../formats/format.ts";
-import type { SendResult } from "./send.ts";
-import type { Target } from "./targets.ts";
-import { eventById, headersOf } from "../../event/event.sql.ts";
-import type { Event } from "../../event/event.ts";
-import { type Attempt, nextRetryMs } from "../notification.ts";
-import type { OutgoingDelivery } from "../delivery.ts";
-
-import { disableDestination } from "../destinations.sql.ts";
-import { healthWrite } from "./circuit.ts";
 import { nextInLine } from "../delivery-order.sql.ts";
+import type { OutgoingDelivery } from "../delivery.ts";
+import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
+import { disableDestination } from "../destinations.sql.ts";
+import type { Sendable } from "../formats/format.ts";
+import { type Attempt, nextRetryMs } from "../notification.ts";
+import { insertAttempt, summaryWrites } from "../notifications.sql.ts";
+
+import { healthWrite } from "./circuit.ts";
 import {
   type ClaimedDelivery,
   notificationById,
@@ -23,7 +22,8 @@ import {
   settleDelivery,
 } from "./delivery-queue.sql.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
-import { insertAttempt, summaryWrites } from "../notifications.sql.ts";
+import type { SendResult } from "./send.ts";
+import type { Target } from "./targets.ts";
 
 export interface AttemptParts {
   readonly storage: Storage;

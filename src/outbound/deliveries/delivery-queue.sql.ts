@@ -2,11 +2,11 @@ import { and, asc, type Column, eq, type Placeholder, type SQL, sql } from "driz
 
 import { encoded, statementsOver } from "../../db/statement.ts";
 import type { TablesOf } from "../../db/table.ts";
+import { firstOfLine } from "../delivery-order.sql.ts";
+import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
 import { type Destination, destinationsTable } from "../destination.ts";
 import { healthIsContended } from "../destinations.sql.ts";
 import { notificationsTable } from "../notification.ts";
-import { firstOfLine } from "../delivery-order.sql.ts";
-import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
 
 const tables = {
   deliveries: deliveriesTable,

@@ -2,7 +2,6 @@ import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
 import { type Destination, isSameHealth } from "../destination.ts";
 import { healthById } from "../destinations.sql.ts";
-import type { Target } from "./targets.ts";
 
 import { attempt, type AttemptParts } from "./attempt.ts";
 import { probeMs } from "./circuit.ts";
@@ -14,6 +13,7 @@ import {
   takeProbe,
 } from "./delivery-queue.sql.ts";
 import { rateLimit } from "./rate-limit.ts";
+import type { Target } from "./targets.ts";
 
 /**
  * Sends the due deliveries of one destination: claim, send, record. A claim is a lease: if the process dies

@@ -1,5 +1,6 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Destination } from "../destination.ts";
+
 import type { Targets } from "./targets.ts";
 
 /** The most names that are labels, so that the memory of the metrics and of what scrapes them is bounded. */

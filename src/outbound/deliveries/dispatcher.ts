@@ -1,16 +1,16 @@
 import type { MakeId } from "../../base/ids.ts";
 import { write } from "../../db/statement.ts";
+import { detached } from "../../telemetry/tracing/span.ts";
 import type { Destination } from "../destination.ts";
 import { recordRecovery } from "../destinations.sql.ts";
-import type { Targets } from "./targets.ts";
-import { detached } from "../../telemetry/tracing/span.ts";
-
-import type { AttemptParts } from "./attempt.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
+
+import type { AttemptParts } from "./attempt.ts";
 import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
+import type { Targets } from "./targets.ts";
 
 /** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
 interface Dispatcher {

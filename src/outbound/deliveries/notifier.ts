@@ -1,15 +1,15 @@
 import { backgroundTask } from "../../base/background-task.ts";
 import { write } from "../../db/statement.ts";
+import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../deliveries.sql.ts";
 import type { Destination, Health } from "../destination.ts";
-import type { Targets } from "./targets.ts";
 import { longestRetryAfterMs } from "../notification.ts";
+import { summaryWrites } from "../notifications.sql.ts";
 
 import type { AttemptParts } from "./attempt.ts";
 import { followHealth } from "./circuit.ts";
-import { deleteOrphan, deliveriesTo, orphanedDestinations } from "../deliveries.sql.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
-import { summaryWrites } from "../notifications.sql.ts";
 import { type DeliveryQueue, deliveryQueue, leaseMs } from "./delivery-queue.ts";
+import type { Targets } from "./targets.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
 interface Notifier {

@@ -1,7 +1,6 @@
 import { type BackgroundTask, backgroundTask } from "../../base/background-task.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Signals } from "../../db/storage.ts";
-
 import type { EventFeed } from "../notifications/event-feed.ts";
 import type { Feed } from "../notifications/feed.ts";
 

@@ -1,16 +1,16 @@
 import type { MakeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Destination } from "../destination.ts";
-import type { Recipient, Targets } from "./targets.ts";
 import type { Event } from "../../event/event.ts";
-import { type Message, type Notification, undeliveredStatuses } from "../notification.ts";
-import type { StoredDelivery } from "../delivery.ts";
-
 import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
+import type { StoredDelivery } from "../delivery.ts";
+import type { Destination } from "../destination.ts";
+import { type Message, type Notification, undeliveredStatuses } from "../notification.ts";
 import { insertNotification, summaryWrites } from "../notifications.sql.ts";
+
 import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
+import type { Recipient, Targets } from "./targets.ts";
 
 /** Stores notifications and their deliveries, in the transaction of their event. */
 export interface Outbox {

@@ -2,11 +2,11 @@ import type { Clock } from "../../base/clock.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { StoredDelivery } from "../delivery.ts";
 import type { Event } from "../../event/event.ts";
-
 import { linesAgain } from "../delivery-order.sql.ts";
+import type { StoredDelivery } from "../delivery.ts";
 import { summaryWrites } from "../notifications.sql.ts";
+
 import { deadAfter, rescheduleDead, retryWaiting, waitingBefore } from "./retries.sql.ts";
 
 /** What decides whether a delivery is sent again. */

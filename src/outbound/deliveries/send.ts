@@ -1,11 +1,14 @@
 import type { Clock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
-import type { Resolve } from "../../base/public-address.ts";
-import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
-import { type Destination, operatorGateway } from "../destination.ts";
-import type { Event } from "../../event/event.ts";
 import { printable } from "../../base/payload.ts";
-
+import type { Resolve } from "../../base/public-address.ts";
+import type { Event } from "../../event/event.ts";
+import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
+import type { DestinationSecrets } from "../destination-secrets.ts";
+import { type Destination, operatorGateway } from "../destination.ts";
+import { email } from "../formats/email.ts";
+import type { Format, Sendable } from "../formats/format.ts";
+import { httpFormat } from "../formats/formats.ts";
 import {
   type AddressRules,
   destinationUrl,
@@ -13,10 +16,6 @@ import {
   publicAddressesOf,
   rulesFor,
 } from "../transports/address.ts";
-import type { DestinationSecrets } from "../destination-secrets.ts";
-import { email } from "../formats/email.ts";
-import type { Format, Sendable } from "../formats/format.ts";
-import { httpFormat } from "../formats/formats.ts";
 import { mailboxOf, sendMail } from "../transports/mail.ts";
 import { poster, type PostResponse } from "../transports/post.ts";
 

@@ -2,7 +2,9 @@ import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { Event } from "../../event/event.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { openSecrets } from "../destination-secrets.ts";
 import {
   type Destination,
   type Health,
@@ -10,12 +12,10 @@ import {
   nameInLogs,
   type StoredDestination,
 } from "../destination.ts";
-import type { Event } from "../../event/event.ts";
-import type { Message } from "../notification.ts";
-
-import { openSecrets } from "../destination-secrets.ts";
 import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
 import { compileFilter, type Filter } from "../filters/filter.ts";
+import type { Message } from "../notification.ts";
+
 import { type Send, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */

@@ -1,8 +1,4 @@
 import type { KeyRing } from "../../base/sealing.ts";
-import { operatorGateway, type StoredDestination } from "../destination.ts";
-
-import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
-import { type DestinationChanges, validate } from "./destination-input.ts";
 import {
   keptSecrets,
   readSecrets,
@@ -10,7 +6,11 @@ import {
   shownAddress,
   signedFormats,
 } from "../destination-secrets.ts";
+import { operatorGateway, type StoredDestination } from "../destination.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
+import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
+
+import { type DestinationChanges, validate } from "./destination-input.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
 
 interface Parts {

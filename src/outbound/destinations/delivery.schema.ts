@@ -12,11 +12,11 @@ import {
   text,
   word,
 } from "../../web/rest/schema.ts";
-import { notificationStatuses } from "../notification.ts";
 import type { OutgoingDelivery } from "../delivery.ts";
+import { notificationStatuses } from "../notification.ts";
+import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 
 import type { ListedDelivery, TestResult } from "./destination-deliveries.ts";
-import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 
 const { status, attemptCount, dueAt, deliveredAt, lastError, eventId, title, severity } =
   notificationFields;

@@ -2,7 +2,6 @@ import { type Context, isAdmin, isOperator, requireAdmin } from "../../base/cont
 import { AppError } from "../../base/errors.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Destination, StoredDestination } from "../destination.ts";
-
 import { destinationById } from "../destinations.sql.ts";
 
 /** Finds a destination if the caller may read or change it. Both throw `not-found` for an unknown or foreign id. */

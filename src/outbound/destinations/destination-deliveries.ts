@@ -3,21 +3,21 @@ import type { Context } from "../../base/context.ts";
 import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
-import type { Audit } from "../../identity/audit/audit.ts";
-import type { TestLimiter } from "../../identity/limiter.ts";
 import { paginate } from "../../db/paginate.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Destinations } from "./destinations.ts";
-import type { SendResult } from "../deliveries/send.ts";
-import type { Targets } from "../deliveries/targets.ts";
 import { emptyEvent, type Event } from "../../event/event.ts";
-import { type Destination, nameInLogs } from "../destination.ts";
-import type { Attempt, NotificationStatus } from "../notification.ts";
-import type { DeliveryWithTitle } from "../delivery.ts";
-
+import type { Audit } from "../../identity/audit/audit.ts";
+import type { TestLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retries.ts";
+import type { SendResult } from "../deliveries/send.ts";
+import type { Targets } from "../deliveries/targets.ts";
+import type { DeliveryWithTitle } from "../delivery.ts";
+import { type Destination, nameInLogs } from "../destination.ts";
+import type { Attempt, NotificationStatus } from "../notification.ts";
+
+import type { Destinations } from "./destinations.ts";
 
 /** A delivery in a list. */
 export interface ListedDelivery extends DeliveryWithTitle {

@@ -11,13 +11,13 @@ import {
   text,
   word,
 } from "../../web/rest/schema.ts";
-import { destinationFields } from "./destination.schema.ts";
 
 import {
   circuitStates,
   type DestinationHealth,
   type ListedDestination,
 } from "./destination-health.ts";
+import { destinationFields } from "./destination.schema.ts";
 
 const healthSchema = schemaOf<DestinationHealth>()(
   "DestinationHealth",

@@ -1,9 +1,9 @@
 import { sql } from "drizzle-orm";
 
 import { statementsOver } from "../../db/statement.ts";
+import { deliveriesTable } from "../delivery.ts";
 import { destinationsTable } from "../destination.ts";
 import { attemptsTable } from "../notification.ts";
-import { deliveriesTable } from "../delivery.ts";
 
 const statement = statementsOver({
   destinations: destinationsTable,

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Page } from "../../base/page.ts";
 import type { Storage } from "../../db/storage.ts";
+import { isCircuitOpen } from "../deliveries/circuit.ts";
 import type { Destination } from "../destination.ts";
 
-import { isCircuitOpen } from "../deliveries/circuit.ts";
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
 
 export const circuitStates = ["closed", "open", "probing"] as const;

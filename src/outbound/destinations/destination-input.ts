@@ -3,18 +3,17 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
+import { orderByPattern } from "../deliveries/targets.ts";
+import { signedFormats } from "../destination-secrets.ts";
 import {
   destinationStates,
   type FormatName,
   formatNames,
   operatorGateway,
 } from "../destination.ts";
-
-import { type AddressRules, destinationUrl } from "../transports/address.ts";
-import { signedFormats } from "../destination-secrets.ts";
 import { compileFilter, FilterError, maxFilterCharacters } from "../filters/filter.ts";
+import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { mailboxOf } from "../transports/mail.ts";
-import { orderByPattern } from "../deliveries/targets.ts";
 
 export const filterSchema = Type.Union(
   [Type.String({ maxLength: maxFilterCharacters }), Type.Null()],

@@ -11,9 +11,9 @@ import {
   word,
 } from "../../web/rest/schema.ts";
 import { type Destination, destinationStates, formatNames } from "../destination.ts";
+import type { FilterExplanation } from "../filters/filter.ts";
 
 import type { DestinationWithSecret } from "./destinations.ts";
-import type { FilterExplanation } from "../filters/filter.ts";
 
 export const destinationFields = {
   id: prefixedId<Destination["id"]>("dst_", { description: "The destination's id." }),

@@ -2,14 +2,14 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
-import { loader } from "../../web/graphql/loaders.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
+import { loader } from "../../web/graphql/loaders.ts";
 import { type Destination, destinationStates, formatNames } from "../destination.ts";
-import type { Destinations, DestinationWithSecret } from "./destinations.ts";
 
 import type { DestinationDeliveries, TestResult } from "./destination-deliveries.ts";
 import { healthType } from "./destination-health.graphql.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
+import type { Destinations, DestinationWithSecret } from "./destinations.ts";
 
 interface Services {
   readonly destinations: Destinations;

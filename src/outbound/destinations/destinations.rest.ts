@@ -1,22 +1,15 @@
 import { Elysia } from "elysia";
 
+import { choice, choices } from "../../base/parameters.ts";
 import { type Authenticated, operations } from "../../web/rest/auth.ts";
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { choice, choices } from "../../base/parameters.ts";
 import { documented } from "../../web/rest/schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { urlOf } from "../../web/rest/url.ts";
-import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
-import {
-  destinationParams,
-  destinationSchema,
-  destinationWithSecretSchema,
-} from "./destination.schema.ts";
-import type { Destinations } from "./destinations.ts";
 import { notificationStatuses } from "../notification.ts";
 
 import {
@@ -26,15 +19,22 @@ import {
   testResultSchema,
 } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
-import type { DestinationHealthReader } from "./destination-health.ts";
 import {
   destinationListQuery,
   destinationQuery,
   listedDestinationPageSchema,
   listedDestinationSchema,
 } from "./destination-health.schema.ts";
-import { filterPreviewInputSchema, type PreviewFilter } from "./filter-preview.ts";
+import type { DestinationHealthReader } from "./destination-health.ts";
+import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
+import {
+  destinationParams,
+  destinationSchema,
+  destinationWithSecretSchema,
+} from "./destination.schema.ts";
+import type { Destinations } from "./destinations.ts";
 import { filterPreviewSchema } from "./filter-preview.schema.ts";
+import { filterPreviewInputSchema, type PreviewFilter } from "./filter-preview.ts";
 
 const path = "/v1/destinations";
 

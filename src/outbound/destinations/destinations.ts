@@ -4,23 +4,19 @@ import { AppError } from "../../base/errors.ts";
 import type { MakeId } from "../../base/ids.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import type { KeyRing } from "../../base/sealing.ts";
-import type { Audit } from "../../identity/audit/audit.ts";
-import type { AuditAction } from "../../identity/audit/audit-entry.ts";
-import { type Creation, once, reserveKey } from "../../identity/idempotency/idempotent.ts";
 import { paginate } from "../../db/paginate.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
+import type { AuditAction } from "../../identity/audit/audit-entry.ts";
+import type { Audit } from "../../identity/audit/audit.ts";
+import { type Creation, once, reserveKey } from "../../identity/idempotency/idempotent.ts";
+import { readSecrets, sealSecrets, signedFormats } from "../destination-secrets.ts";
 import {
   type Destination,
   type DestinationState,
   nameInLogs,
   type StoredDestination,
 } from "../destination.ts";
-
-import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
-import { changedDestination } from "./changed-destination.ts";
-import { destinationAccess } from "./destination-access.ts";
-import { readSecrets, sealSecrets, signedFormats } from "../destination-secrets.ts";
 import {
   deleteDestination,
   destinationByName,
@@ -29,6 +25,11 @@ import {
   recordRecovery,
   updateDestination,
 } from "../destinations.sql.ts";
+import { makeSecret } from "../formats/standard-webhooks.ts";
+import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
+
+import { changedDestination } from "./changed-destination.ts";
+import { destinationAccess } from "./destination-access.ts";
 import {
   type DestinationChanges,
   invalid,
@@ -36,7 +37,6 @@ import {
   readDestinationChanges,
   validate,
 } from "./destination-input.ts";
-import { makeSecret } from "../formats/standard-webhooks.ts";
 import { insertion, newDestination, noRoom } from "./new-destination.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
 

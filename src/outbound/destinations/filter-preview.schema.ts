@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
 
 import { count, listOf, nullable, prefixedId, schemaOf, text } from "../../web/rest/schema.ts";
-import { filterExplanationSchema } from "./destination.schema.ts";
-
-import type { FilterPreview, PreviewedNotification } from "./filter-preview.ts";
 import { notificationFields } from "../notifications/notification.schema.ts";
+
+import { filterExplanationSchema } from "./destination.schema.ts";
+import type { FilterPreview, PreviewedNotification } from "./filter-preview.ts";
 
 const { eventId, severity, createdAt, title } = notificationFields;
 

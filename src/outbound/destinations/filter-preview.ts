@@ -3,11 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { type Context, requireOperator } from "../../base/context.ts";
 import { bodyReader } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
-import { filterError, filterSchema, invalid } from "./destination-input.ts";
-import { compileFilter, type Filter, type FilterExplanation } from "../filters/filter.ts";
 import type { Event } from "../../event/event.ts";
+import { compileFilter, type Filter, type FilterExplanation } from "../filters/filter.ts";
 import type { Notification } from "../notification.ts";
 
+import { filterError, filterSchema, invalid } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";
 
 export const filterPreviewInputSchema = Type.Object(

@@ -3,12 +3,12 @@ import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { StoredDestination } from "../destination.ts";
-
-import { type DestinationInput, invalid } from "./destination-input.ts";
 import { sealSecrets, shownAddress, signedFormats } from "../destination-secrets.ts";
+import type { StoredDestination } from "../destination.ts";
 import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
+
+import { type DestinationInput, invalid } from "./destination-input.ts";
 
 /** The most destinations of the operators, so that one event never writes more deliveries than that. */
 const maxDestinations = 100;

@@ -1,10 +1,8 @@
 import { keyIds, type KeyRing, sealingKey } from "../../base/sealing.ts";
 import { write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { type Destination, operatorGateway, type StoredDestination } from "../destination.ts";
-
-import { type DestinationChanges, invalid } from "./destination-input.ts";
 import { openSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
+import { type Destination, operatorGateway, type StoredDestination } from "../destination.ts";
 import {
   allDestinations,
   destinationById,
@@ -12,6 +10,8 @@ import {
   updateDestination,
 } from "../destinations.sql.ts";
 import { secretOf } from "../formats/standard-webhooks.ts";
+
+import { type DestinationChanges, invalid } from "./destination-input.ts";
 
 /** The address while the settings name none. */
 const notSet = "";

@@ -1,6 +1,5 @@
-import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
-
 import type { Event } from "../../event/event.ts";
+import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 
 /** An event in the JSON format of CloudEvents 1.0. */
 export interface CloudEvent<Data> extends Partial<TraceHeaders> {

@@ -1,5 +1,5 @@
-import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { Event } from "../../event/event.ts";
+import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { Notification } from "../notification.ts";
 import type { PostRequest } from "../transports/post.ts";
 

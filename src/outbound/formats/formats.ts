@@ -1,5 +1,6 @@
-import { discord } from "./discord.ts";
 import type { FormatName } from "../destination.ts";
+
+import { discord } from "./discord.ts";
 import type { Format } from "./format.ts";
 import { cloudevents, json } from "./json.ts";
 import { pagerduty } from "./pagerduty.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { type Followers, followers } from "../../db/followers.ts";
 import type { Storage } from "../../db/storage.ts";
-import type { Event } from "../../event/event.ts";
 import { eventsAfter, newestEventSeq, seqsSince } from "../../event/event.sql.ts";
+import type { Event } from "../../event/event.ts";
 
 /** An event in the feed. `seq` is the position to resume after. */
 export interface EventEntry extends Event {

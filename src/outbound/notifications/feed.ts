@@ -1,10 +1,10 @@
 import { type Clock, pause } from "../../base/clock.ts";
 import { type Followers, followers } from "../../db/followers.ts";
+import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { feedAfter, newestSeq } from "../notifications.sql.ts";
-import type { Storage } from "../../db/storage.ts";
 import type { StoredNotification } from "../notification.ts";
+import { feedAfter, newestSeq } from "../notifications.sql.ts";
 
 /** A notification in the feed. `seq` is the position to resume after. */
 export interface FeedEntry extends Pick<

@@ -11,7 +11,6 @@ import {
   text,
   word,
 } from "../../web/rest/schema.ts";
-
 import { type Attempt, type Notification, notificationStatuses } from "../notification.ts";
 
 const notificationId = prefixedId<Notification["id"]>("ntf_", {

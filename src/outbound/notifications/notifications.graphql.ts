@@ -3,7 +3,6 @@ import { requireOperator } from "../../base/context.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { loader, several } from "../../web/graphql/loaders.ts";
-
 import { type Notification, severities } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";

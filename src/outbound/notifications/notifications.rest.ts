@@ -1,24 +1,24 @@
 import { Elysia } from "elysia";
 
-import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
-import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
-import { servePage } from "../../web/rest/serve.ts";
-import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
 import { choice } from "../../base/parameters.ts";
+import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { type Authenticated, operations, operatorsOnly } from "../../web/rest/auth.ts";
+import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
+import { problemReferences, problemResponses } from "../../web/rest/problem.schema.ts";
+import { servePage } from "../../web/rest/serve.ts";
 import {
   eventStream,
   lastEventId,
   lastEventIdHeader,
   type ServerSentEvent,
 } from "../../web/rest/sse.ts";
-import type { Log } from "../../telemetry/log.ts";
+import { notificationStatuses } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";
-import { notificationStatuses } from "../notification.ts";
 import type { Notifications } from "./notifications.ts";
 
 const operation = operations("Operators", operatorsOnly);

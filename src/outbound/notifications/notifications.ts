@@ -1,10 +1,9 @@
 import { type Context, requireOperator } from "../../base/context.ts";
 import type { Page, PageRequest } from "../../base/page.ts";
 import { paginate } from "../../db/paginate.ts";
-import { notificationPages, notificationsOfEvents } from "../notifications.sql.ts";
 import type { Storage } from "../../db/storage.ts";
-
 import type { Notification, NotificationStatus } from "../notification.ts";
+import { notificationPages, notificationsOfEvents } from "../notifications.sql.ts";
 
 export interface Notifications {
   /** Operators only. Newest first. */

@@ -1,6 +1,6 @@
 import {
-  type Addresses,
   AddressError,
+  type Addresses,
   publicAddresses,
   requirePublicName,
   requireUsualPort,

@@ -1,9 +1,9 @@
 import type { Clock } from "../../base/clock.ts";
 import { errorCode } from "../../base/errors.ts";
-import { plainFetch } from "../../base/plain-fetch.ts";
-import { type Addresses, AddressError, fetchFrom } from "../../base/public-address.ts";
-import { retryAfterMs } from "../../base/retry-after.ts";
 import { printable } from "../../base/payload.ts";
+import { plainFetch } from "../../base/plain-fetch.ts";
+import { AddressError, type Addresses, fetchFrom } from "../../base/public-address.ts";
+import { retryAfterMs } from "../../base/retry-after.ts";
 
 /** The content of one POST. */
 export interface PostRequest {

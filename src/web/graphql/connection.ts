@@ -1,6 +1,5 @@
-import { AppError } from "../../base/errors.ts";
-import { invalidParameter, parameterError } from "../../base/parameters.ts";
 import { encodeCursor } from "../../base/cursor.ts";
+import { AppError } from "../../base/errors.ts";
 import {
   defaultLimit,
   type ItemId,
@@ -9,6 +8,7 @@ import {
   type PageRequest,
   type Position,
 } from "../../base/page.ts";
+import { invalidParameter, parameterError } from "../../base/parameters.ts";
 
 /** The arguments of a connection (Relay's cursor connections, section 4). */
 interface ConnectionArguments {

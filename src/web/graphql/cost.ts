@@ -3,20 +3,20 @@ import {
   type DocumentNode,
   type FieldNode,
   getNamedType,
+  getNullableType,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
   isCompositeType,
   isListType,
-  getNullableType,
   Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionNode,
   type SelectionSetNode,
   TypeMetaFieldDef,
-  type ValueNode,
   valueFromASTUntyped,
+  type ValueNode,
 } from "graphql";
 
 import { defaultLimit, maxLimit } from "../../base/page.ts";

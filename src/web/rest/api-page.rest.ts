@@ -1,7 +1,9 @@
 import licence from "../../../node_modules/@scalar/api-client/LICENSE" with { type: "text" };
 import script from "../../../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
-import colours from "./api-page.css" with { type: "text" };
+
 import { asset, assetsRest, htmlPage, pageHeaders } from "./asset.ts";
+
+import colours from "./api-page.css" with { type: "text" };
 import palette from "./palette.css" with { type: "text" };
 
 const page = htmlPage(

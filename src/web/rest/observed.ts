@@ -3,7 +3,7 @@ import { readTraceContext } from "../../telemetry/tracing/trace-context.ts";
 import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 
 import type { HttpMetrics } from "./http-metrics.ts";
-import { type Route, type RouteOf, routeFinder } from "./routes.ts";
+import { type Route, routeFinder, type RouteOf } from "./routes.ts";
 import { pathOf } from "./url.ts";
 import { type Handle, wrapper } from "./wrap.ts";
 

@@ -6,7 +6,6 @@ import {
   type Page,
   type PageRequest,
 } from "../../base/page.ts";
-
 import {
   choice,
   invalidParameter,

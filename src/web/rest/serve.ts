@@ -1,9 +1,9 @@
 import type { Page, PageRequest } from "../../base/page.ts";
+import { choices } from "../../base/parameters.ts";
 
 import { readIdempotencyKey } from "./idempotency-key.ts";
 import { readJson } from "./json-body.ts";
 import { linkHeader, readPageRequest } from "./pagination.ts";
-import { choices } from "../../base/parameters.ts";
 import { urlOf } from "./url.ts";
 
 /** The part of Elysia's context that the handlers use. */

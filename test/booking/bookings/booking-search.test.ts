@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { setFoldedName, unfoldedNames } from "../../../src/booking/bookings/bookings.sql.ts";
 import { nameFolding } from "../../../src/booking/bookings/name-folding.ts";
 import { insertDisclosure } from "../../../src/booking/personal-data/personal-data.sql.ts";
+import { write } from "../../../src/db/statement.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
-import { write } from "../../../src/db/statement.ts";
-
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";
 import { itemsOf, listed } from "../../support/operator.ts";

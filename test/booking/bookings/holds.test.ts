@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { write } from "../../../src/db/statement.ts";
 import { confirmHold, expireHold } from "../../../src/booking/bookings/bookings.sql.ts";
-
+import { write } from "../../../src/db/statement.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, passenger, post, seatsLeft } from "../../support/flights.ts";
 

@@ -6,8 +6,8 @@ import { insertWaitingRefund } from "../../../src/booking/bookings/waiting-refun
 import { write } from "../../../src/db/statement.ts";
 import { emptyEvent } from "../../../src/event/event.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { setEffect } from "../../../src/inbound/receive/late-payments.sql.ts";
 import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
+import { setEffect } from "../../../src/inbound/receive/late-payments.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { defaultDialect, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { addFlight } from "../../support/flights.ts";

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { giveSeatsBack } from "../../../src/booking/flights/flights.sql.ts";
 import {
   countPayment,
   insertPayment,
   setRefunded,
 } from "../../../src/booking/bookings/payments.sql.ts";
+import type { FlightPlan } from "../../../src/booking/flight.ts";
+import { giveSeatsBack } from "../../../src/booking/flights/flights.sql.ts";
+import type { Payment } from "../../../src/booking/payment.ts";
 import { write } from "../../../src/db/statement.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
 import { dataOf, listAt } from "../../support/graphql.ts";
 import { holdSeat, type Money, paymentEvent } from "../../support/payments.ts";
-import type { Payment } from "../../../src/booking/payment.ts";
-import type { FlightPlan } from "../../../src/booking/flight.ts";
 
 const path = "/v1/api/bookings";
 const holdMs = 20 * 60_000;

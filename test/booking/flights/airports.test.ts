@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import type { Flight } from "../../../src/booking/flight.ts";
 import {
   type Airport,
   airport,
@@ -9,7 +10,6 @@ import {
   localTime,
 } from "../../../src/booking/flights/airports.ts";
 import table from "../../../src/booking/flights/airports.tsv" with { type: "text" };
-import type { Flight } from "../../../src/booking/flight.ts";
 import { flightView } from "../../../src/booking/flights/flight-view.ts";
 
 function known(code: string): Airport {

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
-
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, flightPlan, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

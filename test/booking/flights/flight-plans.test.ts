@@ -7,7 +7,6 @@ import {
   type ImportFormat,
   readFlightPlans,
 } from "../../../src/booking/flights/flight-plans.ts";
-
 import { failure } from "../../support/failure.ts";
 
 const header =

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import type { FlightPlan } from "../../../src/booking/flight.ts";
-
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

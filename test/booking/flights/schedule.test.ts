@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
-import { airport, localTime } from "../../../src/booking/flights/airports.ts";
+import { moneyOf } from "../../../src/base/money.ts";
 import type { FlightPlan } from "../../../src/booking/flight.ts";
+import { airport, localTime } from "../../../src/booking/flights/airports.ts";
 import { readFlightPlan } from "../../../src/booking/flights/flight-plan.ts";
 import { demoSchedule } from "../../../src/booking/flights/schedule.ts";
-import { moneyOf } from "../../../src/base/money.ts";
 
 // Clocks change in Europe on 25 October, in North America on 1 November 2026.
 const from = new Date("2026-10-10T12:00:00Z");

@@ -8,7 +8,6 @@ import {
   maskedPassport,
   personalDataSeal,
 } from "../../../src/booking/personal-data/personal-data.ts";
-
 import { json, startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { addFlight, bookingBody, passenger, post } from "../../support/flights.ts";

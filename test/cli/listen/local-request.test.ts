@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 import { verify as octokitVerify } from "@octokit/webhooks-methods";
 import { Webhook } from "standardwebhooks";
 
-import { type ReceivedDelivery, localRequest } from "../../../src/cli/listen/local-request.ts";
+import { localRequest, type ReceivedDelivery } from "../../../src/cli/listen/local-request.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";

@@ -2,14 +2,13 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { write } from "../../../src/db/statement.ts";
-import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
+import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { idempotencyByKey } from "../../../src/identity/idempotency/idempotency.sql.ts";
-
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { SignJWT, UnsecuredJWT } from "jose";
 
 import { tokens } from "../../../src/identity/auth/token.ts";
-import { failure } from "../../support/failure.ts";
 import { manualClock } from "../../support/clock.ts";
+import { failure } from "../../support/failure.ts";
 
 const key = Buffer.from("a test key of thirty-two bytes!!");
 const clock = manualClock();

@@ -14,15 +14,15 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { hasSharedSecret } from "../../../src/inbound/signatures/scheme.ts";
 import {
   isDocumentedSecret,
   leastSecretLength,
 } from "../../../src/inbound/signatures/weak-secret.ts";
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
-import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { json, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";

@@ -1,15 +1,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import { countWrites } from "../../../src/inbound/receive/tally.ts";
-import { type ActiveHour, recordSecretUse } from "../../../src/inbound/webhook-counts.sql.ts";
-import { rotation } from "../../../src/inbound/provider-status/rotation.ts";
-import { secretFingerprint } from "../../../src/inbound/secret-use.ts";
-import { silence } from "../../../src/inbound/provider-status/silence.ts";
-
-import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
+import { write } from "../../../src/db/statement.ts";
+import { rotation } from "../../../src/inbound/provider-status/rotation.ts";
+import { silence } from "../../../src/inbound/provider-status/silence.ts";
+import { countWrites } from "../../../src/inbound/receive/tally.ts";
+import { secretFingerprint } from "../../../src/inbound/secret-use.ts";
+import { type ActiveHour, recordSecretUse } from "../../../src/inbound/webhook-counts.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
-
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { listed } from "../../support/operator.ts";
 import { removeFolder, runSkyhook, temporaryFolder } from "../../support/program.ts";

@@ -2,14 +2,13 @@ import { describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { bookingsProvider } from "../../../src/booking/bookings/booking-event.ts";
-import { interpret } from "../../../src/inbound/providers/interpret.ts";
 import { isObject, type JsonObject } from "../../../src/base/payload.ts";
-import type { Provider } from "../../../src/inbound/providers/provider.ts";
-import { catalogue, defaultProviders } from "../../../src/inbound/providers/catalogue.ts";
+import { bookingsProvider } from "../../../src/booking/bookings/booking-event.ts";
 import { withoutSecrets, withoutValues } from "../../../src/event/stored-headers.ts";
+import { catalogue, defaultProviders } from "../../../src/inbound/providers/catalogue.ts";
+import { interpret } from "../../../src/inbound/providers/interpret.ts";
+import type { Provider } from "../../../src/inbound/providers/provider.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
-
 import { complete } from "../../support/complete.ts";
 import {
   expectBounded,

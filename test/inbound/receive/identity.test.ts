@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { nodeCrypto } from "../../../src/base/node-crypto.ts";
+import type { JsonObject } from "../../../src/base/payload.ts";
+import { write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProvider } from "../../../src/inbound/providers/files/folder.ts";
-import type { JsonObject } from "../../../src/base/payload.ts";
 import type { Provider } from "../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../src/inbound/providers/signed-sample.ts";
 import { developmentSecret } from "../../../src/inbound/signatures/development-secret.ts";
 import type { SigningKey } from "../../../src/inbound/signatures/keys.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
-import { nodeCrypto } from "../../../src/base/node-crypto.ts";
-import { write } from "../../../src/db/statement.ts";
-import { insertEvent } from "../../../src/event/events.sql.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
 

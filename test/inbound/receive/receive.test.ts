@@ -3,7 +3,6 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-
 import { json, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { complete } from "../../support/complete.ts";
 import { resources } from "../../support/resources.ts";

@@ -2,12 +2,11 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import type { LoggedDelivery } from "../../../src/inbound/webhook-request.ts";
-import { deleteBody } from "../../../src/events/retention/retention.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import { deleteBody } from "../../../src/events/retention/retention.sql.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
-
+import type { LoggedDelivery } from "../../../src/inbound/webhook-request.ts";
 import { json, providerOf, sample, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { runs } from "../../support/runs.ts";
 

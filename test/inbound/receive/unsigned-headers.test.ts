@@ -2,10 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { renormaliseEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import { renormaliseEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-
 import { json, providerOf, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
 import { runs } from "../../support/runs.ts";

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import type { Post } from "../../support/github.ts";
 import {
   expectEachOnce,
   isLost,
@@ -16,7 +17,6 @@ import {
   storedEvents,
   workflowRun,
 } from "../../support/reconcile.ts";
-import type { Post } from "../../support/github.ts";
 import { runs } from "../../support/runs.ts";
 
 const dayMs = 86_400_000;

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from "bun:test";
 
 import { countWrites } from "../../../src/inbound/receive/tally.ts";
-
 import { until } from "../../support/app.ts";
 import {
   isLost,

@@ -4,10 +4,10 @@ import { asc, sql } from "drizzle-orm";
 
 import { makeId } from "../../../src/base/ids.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { rejections } from "../../../src/inbound/rejections/rejections.ts";
-import { insertRejection } from "../../../src/inbound/rejections/rejections.sql.ts";
 import { registry } from "../../../src/inbound/providers/registry.ts";
 import { rejectionsTable } from "../../../src/inbound/rejection.ts";
+import { insertRejection } from "../../../src/inbound/rejections/rejections.sql.ts";
+import { rejections } from "../../../src/inbound/rejections/rejections.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { rejectionRow } from "../../support/rows.ts";
 

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+
 import fc from "fast-check";
 
 import { exactText, pointerKeys, valueAt } from "../../../src/inbound/signatures/place.ts";

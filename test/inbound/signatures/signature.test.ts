@@ -3,24 +3,23 @@ import { describe, expect, test } from "bun:test";
 import * as octokit from "@octokit/webhooks-methods";
 import fc from "fast-check";
 
-import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { codeHost } from "../../../src/inbound/providers/code_host.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
-import type {
-  SignatureRejection,
-  SecretRole,
-} from "../../../src/inbound/signatures/verification.ts";
-import type { SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
-import { verifier } from "../../../src/inbound/signatures/signature.ts";
-
+import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
 import { signsAnyBody } from "../../../src/inbound/signatures/conformance/suite.ts";
+import type { SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { signatureHeaders, signsCompactJson } from "../../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
+import { verifier } from "../../../src/inbound/signatures/signature.ts";
+import type {
+  SecretRole,
+  SignatureRejection,
+} from "../../../src/inbound/signatures/verification.ts";
+import { runs } from "../../support/runs.ts";
+import { skips } from "../../support/skips.ts";
 
 import { schemes } from "./schemes.ts";
 import { signatureSuite } from "./suite.ts";
-import { runs } from "../../support/runs.ts";
-import { skips } from "../../support/skips.ts";
 
 for (const { id, signature } of catalogue) {
   if (signsAnyBody(signature)) signatureSuite(id, signature);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
-import { sections } from "../../../src/inbound/signatures/conformance/suite.ts";
 import {
   isExpected,
   outcomeOf,
   signer,
 } from "../../../src/inbound/signatures/conformance/signer.ts";
+import { sections } from "../../../src/inbound/signatures/conformance/suite.ts";
 import type { TextScheme } from "../../../src/inbound/signatures/scheme.schema.ts";
 
 import { properties, verifierTests } from "./suite/properties.ts";

@@ -3,6 +3,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from "jose";
 
 import { guardedFetch } from "../../../src/base/guarded-fetch.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
+import { hostMatches, pathMatches } from "../../../src/inbound/signatures/hosts.ts";
 import { keyStore, noKeys } from "../../../src/inbound/signatures/key-store.ts";
 import type {
   BasicAuthScheme,
@@ -11,10 +15,6 @@ import type {
   SharedSecretScheme,
 } from "../../../src/inbound/signatures/scheme.schema.ts";
 import { verifier } from "../../../src/inbound/signatures/signature.ts";
-import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
-import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
-import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
-import { hostMatches, pathMatches } from "../../../src/inbound/signatures/hosts.ts";
 import { manualClock } from "../../support/clock.ts";
 
 const now = 1_763_716_364;

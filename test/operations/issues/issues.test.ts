@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ne, sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
 import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { summaryWrites } from "../../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";

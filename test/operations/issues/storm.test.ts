@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 
 import { type Write, write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
-import type { Destination } from "../../../src/outbound/destination.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import type { Destination } from "../../../src/outbound/destination.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";

@@ -5,7 +5,6 @@ import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
-
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
-import type { DeliveryCount } from "../../../src/inbound/webhook-count.ts";
-import { eventsByKeys, insertEvent } from "../../../src/event/events.sql.ts";
 import {
   departuresBetween,
   loadBetween,
   upsertFlight,
 } from "../../../src/booking/flights/flights.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import type { Storage } from "../../../src/db/storage.ts";
+import { eventsByKeys, insertEvent } from "../../../src/event/events.sql.ts";
+import type { DeliveryCount } from "../../../src/inbound/webhook-count.ts";
 import {
   activeHours,
   addDeliveries,
@@ -16,7 +17,6 @@ import {
   recordSecretUse,
   secretUsesOf,
 } from "../../../src/inbound/webhook-counts.sql.ts";
-import type { Storage } from "../../../src/db/storage.ts";
 import { eventRow } from "../../support/rows.ts";
 
 /** Conformance tests for the operators' queries in every SQL dialect. `open` returns a new, empty database. */

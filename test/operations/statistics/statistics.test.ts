@@ -1,17 +1,16 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { createLog } from "../../../src/telemetry/log.ts";
-import { spansMinutes } from "../../../src/inbound/webhook-count.ts";
+import { openStorage } from "../../../src/db/open.ts";
+import { write } from "../../../src/db/statement.ts";
+import type { Storage } from "../../../src/db/storage.ts";
 import { latency } from "../../../src/inbound/receive/latency.ts";
 import { countWrites, type MinuteCount, tally } from "../../../src/inbound/receive/tally.ts";
-import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { write } from "../../../src/db/statement.ts";
+import { spansMinutes } from "../../../src/inbound/webhook-count.ts";
 import { activeHours, deliveriesBySteps } from "../../../src/inbound/webhook-counts.sql.ts";
-import { openStorage } from "../../../src/db/open.ts";
+import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
-import type { Storage } from "../../../src/db/storage.ts";
-
+import { createLog } from "../../../src/telemetry/log.ts";
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { defaultDialect } from "../../support/databases.ts";

@@ -1,15 +1,13 @@
-import { SQL } from "bun";
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 
+import { SQL } from "bun";
 import { asc } from "drizzle-orm";
 
 import { compilerOf } from "../../../src/db/postgres/compile.ts";
 import { compile } from "../../../src/db/sqlite/compile.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { orphanedDestinations } from "../../../src/outbound/deliveries.sql.ts";
-import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
 import {
   claimDue,
   claimFirst,
@@ -18,6 +16,8 @@ import {
   takeProbe,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { waitingBefore } from "../../../src/outbound/deliveries/retries.sql.ts";
+import { linesAgain } from "../../../src/outbound/delivery-order.sql.ts";
+import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";

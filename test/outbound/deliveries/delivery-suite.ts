@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import {
   deliveriesOfEvent,
@@ -17,17 +16,18 @@ import {
   settleDelivery,
 } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import {
+  rescheduleDead,
+  rescheduleUndelivered,
+} from "../../../src/outbound/deliveries/retries.sql.ts";
+import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import {
   feedAfter,
   insertNotification,
   notificationsOfEvent,
   summariseNotifications,
   undelivered,
 } from "../../../src/outbound/notifications.sql.ts";
-import {
-  rescheduleDead,
-  rescheduleUndelivered,
-} from "../../../src/outbound/deliveries/retries.sql.ts";
-import { linesAgain, nextInLine } from "../../../src/outbound/delivery-order.sql.ts";
 import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 const at = (ms: number) => new Date(Date.UTC(2026, 10, 21) + ms);

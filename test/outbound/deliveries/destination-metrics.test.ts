@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 
 import { destinationLabels } from "../../../src/outbound/deliveries/destination-metrics.ts";
-
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 

@@ -1,7 +1,6 @@
+import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-
-import { describe, expect, test } from "bun:test";
 
 import { startApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";

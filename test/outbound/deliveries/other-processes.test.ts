@@ -1,12 +1,11 @@
-import { join } from "node:path";
-
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 
 import { openStorage } from "../../../src/db/open.ts";
 import { write } from "../../../src/db/statement.ts";
-import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { insertDestination } from "../../../src/outbound/destinations.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";

@@ -4,16 +4,16 @@ import { eq, ne } from "drizzle-orm";
 
 import { openStorage } from "../../../src/db/open.ts";
 import { encoded, statementsOver, type Write, write } from "../../../src/db/statement.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
+import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retries.ts";
+import { deliveriesTable } from "../../../src/outbound/delivery.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
 import {
   insertNotification,
   notificationsOfEvent,
   summaryWrites,
 } from "../../../src/outbound/notifications.sql.ts";
-import { retryDeadOf, retryWaitingOf } from "../../../src/outbound/deliveries/retries.ts";
-import { deliveriesTable } from "../../../src/outbound/delivery.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { startApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 
 import { systemClock } from "../../../src/base/clock.ts";
-import { sender } from "../../../src/outbound/deliveries/send.ts";
 import { emptyEvent, type Event } from "../../../src/event/event.ts";
+import { sender } from "../../../src/outbound/deliveries/send.ts";
 
 const parts = { clock: systemClock, privateAllowed: "true", resolve: async () => [] } as const;
 

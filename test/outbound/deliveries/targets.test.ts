@@ -4,12 +4,12 @@ import { join } from "node:path";
 
 import type { Context } from "../../../src/base/context.ts";
 import { write } from "../../../src/db/statement.ts";
+import { type Targets, targets } from "../../../src/outbound/deliveries/targets.ts";
 import {
   destinationById,
   recordFailure,
   updateDestination,
 } from "../../../src/outbound/destinations.sql.ts";
-import { type Targets, targets } from "../../../src/outbound/deliveries/targets.ts";
 import { createLog } from "../../../src/telemetry/log.ts";
 import { startApp, type TestApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";

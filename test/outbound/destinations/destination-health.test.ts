@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import type { Destination } from "../../../src/outbound/destination.ts";
-import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
-import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
-import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
 import type { StoredDelivery } from "../../../src/outbound/delivery.ts";
-
+import type { Destination } from "../../../src/outbound/destination.ts";
+import { maxCounted } from "../../../src/outbound/destinations/destination-health.sql.ts";
+import type { Attempt } from "../../../src/outbound/notification.ts";
+import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { post } from "../../support/flights.ts";
 import { itemsOf } from "../../support/operator.ts";

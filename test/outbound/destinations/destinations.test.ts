@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import type { Context, Role } from "../../../src/base/context.ts";
 import { operatorGateway } from "../../../src/outbound/destination.ts";
 import type { DestinationInput } from "../../../src/outbound/destinations/destination-input.ts";
-
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { failure } from "../../support/failure.ts";

@@ -3,7 +3,6 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 
 import type { Context } from "../../../src/base/context.ts";
-
 import { json, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { runs } from "../../support/runs.ts";

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
+
 import fc from "fast-check";
 
 import {
   compileFilter,
-  FilterError,
   type FilteredEvent,
+  FilterError,
   maxFilterCharacters,
 } from "../../../src/outbound/filters/filter.ts";
 

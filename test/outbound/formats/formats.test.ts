@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
+
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
-import { email } from "../../../src/outbound/formats/email.ts";
 import type { FormatName } from "../../../src/outbound/destination.ts";
+import { email } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { httpFormats } from "../../../src/outbound/formats/formats.ts";
 import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";

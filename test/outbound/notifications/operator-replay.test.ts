@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
-import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import { deleteSettledEvent } from "../../../src/events/retention/retention.sql.ts";
 import { json, type TestApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";
 import {

@@ -13,7 +13,6 @@ import {
 import { join } from "node:path";
 
 import { copyDatabase } from "../../../src/db/sqlite/backup.ts";
-
 import { until } from "../../support/app.ts";
 import { book, flightsIn } from "../../support/booked.ts";
 import { databaseIn, deliverTo, integrityOf, keyOf, keysListed } from "../../support/load.ts";

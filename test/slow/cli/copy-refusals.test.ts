@@ -3,12 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { beginCopy } from "../../../src/cli/copy/copy.ts";
+import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
+import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { write } from "../../../src/db/statement.ts";
-import { openCopyTarget, openStorage } from "../../../src/db/open.ts";
 import { schema } from "../../../src/schema/schema.ts";
-
 import { testSecret, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { databaseIn, deliverTo } from "../../support/load.ts";

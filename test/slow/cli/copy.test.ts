@@ -1,16 +1,16 @@
-import { operatorGateway } from "../../../src/outbound/destination.ts";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyDatabase, lastSeq } from "../../../src/cli/copy/copy.ts";
-import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { write } from "../../../src/db/statement.ts";
 import { openStorage } from "../../../src/db/open.ts";
-import { schema } from "../../../src/schema/schema.ts";
+import { write } from "../../../src/db/statement.ts";
 import type { Storage } from "../../../src/db/storage.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
+import { insertAttempt, insertNotification } from "../../../src/outbound/notifications.sql.ts";
+import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { postgresDatabase, type TestDatabase, testPoolSize } from "../../support/databases.ts";

@@ -7,8 +7,8 @@ import { allSecrets, commandLine } from "../../support/cli.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import {
   deliverTask,
-  localProgram,
   type LocalProgram,
+  localProgram,
   runningCommand,
   sentTo,
   stateFolder,

@@ -4,15 +4,14 @@ import { join } from "node:path";
 
 import { isObject } from "../../../src/base/payload.ts";
 import { verifier } from "../../../src/inbound/signatures/signature.ts";
-
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, commandLine, secretOf } from "../../support/cli.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
 import {
   deliverTask,
-  localProgram,
   type LocalProgram,
+  localProgram,
   type RunningCommand,
   runningCommand,
   sentTo,

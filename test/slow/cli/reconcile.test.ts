@@ -1,17 +1,17 @@
-import { SQL } from "bun";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 
-import { systemClock } from "../../../src/base/clock.ts";
+import { SQL } from "bun";
 
+import { systemClock } from "../../../src/base/clock.ts";
 import { sample, testSecret, until } from "../../support/app.ts";
 import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
-import { fakeGithub, type FakeGithub, type Post } from "../../support/github.ts";
+import { type FakeGithub, fakeGithub, type Post } from "../../support/github.ts";
 import { asOperator, keysListed, startIn } from "../../support/load.ts";
 import { itemsOf } from "../../support/operator.ts";
 import {
   removeFolder,
-  runSkyhook,
   type RunningServer,
+  runSkyhook,
   spawnSkyhook,
   temporaryFolder,
 } from "../../support/program.ts";

@@ -3,9 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import { itemsAt, textAt } from "../../../src/base/payload.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
-
+import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { providerOf, until } from "../../support/app.ts";
 import { allSecrets, answerIn, besideServer, oneLine, secretOf } from "../../support/cli.ts";
 import { gatewaySecret, testGateway } from "../../support/gateway.ts";

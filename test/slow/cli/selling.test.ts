@@ -4,7 +4,6 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { at, itemsAt } from "../../../src/base/payload.ts";
-
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import {

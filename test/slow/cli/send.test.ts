@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import { at, itemsAt } from "../../../src/base/payload.ts";
-import { toleranceOf } from "../../../src/inbound/signatures/scheme.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-
+import { toleranceOf } from "../../../src/inbound/signatures/scheme.ts";
 import { allSecrets, answerIn, besideServer, secretOf } from "../../support/cli.ts";
 import { complete } from "../../support/complete.ts";
 

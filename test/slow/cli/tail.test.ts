@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 
 import { textAt } from "../../../src/base/payload.ts";
-
 import { besideServer } from "../../support/cli.ts";
 import { type RunningCommand, runningCommand } from "../../support/listener.ts";
 import { spawnSkyhook } from "../../support/program.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import type { AuditEntry } from "../../../src/identity/audit/audit-entry.ts";
+import { insertAudit } from "../../../src/identity/audit/audit.sql.ts";
 import { json } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";

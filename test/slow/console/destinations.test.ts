@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { retryDelaysMs } from "../../../src/outbound/notification.ts";
-
 import { until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
 import { manualClock } from "../../support/clock.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { listed } from "../../support/operator.ts";
 import { skips } from "../../support/skips.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
-import { eventsByKeys, renormaliseEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import { eventsByKeys, renormaliseEvent } from "../../../src/event/events.sql.ts";
 import { json, sample } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";

@@ -5,7 +5,6 @@ import { write } from "../../../src/db/statement.ts";
 import type { Destination } from "../../../src/outbound/destination.ts";
 import type { Attempt } from "../../../src/outbound/notification.ts";
 import { insertAttempt } from "../../../src/outbound/notifications.sql.ts";
-
 import { json } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
-import { rejectionsTable } from "../../../src/inbound/rejection.ts";
 import { replaysTable } from "../../../src/events/replay.ts";
+import { rejectionsTable } from "../../../src/inbound/rejection.ts";
 import { json } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";

@@ -4,13 +4,13 @@ import { sql } from "drizzle-orm";
 
 import { statementsOver, write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { insertReplay, insertReplayFailure } from "../../../src/events/replays.sql.ts";
 import { noReplayCounts } from "../../../src/events/replay.ts";
+import { insertReplay, insertReplayFailure } from "../../../src/events/replays.sql.ts";
 import { sessionsTable } from "../../../src/identity/sessions/session.ts";
 import { json, until } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
-import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
 import { manualClock } from "../../support/clock.ts";
+import { type ConsoleServer, signIn, startConsole } from "../../support/console.ts";
 import { post } from "../../support/flights.ts";
 import { choosyGateway, withGateway } from "../../support/history.ts";
 import { itemsOf } from "../../support/operator.ts";

@@ -1,6 +1,7 @@
 import { equal, ok } from "node:assert/strict";
 
 import { keyOf } from "../../support/load.ts";
+
 import { type Answer, book, cancel, deliver, deliverPayment, type Server } from "./requests.ts";
 import type { CrashService } from "./service.ts";
 

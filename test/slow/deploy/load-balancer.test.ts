@@ -3,12 +3,11 @@ import { connect } from "node:net";
 
 import { systemClock } from "../../../src/base/clock.ts";
 import { maxFailures } from "../../../src/identity/limiter.ts";
-
 import { signed, testSecret, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
 import { readFeed } from "../../support/feed.ts";
-import { authorization, delivery, startIn } from "../../support/load.ts";
 import { type LoadBalancer, loadBalancer, noLoadBalancer } from "../../support/load-balancer.ts";
+import { authorization, delivery, startIn } from "../../support/load.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
 

@@ -3,13 +3,12 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { at } from "../../../src/base/payload.ts";
+import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 import { until } from "../../support/app.ts";
 import { bookingBody, post } from "../../support/flights.ts";
 import { asOperator, authorization, deliverTo } from "../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
-
-import { commandBlocks, outputOf, pages, root } from "../../docs/markdown.ts";
 
 // The commands of docs/, as a reader would paste them: `skyhook` is the program, from its source.
 

@@ -3,15 +3,13 @@ import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 
 import { settings } from "../../../src/config/settings.ts";
-
+import { outputOf } from "../../docs/markdown.ts";
 import { testSecret, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { failure } from "../../support/failure.ts";
 import { deliverTo } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
-
-import { outputOf } from "../../docs/markdown.ts";
 
 const root = join(import.meta.dir, "../../..");
 const page = readFileSync(join(root, "docs/operations.md"), "utf8");

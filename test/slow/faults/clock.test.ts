@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
+import { write } from "../../../src/db/statement.ts";
 import { insertEvent } from "../../../src/event/events.sql.ts";
-import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertDelivery } from "../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { operatorGateway } from "../../../src/outbound/destination.ts";
 import { insertNotification } from "../../../src/outbound/notifications.sql.ts";
-import { write } from "../../../src/db/statement.ts";
 import { json, sample, signed, startApp, type TestApp, until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { endsAfterEach } from "../../support/ends.ts";

@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { until } from "../../support/app.ts";
-import { RawClient } from "../../support/raw-client.ts";
 import { asOperator, deliverTo } from "../../support/load.ts";
 import { plainEnvironment, type RunningServer } from "../../support/program.ts";
+import { RawClient } from "../../support/raw-client.ts";
 import { resources } from "../../support/resources.ts";
 import { skips } from "../../support/skips.ts";
 

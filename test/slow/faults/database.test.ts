@@ -14,8 +14,8 @@ import {
 } from "../../support/load.ts";
 import { runSkyhook } from "../../support/program.ts";
 import { resources } from "../../support/resources.ts";
-import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 import { skips } from "../../support/skips.ts";
+import { expectUnavailable, statusOf } from "../../support/unavailable.ts";
 
 const taken = resources();
 const newFolder = () => taken.newFolder();

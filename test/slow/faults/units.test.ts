@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
-import { insertEvent } from "../../../src/event/events.sql.ts";
-import { write } from "../../../src/db/statement.ts";
+import { openStorage } from "../../../src/db/open.ts";
 import { groupCommit } from "../../../src/db/sqlite/group-commit.ts";
 import { inlineWriter } from "../../../src/db/sqlite/writer.ts";
-import { openStorage } from "../../../src/db/open.ts";
+import { write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import { schema } from "../../../src/schema/schema.ts";
 import { json, startApp } from "../../support/app.ts";
 import { failure } from "../../support/failure.ts";

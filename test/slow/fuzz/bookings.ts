@@ -1,7 +1,7 @@
 import fc from "fast-check";
 
-import { encoded, type Json, spoilt } from "./json.ts";
 import { hostileHeaders } from "./headers.ts";
+import { encoded, type Json, spoilt } from "./json.ts";
 import { anyRole, type FuzzRequest } from "./request.ts";
 import { requestTarget } from "./target.ts";
 

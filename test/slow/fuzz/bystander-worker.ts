@@ -5,8 +5,8 @@ import { completeStatus } from "../../../bench/load.ts";
 import { cpuMicrosOf } from "../../../bench/measure.ts";
 import { openLoop } from "../../../bench/open-loop.ts";
 import { textOf } from "../../../bench/requests.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { providerOf, testSecret } from "../../support/app.ts";
 import { bookingBody } from "../../support/flights.ts";
 

@@ -5,8 +5,8 @@ import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 
 import { hostileHeaders } from "./headers.ts";
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";
-import { type FuzzRequest, get } from "./request.ts";
 import { checkAnswer } from "./oracle.ts";
+import { type FuzzRequest, get } from "./request.ts";
 import { requestTarget } from "./target.ts";
 import { hostileHeaderValue } from "./text.ts";
 import type { Answer, World } from "./world.ts";

@@ -9,6 +9,7 @@ import {
   type GraphQLField,
   GraphQLInputObjectType,
   type GraphQLInputType,
+  type GraphQLOutputType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -16,7 +17,6 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  type GraphQLOutputType,
 } from "graphql";
 
 import { userInput } from "./accounts.ts";

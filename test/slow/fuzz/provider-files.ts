@@ -1,8 +1,8 @@
 import fc from "fast-check";
 
+import { FileError } from "../../../src/base/file-error.ts";
 import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
-import { FileError } from "../../../src/base/file-error.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { interpret } from "../../../src/inbound/providers/interpret.ts";
 import type { Normalised } from "../../../src/inbound/providers/provider.ts";

@@ -2,8 +2,8 @@ import { chosen, type LongRun, minutes, seed } from "../long-run.ts";
 
 import { runAttacks } from "./attack-run.ts";
 import { attacks } from "./attacks.ts";
-import { runPlanted } from "./planted.ts";
 import { checkLeaks } from "./oracle.ts";
+import { runPlanted } from "./planted.ts";
 import { answersByStatus, type Failure, replayCommand, type Target } from "./target.ts";
 import { targets } from "./targets.ts";
 import { startWorld, type World } from "./world.ts";

@@ -1,5 +1,5 @@
-import { verifier } from "../../../src/inbound/signatures/signature.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
+import { verifier } from "../../../src/inbound/signatures/signature.ts";
 import { providerOf } from "../../support/app.ts";
 
 import { type Disagreement, disagreements } from "./disagreements.ts";

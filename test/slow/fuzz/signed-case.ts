@@ -2,9 +2,9 @@ import { createHmac } from "node:crypto";
 
 import fc from "fast-check";
 
+import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import type { HmacScheme } from "../../../src/inbound/signatures/scheme.schema.ts";
 import { toleranceOf } from "../../../src/inbound/signatures/scheme.ts";
-import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { providerOf } from "../../support/app.ts";
 
 import { compactReference } from "./compact.ts";

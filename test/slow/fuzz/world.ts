@@ -1,11 +1,11 @@
 import { connect } from "node:net";
 
-import { tokens } from "../../../src/identity/auth/token.ts";
 import { systemClock } from "../../../src/base/clock.ts";
 import type { Role } from "../../../src/base/context.ts";
+import { tokens } from "../../../src/identity/auth/token.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../../src/inbound/signatures/sign.ts";
 import { providerOf, testSecret } from "../../support/app.ts";
 import { removeFolder, runSkyhook, startServer, temporaryFolder } from "../../support/program.ts";
 

@@ -1,8 +1,8 @@
 import { isLinearizable } from "../../support/linearizability.ts";
 import { smallestWindow } from "../../support/smallest-window.ts";
 
-import { deliveryModel, type DeliveryOperation } from "./delivery.ts";
 import type { DeliveryHistory } from "./delivery-history.ts";
+import { deliveryModel, type DeliveryOperation } from "./delivery.ts";
 import { flightModel, type FlightOperation } from "./flight.ts";
 import type { Histories } from "./load.ts";
 import { deliveryLanguage, flightLanguage, timelineOf } from "./timeline.ts";

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
+import { testSecret } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../support/databases.ts";
 import { startIn } from "../../support/load.ts";
 import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 import { skips } from "../../support/skips.ts";
 import { addFlights } from "../crash/service.ts";
 import { providers } from "../model/deliveries.ts";
-import { testSecret } from "../../support/app.ts";
 
 /** What a history is recorded on. */
 export interface Setup {

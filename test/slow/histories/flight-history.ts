@@ -1,7 +1,7 @@
 import { at } from "../../support/linearizability.ts";
 
-import type { BookingRequest, FlightAnswer, FlightOperation, FlightRequest } from "./flight.ts";
 import type { FlightClient } from "./flight-client.ts";
+import type { BookingRequest, FlightAnswer, FlightOperation, FlightRequest } from "./flight.ts";
 import type { Recorder, Route } from "./recorder.ts";
 
 /** Requests about one flight, and what came of them. */

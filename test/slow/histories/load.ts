@@ -1,12 +1,12 @@
-import { authorization } from "../../support/load.ts";
 import { at } from "../../support/linearizability.ts";
+import { authorization } from "../../support/load.ts";
 import { providers } from "../model/deliveries.ts";
 
 import type { Cluster } from "./cluster.ts";
 import { DeliveryHistory } from "./delivery-history.ts";
-import type { FlightOperation } from "./flight.ts";
 import { FlightClient } from "./flight-client.ts";
 import { FlightHistory } from "./flight-history.ts";
+import type { FlightOperation } from "./flight.ts";
 import { Recorder, type Route } from "./recorder.ts";
 import { settled } from "./settle.ts";
 

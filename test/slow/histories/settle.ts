@@ -1,5 +1,5 @@
-import type { FlightAnswer, FlightOperation } from "./flight.ts";
 import type { ListedBooking } from "./flight-client.ts";
+import type { FlightAnswer, FlightOperation } from "./flight.ts";
 
 /**
  * Resolves the unknown outcomes of a flight by a list of its bookings, read after all operations. A request

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 
 import { json, startApp, type TestApp, until } from "../../support/app.ts";
 import { noManyConnections, postgresDatabase, type TestDatabase } from "../../support/databases.ts";
+import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { gatewaySecret, never, testGateway } from "../../support/gateway.ts";
 import { deliverTo, keyOf } from "../../support/load.ts";
 import { resources } from "../../support/resources.ts";
-import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { skips } from "../../support/skips.ts";
 
 const taken = resources();

@@ -2,19 +2,19 @@ import { join } from "node:path";
 
 import { SQL } from "bun";
 
+import { until } from "../../support/app.ts";
+import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
+import { type LoadBalancer, loadBalancer } from "../../support/load-balancer.ts";
+import { startIn } from "../../support/load.ts";
+import { type MovableAddress, movableAddress } from "../../support/movable-address.ts";
+import { type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
+import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 import { type CrashDatabase, endsOfWaits, type Row } from "../crash/databases.ts";
 import { asAdminAt, Fleet } from "../crash/fleet.ts";
 import { wholeRows } from "../crash/invariants.ts";
 import type { Server } from "../crash/requests.ts";
 import type { Service } from "../crash/rounds.ts";
 import { addFlights, allDelivered, idsByKey } from "../crash/service.ts";
-import { until } from "../../support/app.ts";
-import { gatewaySecret, type TestGateway, testGateway } from "../../support/gateway.ts";
-import { startIn } from "../../support/load.ts";
-import { type LoadBalancer, loadBalancer } from "../../support/load-balancer.ts";
-import { type MovableAddress, movableAddress } from "../../support/movable-address.ts";
-import { type OwnPostgres, ownPostgres } from "../../support/own-postgres.ts";
-import { removeFolder, type RunningServer, temporaryFolder } from "../../support/program.ts";
 
 /** Leases of a dead instance end after 30 s, and may be noticed 30 s later. */
 const leasePatienceMs = 75_000;

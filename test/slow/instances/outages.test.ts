@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
-import { noOutages, playOutages } from "./outages.ts";
 import { skips } from "../../support/skips.ts";
+
+import { noOutages, playOutages } from "./outages.ts";
 
 describe.skipIf(skips(noOutages))("two instances behind the balancer", () => {
   test("lose nothing acknowledged, sell no seat twice and send all notifications through a kill, a database crash and a failover", async () => {

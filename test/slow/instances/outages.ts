@@ -1,10 +1,10 @@
 import { ok } from "node:assert/strict";
 
-import { Ledger, ledgerSeats, workersOfFleet } from "../crash/ledger.ts";
-import { endRounds } from "../crash/rounds.ts";
+import { until } from "../../support/app.ts";
 import { noLoadBalancer } from "../../support/load-balancer.ts";
 import { noOwnPostgres } from "../../support/own-postgres.ts";
-import { until } from "../../support/app.ts";
+import { Ledger, ledgerSeats, workersOfFleet } from "../crash/ledger.ts";
+import { endRounds } from "../crash/rounds.ts";
 
 import { Instances } from "./instances.ts";
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 
-import { bookAgain, book, rivals } from "./commands/bookings.ts";
+import { book, bookAgain, rivals } from "./commands/bookings.ts";
 import type { ModelCommand } from "./commands/command.ts";
+import { changeDestination } from "./commands/destinations.ts";
 import { importAgain, importNew, importPlans, search } from "./commands/flights.ts";
 import { cancel, quote, readBooking } from "./commands/own-bookings.ts";
 import { filtered, numberedPage, olderThan, walkPages } from "./commands/pages.ts";
@@ -9,7 +10,6 @@ import { forge, guessClient, misdeliver } from "./commands/refused.ts";
 import { keepToken, restart, wait, waitUntil } from "./commands/time.ts";
 import { addUser, createUser } from "./commands/users.ts";
 import { deliver, replay } from "./commands/webhooks.ts";
-import { changeDestination } from "./commands/destinations.ts";
 import type { DatabaseKind } from "./databases.ts";
 import { asAdmin, compareFleet } from "./fleet.ts";
 import { emptyModel, type Model } from "./model.ts";

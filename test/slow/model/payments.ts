@@ -6,6 +6,7 @@ import { json, signed, startApp, type TestApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import type { TestDatabase } from "../../support/databases.ts";
 import { addFlight, bookingBody, post, seatsLeft } from "../../support/flights.ts";
+
 import { hourMs, minuteMs, refundTerms, saleEndsMs } from "./rules.ts";
 
 /*

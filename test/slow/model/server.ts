@@ -1,11 +1,10 @@
 import { deepStrictEqual } from "node:assert";
 
-import { importFlights } from "../../../src/booking/flights/import-flights.ts";
 import { readFlightPlans } from "../../../src/booking/flights/flight-plans.ts";
+import { importFlights } from "../../../src/booking/flights/import-flights.ts";
 import { startApp, type TestApp } from "../../support/app.ts";
 import { type ManualClock, manualClock } from "../../support/clock.ts";
 import { at } from "../../support/graphql.ts";
-
 import { Fleet } from "../crash/fleet.ts";
 
 import type { DatabaseKind } from "./databases.ts";

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
+import type { Passenger } from "../../../src/booking/booking.ts";
+import { personalDataOpener } from "../../../src/booking/personal-data/personal-data.ts";
 import { openDatabase } from "../../../src/cli/database.ts";
 import { readConfig } from "../../../src/config/config.ts";
 import { secretStore } from "../../../src/config/secrets.ts";
-import type { Passenger } from "../../../src/booking/booking.ts";
-import { personalDataOpener } from "../../../src/booking/personal-data/personal-data.ts";
 import { wrongWith } from "../crash/invariants.ts";
 
 import type { Facts } from "./facts.ts";

@@ -1,4 +1,4 @@
-import { existsSync, openSync, readFileSync, readSync, closeSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 
 import { until } from "../../support/app.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import {
   removeFolder,
-  runSkyhook,
   type RunningServer,
+  runSkyhook,
   startServer,
   temporaryFolder,
 } from "../../support/program.ts";

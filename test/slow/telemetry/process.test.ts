@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 
-import { testSecret, signed } from "../../support/app.ts";
+import { systemClock } from "../../../src/base/clock.ts";
+import { signed, testSecret } from "../../support/app.ts";
 import { testCollector } from "../../support/collector.ts";
 import { endsAfterEach } from "../../support/ends.ts";
 import { never } from "../../support/gateway.ts";
 import { removeFolder, startServer, temporaryFolder } from "../../support/program.ts";
-import { systemClock } from "../../../src/base/clock.ts";
 
 const ends = endsAfterEach();
 

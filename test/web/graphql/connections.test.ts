@@ -4,8 +4,8 @@ import fc from "fast-check";
 
 import { type Flight } from "../../../src/booking/flight.ts";
 import { upsertFlight } from "../../../src/booking/flights/flights.sql.ts";
-import { insertEvent } from "../../../src/event/events.sql.ts";
 import { write } from "../../../src/db/statement.ts";
+import { insertEvent } from "../../../src/event/events.sql.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 import { flightPlan } from "../../support/flights.ts";
 import { ask, at, dataOf, listAt } from "../../support/graphql.ts";

@@ -4,8 +4,8 @@ import { rmSync } from "node:fs";
 import pino from "pino";
 
 import { AppError } from "../../../src/base/errors.ts";
-import { errorLog } from "../../../src/web/rest/error-log.ts";
 import { at } from "../../../src/base/payload.ts";
+import { errorLog } from "../../../src/web/rest/error-log.ts";
 import { until } from "../../support/app.ts";
 import { manualClock } from "../../support/clock.ts";
 import { authorization, databaseIn } from "../../support/load.ts";

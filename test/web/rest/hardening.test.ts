@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { connect } from "node:net";
 import { rmSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 
 import { json, sample, startApp, type TestApp } from "../../support/app.ts";

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 
 import manifest from "../../../package.json" with { type: "json" };
-import { problems } from "../../../src/web/rest/errors.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
-
+import { problems } from "../../../src/web/rest/errors.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

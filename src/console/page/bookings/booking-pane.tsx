@@ -1,14 +1,15 @@
 import { useEffect } from "preact/hooks";
 
-import { BookingLife } from "./booking-life.tsx";
-import { BookingMark } from "./booking-mark.tsx";
 import { Detail } from "../list-pane.tsx";
 import { useInterval, useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { money, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, Facts, ErrorMessage, Loading, Wide } from "../ui.tsx";
+import { CopyButton, ErrorMessage, Facts, Loading, Wide } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
+
+import { BookingLife } from "./booking-life.tsx";
+import { BookingMark } from "./booking-mark.tsx";
 
 const heldPollMs = 3_000;
 

@@ -1,5 +1,3 @@
-import { BookingMark } from "./booking-mark.tsx";
-import { BookingPane } from "./booking-pane.tsx";
 import { TextFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
@@ -8,6 +6,9 @@ import { money, Text } from "../text.tsx";
 import { Time, TimeLeft } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { BookingItem } from "../wire.ts";
+
+import { BookingMark } from "./booking-mark.tsx";
+import { BookingPane } from "./booking-pane.tsx";
 
 const pollIntervalMs = 10_000;
 

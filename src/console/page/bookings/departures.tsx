@@ -1,11 +1,12 @@
 import { Detail } from "../list-pane.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
 import { canSeeBookings } from "../session/session.ts";
 import { counted, words } from "../text.tsx";
 import { Empty, ErrorMessage, Loading, Wide } from "../ui.tsx";
 import type { DayDepartures } from "../wire.ts";
+
+import { SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
 
 interface Parts {
   /** As `2026-01-31`. */

@@ -1,15 +1,16 @@
 import { useMemo } from "preact/hooks";
 
-import { Chart } from "../health/chart.tsx";
-import { DeparturesPane } from "./departures.tsx";
 import { SelectFilter } from "../filters.tsx";
+import { Chart } from "../health/chart.tsx";
 import { ListHead, Split } from "../list-pane.tsx";
 import { useLoad } from "../load.ts";
 import { go, type Route, writeRoute } from "../route.ts";
-import { percentSold, SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
 import { counted } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { FlightLoad, LoadDay } from "../wire.ts";
+
+import { DeparturesPane } from "./departures.tsx";
+import { percentSold, SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
 
 /** Periods on offer, in days. */
 const lengths = ["7", "14", "30", "60"] as const;

@@ -2,8 +2,8 @@ import { useState } from "preact/hooks";
 
 import { callApi } from "../api.ts";
 import { span } from "../durations.ts";
-import { toApiError, useLoad } from "../load.ts";
 import { Attempts } from "../events/notification.tsx";
+import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
 import { DueTime, Time } from "../time.tsx";

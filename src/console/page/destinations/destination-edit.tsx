@@ -1,21 +1,22 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, callApi } from "../api.ts";
+import { toApiError } from "../load.ts";
+import { Text } from "../text.tsx";
+import { notify } from "../ui.tsx";
+import type { Destination } from "../wire.ts";
+
 import { operatorGateway } from "./destination-actions.tsx";
 import {
   AlertsField,
   Field,
   FilterField,
-  FormError,
   formats,
+  FormError,
   Limits,
   numberOrText,
   textOf,
 } from "./destination-fields.tsx";
-import { toApiError } from "../load.ts";
-import { Text } from "../text.tsx";
-import { notify } from "../ui.tsx";
-import type { Destination } from "../wire.ts";
 
 interface Parts {
   readonly destination: Destination;

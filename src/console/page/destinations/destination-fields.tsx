@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 
 import type { ApiError } from "../api.ts";
-import { FilterPreview } from "./filter-preview.tsx";
 import type { Destination } from "../wire.ts";
+
+import { FilterPreview } from "./filter-preview.tsx";
 
 export type Format = Destination["format"];
 

@@ -1,20 +1,21 @@
 import { useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
+import { Detail } from "../list-pane.tsx";
+import { toApiError } from "../load.ts";
+import type { DestinationSecret } from "../wire.ts";
+
 import {
   AlertsField,
   Field,
   FilterField,
   type Format,
-  FormError,
   formats,
+  FormError,
   Limits,
   numberOrText,
   textOf,
 } from "./destination-fields.tsx";
-import { Detail } from "../list-pane.tsx";
-import { toApiError } from "../load.ts";
-import type { DestinationSecret } from "../wire.ts";
 
 interface Parts {
   readonly close: string;

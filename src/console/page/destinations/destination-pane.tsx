@@ -1,13 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { Actions } from "./destination-actions.tsx";
-import { DeadDeliveries, LastDeliveries, useDeliveries } from "./destination-deliveries.tsx";
-import { DestinationEdit } from "./destination-edit.tsx";
-import { countText, HealthBadge, Outcomes, percent } from "./destination-health.tsx";
 import { milliseconds, span } from "../durations.ts";
-import { DestinationLatency } from "../health/latency.tsx";
 import { Figure } from "../health/health-panels.tsx";
+import { DestinationLatency } from "../health/latency.tsx";
 import { Detail } from "../list-pane.tsx";
 import { useInterval, useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
@@ -15,6 +11,11 @@ import { counted, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
 import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
+
+import { Actions } from "./destination-actions.tsx";
+import { DeadDeliveries, LastDeliveries, useDeliveries } from "./destination-deliveries.tsx";
+import { DestinationEdit } from "./destination-edit.tsx";
+import { countText, HealthBadge, Outcomes, percent } from "./destination-health.tsx";
 
 const pollIntervalMs = 5_000;
 /** Used while deliveries wait. */

@@ -1,8 +1,5 @@
 import { useState } from "preact/hooks";
 
-import { DestinationForm } from "./destination-form.tsx";
-import { DestinationPane } from "./destination-pane.tsx";
-import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";
 import { milliseconds } from "../durations.ts";
 import { SelectFilter } from "../filters.tsx";
 import { ListHead, Split } from "../list-pane.tsx";
@@ -13,6 +10,10 @@ import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret, Page } from "../wire.ts";
+
+import { DestinationForm } from "./destination-form.tsx";
+import { HealthBadge, Outcomes, percent, waitingText } from "./destination-health.tsx";
+import { DestinationPane } from "./destination-pane.tsx";
 
 const pollIntervalMs = 5_000;
 

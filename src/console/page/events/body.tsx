@@ -1,9 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
 
-import { jsonTree, prettyJson } from "./json.ts";
-import { Json } from "./json-view.tsx";
 import { counted, ExactText, Text } from "../text.tsx";
 import { CopyButton } from "../ui.tsx";
+
+import { Json } from "./json-view.tsx";
+import { jsonTree, prettyJson } from "./json.ts";
 
 interface Bytes {
   readonly body: string;

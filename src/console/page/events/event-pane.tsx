@@ -1,17 +1,18 @@
 import { useEffect, useState } from "preact/hooks";
 
-import { Body, Headers } from "./body.tsx";
 import { Effect, WithBooking } from "../bookings/booking-link.tsx";
-import { curlOf } from "./curl.ts";
 import { Detail } from "../list-pane.tsx";
-import { useLoad } from "../load.ts";
 import { useInterval, useLive } from "../live.ts";
-import { NotificationEntry } from "./notification.tsx";
+import { useLoad } from "../load.ts";
 import { Replay } from "../replays/replay.tsx";
 import { counted, ExternalLink, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, Delivery, ErrorMessage, Facts, Loading, Monogram, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
+
+import { Body, Headers } from "./body.tsx";
+import { curlOf } from "./curl.ts";
+import { NotificationEntry } from "./notification.tsx";
 
 /** Used while notifications are still being delivered. */
 const pollIntervalMs = 3_000;

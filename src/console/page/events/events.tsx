@@ -1,19 +1,20 @@
 import { useEffect, useRef } from "preact/hooks";
 
-import { deliveries, statuses, wordsStarting } from "./event-filters.ts";
-import { idIn } from "../palette/command.ts";
-import { EventPane } from "./event-pane.tsx";
 import { apiQuery, LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
 import { useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
+import { idIn } from "../palette/command.ts";
 import { type Route, writeRoute } from "../route.ts";
 import { Text, words } from "../text.tsx";
 import { TimeFilter, useTimeRange } from "../time-filter.tsx";
 import { Time } from "../time.tsx";
 import { Delivery, Empty, Monogram } from "../ui.tsx";
 import type { EventItem, Page } from "../wire.ts";
+
+import { deliveries, statuses, wordsStarting } from "./event-filters.ts";
+import { EventPane } from "./event-pane.tsx";
 
 /** The feed carries only events with notifications; polling finds the others. */
 const pollIntervalMs = 5_000;

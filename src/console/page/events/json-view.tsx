@@ -1,5 +1,6 @@
-import type { JsonMember, JsonNode } from "./json.ts";
 import { counted, Text } from "../text.tsx";
+
+import type { JsonMember, JsonNode } from "./json.ts";
 
 /** Values deeper than this are folded at first. */
 const openDepth = 3;

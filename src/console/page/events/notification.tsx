@@ -1,9 +1,9 @@
 import { useEffect, useRef } from "preact/hooks";
 
+import { Explanation } from "../destinations/filter-preview.tsx";
 import { milliseconds } from "../durations.ts";
 import { writeRoute } from "../route.ts";
 import { counted, ExternalLink, Text } from "../text.tsx";
-import { Explanation } from "../destinations/filter-preview.tsx";
 import { DueTime, ExactTime, Time } from "../time.tsx";
 import { Badge, Status, Wide } from "../ui.tsx";
 import type { NotificationDetail } from "../wire.ts";

@@ -1,11 +1,12 @@
-import { Body, Headers } from "./body.tsx";
-import { curlOf } from "./curl.ts";
 import { Detail } from "../list-pane.tsx";
 import { useLoad } from "../load.ts";
 import { counted, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { Badge, CopyButton, Facts, ErrorMessage, Loading } from "../ui.tsx";
+import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
+
+import { Body, Headers } from "./body.tsx";
+import { curlOf } from "./curl.ts";
 
 /** A rejected delivery: why it failed verification, then what was received. */
 export function RejectionPane({ id, close }: { readonly id: string; readonly close: string }) {

@@ -1,13 +1,14 @@
 import { apiQuery, ProviderFilter, SelectFilter } from "../filters.tsx";
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { RejectionPane } from "./rejection-pane.tsx";
 import { type Route, writeRoute } from "../route.ts";
 import { counted, Text, words } from "../text.tsx";
 import { TimeFilter, useTimeRange } from "../time-filter.tsx";
 import { Time } from "../time.tsx";
 import { Badge, Empty, Monogram } from "../ui.tsx";
 import type { RejectionItem } from "../wire.ts";
+
+import { RejectionPane } from "./rejection-pane.tsx";
 
 /** The feed does not carry rejections: poll for them. */
 const pollIntervalMs = 3_000;

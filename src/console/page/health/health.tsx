@@ -1,9 +1,15 @@
 import { useMemo } from "preact/hooks";
 
-import { Chart, type Series } from "./chart.tsx";
 import { SelectFilter } from "../filters.tsx";
-import { useLoad } from "../load.ts";
 import { useInterval } from "../live.ts";
+import { useLoad } from "../load.ts";
+import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
+import { type Route, writeRoute } from "../route.ts";
+import { words } from "../text.tsx";
+import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import type { Deliveries, Health, Providers } from "../wire.ts";
+
+import { Chart, type Series } from "./chart.tsx";
 import {
   type DeadLetterPage,
   DeadLetters,
@@ -12,11 +18,6 @@ import {
   ProviderActivity,
 } from "./health-panels.tsx";
 import { LatencyPanel } from "./latency.tsx";
-import { ranges, rangeOf, stepText, timesOf, useSpan, zone } from "../ranges.ts";
-import { type Route, writeRoute } from "../route.ts";
-import { words } from "../text.tsx";
-import { Empty, ErrorMessage, Loading } from "../ui.tsx";
-import type { Deliveries, Health, Providers } from "../wire.ts";
 
 const pollIntervalMs = 5_000;
 

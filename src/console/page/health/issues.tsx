@@ -1,6 +1,6 @@
 import { callApi } from "../api.ts";
-import { toApiError, useLoad } from "../load.ts";
 import { useInterval } from "../live.ts";
+import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";

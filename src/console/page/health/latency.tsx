@@ -1,15 +1,16 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 
-import { Chart } from "./chart.tsx";
 import { milliseconds, span } from "../durations.ts";
 import { SelectFilter } from "../filters.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { ranges, rangeOf, stepText, timesOf, useSpan, zone } from "../ranges.ts";
+import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
 import { type Route, writeRoute } from "../route.ts";
 import { counted } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
 import type { DestinationDetail, LatencySteps, Page } from "../wire.ts";
+
+import { Chart } from "./chart.tsx";
 
 const pollIntervalMs = 15_000;
 

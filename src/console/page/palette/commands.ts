@@ -1,13 +1,14 @@
-import { addRoute } from "../providers/adding.ts";
 import { callApi } from "../api.ts";
-import { type Command, idIn, referenceOf } from "./command.ts";
 import { toApiError } from "../load.ts";
+import { addRoute } from "../providers/adding.ts";
 import { go, readRoute, views, writeRoute } from "../route.ts";
 import { leave } from "../session/sign-out.ts";
 import { setTheme } from "../theme.ts";
 import { copy, notify } from "../ui.tsx";
 import { canOpen, type Roles, titles } from "../views.ts";
 import type { BookingItem, DestinationDetail, Page, Provider } from "../wire.ts";
+
+import { type Command, idIn, referenceOf } from "./command.ts";
 
 /** The commands that depend on the roles only. */
 export function fixedCommands(roles: Roles, showHelp: () => void): readonly Command[] {

@@ -1,6 +1,11 @@
 import type { TargetedKeyboardEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import { useLoad } from "../load.ts";
+import { counted, Text } from "../text.tsx";
+import type { Roles } from "../views.ts";
+import type { DestinationDetail, Page, Providers } from "../wire.ts";
+
 import { type Command, commandGroups, matching } from "./command.ts";
 import {
   destinationCommands,
@@ -9,10 +14,6 @@ import {
   providerCommands,
   searches,
 } from "./commands.ts";
-import { useLoad } from "../load.ts";
-import { counted, Text } from "../text.tsx";
-import type { Roles } from "../views.ts";
-import type { DestinationDetail, Page, Providers } from "../wire.ts";
 
 interface Parts {
   readonly roles: Roles;

@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { addRoute, keepSecret, pasted } from "./adding.ts";
 import { type ApiError, callApi } from "../api.ts";
 import { toApiError, useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
-import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
 import { counted, ExternalLink } from "../text.tsx";
 import { Empty, ErrorMessage, Loading, notify } from "../ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
+
+import { addRoute, keepSecret, pasted } from "./adding.ts";
+import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
 
 /** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */
 export function AddProvider({ name }: { readonly name: string }) {

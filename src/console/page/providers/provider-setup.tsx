@@ -1,15 +1,16 @@
 import { useState } from "preact/hooks";
 
-import { takeSecret } from "./adding.ts";
 import { callApi } from "../api.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
-import { Problem, useAction } from "./setup-action.tsx";
-import { TestEvent } from "./test-event.tsx";
 import { ExternalLink } from "../text.tsx";
 import { Badge, CopyButton, ErrorMessage, Facts, Loading, notify } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
+
+import { takeSecret } from "./adding.ts";
+import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secret-fields.tsx";
+import { Problem, useAction } from "./setup-action.tsx";
+import { TestEvent } from "./test-event.tsx";
 
 /** Connects a provider: its URL, its secret, and a test event that arrives. */
 export function ProviderSetupView({ id }: { readonly id: string }) {

@@ -1,14 +1,15 @@
-import { AddProvider } from "./add-provider.tsx";
-import { addRoute } from "./adding.ts";
 import { lastDelivery } from "../durations.ts";
 import { ActivityBadge } from "../health/health-panels.tsx";
-import { useLoad } from "../load.ts";
 import { useInterval } from "../live.ts";
-import { ProviderSetupView } from "./provider-setup.tsx";
+import { useLoad } from "../load.ts";
 import { type Route, writeRoute } from "../route.ts";
 import { Time } from "../time.tsx";
-import { Badge, Empty, Facts, ErrorMessage, Loading } from "../ui.tsx";
+import { Badge, Empty, ErrorMessage, Facts, Loading } from "../ui.tsx";
 import type { Provider, Providers } from "../wire.ts";
+
+import { AddProvider } from "./add-provider.tsx";
+import { addRoute } from "./adding.ts";
+import { ProviderSetupView } from "./provider-setup.tsx";
 
 const pollIntervalMs = 10_000;
 

@@ -4,11 +4,12 @@ import { type ApiError, callApi } from "../api.ts";
 import { useInterval, useLive } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
-import { Problem, useAction } from "./setup-action.tsx";
 import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { ErrorMessage, Loading, notify, Status } from "../ui.tsx";
 import type { Acknowledgement, EventItem, Page, ProviderSetup } from "../wire.ts";
+
+import { Problem, useAction } from "./setup-action.tsx";
 
 /** The feed carries only events with notifications; polling finds the others. */
 const pollIntervalMs = 2_000;

@@ -5,13 +5,14 @@ import { deliveries, statuses, wordsStarting } from "../events/event-filters.ts"
 import { LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
 import { Detail } from "../list-pane.tsx";
 import { toApiError, useLoad } from "../load.ts";
-import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
-import { given, ReplayError } from "./replay-parts.tsx";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
 import { counted, words } from "../text.tsx";
 import { TimeFilter, useTimeRange } from "../time-filter.tsx";
 import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
+
+import { given, ReplayError } from "./replay-parts.tsx";
+import { type ChosenFilters, Differences, Summary, usePreview } from "./replay-preview.tsx";
 
 interface Parts {
   /** Its query has the filters, as that of the list of events. */

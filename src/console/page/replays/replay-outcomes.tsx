@@ -6,6 +6,7 @@ import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { ErrorMessage, Loading } from "../ui.tsx";
 import type { Page, Replay, ReplayFailure } from "../wire.ts";
+
 import { doneOf, outcomes } from "./replay-parts.tsx";
 
 const tones = {

@@ -4,13 +4,14 @@ import { type ApiError, callApi } from "../api.ts";
 import { span } from "../durations.ts";
 import { Detail } from "../list-pane.tsx";
 import { toApiError, useLoad } from "../load.ts";
-import { doneOf, given, ReplayError, ReplayStatus } from "./replay-parts.tsx";
-import { Outcomes } from "./replay-outcomes.tsx";
 import { writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
 import { CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
+
+import { Outcomes } from "./replay-outcomes.tsx";
+import { doneOf, given, ReplayError, ReplayStatus } from "./replay-parts.tsx";
 
 /** How long after a response a running replay is read again. */
 const pauseMs = 700;

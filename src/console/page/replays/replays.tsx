@@ -1,13 +1,14 @@
 import { ListPane, Split } from "../list-pane.tsx";
 import { useList } from "../list.ts";
-import { ReplayForm } from "./replay-form.tsx";
-import { ReplayPane } from "./replay-pane.tsx";
-import { doneOf, filtersText, ReplayStatus } from "./replay-parts.tsx";
 import { type Route, writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
 import { Time } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
+
+import { ReplayForm } from "./replay-form.tsx";
+import { ReplayPane } from "./replay-pane.tsx";
+import { doneOf, filtersText, ReplayStatus } from "./replay-parts.tsx";
 
 const pollIntervalMs = 3_000;
 const noQuery = new URLSearchParams();

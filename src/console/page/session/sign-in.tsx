@@ -1,8 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { ApiError, openSession } from "../api.ts";
-import { signIn, signOutReason } from "./session.ts";
 import type { SessionInfo } from "../wire.ts";
+
+import { signIn, signOutReason } from "./session.ts";
 
 const reasons = {
   "signed-out": "You have signed out.",

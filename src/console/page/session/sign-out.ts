@@ -1,7 +1,8 @@
 import { closeSession } from "../api.ts";
 import { toApiError } from "../load.ts";
-import { signOut } from "./session.ts";
 import { notify } from "../ui.tsx";
+
+import { signOut } from "./session.ts";
 
 /** Ends the session on the server and in this browser. */
 export function leave(): void {

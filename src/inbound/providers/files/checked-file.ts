@@ -1,8 +1,8 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 
 import { FileError } from "../../../base/file-error.ts";
-
 import { printable } from "../../../base/payload.ts";
+
 import { type LineError, located } from "./located.ts";
 import { problemsOf, type ValueProblem } from "./schema-errors.ts";
 

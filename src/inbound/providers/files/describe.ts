@@ -1,12 +1,13 @@
+import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
 import type { EventData } from "../../../event/event.ts";
 import { severities, type Severity } from "../../../outbound/notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
-import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
 import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
 import type { Normalised, VerifiedDelivery } from "../provider.ts";
+
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
-import { template, type Template, type TemplateContext } from "./template.ts";
+import { type Template, template, type TemplateContext } from "./template.ts";
 
 const maxSubjectLength = 300;
 /** A name is compared with those of the file, so it needs no more than they can have. */

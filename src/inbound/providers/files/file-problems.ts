@@ -1,5 +1,6 @@
 import { errorMessage } from "../../../base/errors.ts";
 import { maxUnverifiedBytes } from "../../signatures/payload-reader.ts";
+import { schemeProblems } from "../../signatures/scheme-problems.ts";
 import {
   headerIn,
   isTokenInBody,
@@ -8,7 +9,7 @@ import {
   type SignatureScheme,
 } from "../../signatures/scheme.ts";
 import { placePattern } from "../../signatures/signed-text.schema.ts";
-import { schemeProblems } from "../../signatures/scheme-problems.ts";
+
 import { placesOf, reservedFields } from "./describe.ts";
 import { answerTemplates, eventTemplates, type FileTemplate } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";

@@ -1,3 +1,4 @@
+import { joined, textAt } from "../../../base/payload.ts";
 import type { Event } from "../../../event/event.ts";
 import type { Message } from "../../../outbound/notification.ts";
 import {
@@ -6,12 +7,12 @@ import {
   readHeadersOf,
   signedPlaces,
 } from "../../signatures/scheme.ts";
-import { joined, textAt } from "../../../base/payload.ts";
 import type { Provider } from "../provider.ts";
+
 import { describer, placesOf, storedSeverity } from "./describe.ts";
 import { handshakesOf } from "./handshakes.ts";
-import { readPlaces } from "./places.ts";
 import { paymentSource } from "./payment-source.ts";
+import { readPlaces } from "./places.ts";
 import type { ProviderFile } from "./provider-file.schema.ts";
 import { samplesOf } from "./samples.ts";
 

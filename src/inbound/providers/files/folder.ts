@@ -5,10 +5,10 @@ import { errorCode, errorMessage } from "../../../base/errors.ts";
 import { FileError } from "../../../base/file-error.ts";
 import { nearest } from "../../../base/nearest.ts";
 import { createFile } from "../../../base/private-file.ts";
-
 import type { Provider } from "../provider.ts";
-import { fileProvider } from "./file-provider.ts";
+
 import { maxFileCharacters } from "./checked-file.ts";
+import { fileProvider } from "./file-provider.ts";
 import { readProviderFile } from "./provider-file.ts";
 
 const extensions = [".yaml", ".yml", ".json"];

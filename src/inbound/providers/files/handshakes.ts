@@ -1,7 +1,8 @@
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import type { Handshake, HandshakeAnswer } from "../handshake.ts";
+
 import type { ProviderFile } from "./provider-file.schema.ts";
-import { maxEchoLength, template, type Template } from "./template.ts";
+import { maxEchoLength, type Template, template } from "./template.ts";
 
 type Declared = NonNullable<ProviderFile["handshakes"]>[number];
 

@@ -1,5 +1,6 @@
 import type { PaymentNotice, PaymentPlaces, PaymentSource } from "../../payment-notice.ts";
 import { typeName } from "../event-fields.ts";
+
 import type { ProviderFile } from "./provider-file.schema.ts";
 
 type FilePayment = NonNullable<ProviderFile["payment"]>;

@@ -1,6 +1,6 @@
+import { placesOf } from "./describe.ts";
 import type { Step } from "./located.ts";
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
-import { placesOf } from "./describe.ts";
 import { template, type TemplateMode } from "./template.ts";
 
 /** A template of a file, with its place in the file. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
+import { severities } from "../../../outbound/notification.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
-import { severities } from "../../../outbound/notification.ts";
 
 import { handshakeSchema } from "./handshake.schema.ts";
 import { templateSchema as template } from "./template.ts";

@@ -1,5 +1,6 @@
+import { asPayload, type JsonObject } from "../../../base/payload.ts";
 import type { Fresh, SampleDelivery } from "../provider.ts";
-import { type JsonObject, asPayload } from "../../../base/payload.ts";
+
 import type { ProviderFile } from "./provider-file.schema.ts";
 
 type Sample = ProviderFile["samples"][string];

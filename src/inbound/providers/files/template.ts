@@ -1,11 +1,10 @@
 import { Type } from "@sinclair/typebox";
 
-import { nodeCrypto } from "../../../base/node-crypto.ts";
 import { nearest } from "../../../base/nearest.ts";
-
+import { nodeCrypto } from "../../../base/node-crypto.ts";
+import { firstLine } from "../../../base/payload.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { placePattern } from "../../signatures/signed-text.schema.ts";
-import { firstLine } from "../../../base/payload.ts";
 
 // Templates of provider files: fixed text, values, defaults and a short list of filters. No loops, no
 // expressions, no regular expressions of users. The work is bounded by the length of the template and of the values.

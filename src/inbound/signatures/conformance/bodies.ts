@@ -5,8 +5,8 @@ import {
   plain,
   type Row,
   type Signer,
-  utf8,
   today,
+  utf8,
   yesterday,
 } from "./signer.ts";
 

@@ -1,5 +1,5 @@
-import type { Secrets } from "../verification.ts";
 import { headerIn, placesOf } from "../scheme.ts";
+import type { Secrets } from "../verification.ts";
 
 import { type Attempt, plain, type Row, type Signer, today, yesterday } from "./signer.ts";
 

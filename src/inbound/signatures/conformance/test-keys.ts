@@ -2,7 +2,6 @@ import type { KeyObject } from "node:crypto";
 
 import { lazy } from "../../../base/lazy.ts";
 import { nodeCrypto } from "../../../base/node-crypto.ts";
-
 import { newKeyPair } from "../development-secret.ts";
 import type { KeyStore } from "../key-store.ts";
 import { secretText, type SigningKey } from "../keys.ts";

@@ -2,11 +2,12 @@ import { Elysia } from "elysia";
 
 import { AppError } from "../../../base/errors.ts";
 import { type Asset, asset, assetsRest, htmlPage, pageHeaders } from "../asset.ts";
-import palette from "../palette.css" with { type: "text" };
 
-import styles from "./docs.css" with { type: "text" };
 import type { DocsFolder } from "./folder.ts";
 import { pathToRoot, renderPage, summaryOf, titleOf, urlOf } from "./page.ts";
+
+import palette from "../palette.css" with { type: "text" };
+import styles from "./docs.css" with { type: "text" };
 
 // Loaded on the first request, so that servers whose docs are not visited spend no memory on them.
 const files = async () => (await import("./files.ts")).docs;

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "bun:test";
 
-import { deliveryIdentity } from "../../../../src/inbound/receive/delivery-key.ts";
 import type { Event } from "../../../../src/event/event.ts";
-import { severities } from "../../../../src/outbound/notification.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 import { interpret, messagesOf } from "../../../../src/inbound/providers/interpret.ts";
 import type { Fresh, Provider } from "../../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
+import { deliveryIdentity } from "../../../../src/inbound/receive/delivery-key.ts";
 import {
   developmentSecret,
   newKeyPair,
@@ -17,7 +16,7 @@ import { kindOf } from "../../../../src/inbound/signatures/jwt.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import type { SigningKey } from "../../../../src/inbound/signatures/keys.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-
+import { severities } from "../../../../src/outbound/notification.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 import { secondOpinions } from "../oracles/second-opinion.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
+import { at } from "../../../../src/base/payload.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
-import { at } from "../../../../src/base/payload.ts";
 import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import {
@@ -15,8 +15,7 @@ import {
 } from "../../../../src/inbound/signatures/scheme.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
 import type { SignedRequest } from "../../../../src/inbound/signatures/verification.ts";
-
-import { type Recorded, type RecordedDelivery, recordedDeliveries } from "../oracles/recorded.ts";
+import { type Recorded, recordedDeliveries, type RecordedDelivery } from "../oracles/recorded.ts";
 
 /** The keys that the service publishes, without a network. */
 function servedKeys({ serves = {} }: Recorded, atMs: number): KeyStore {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { FileError } from "../../../../src/base/file-error.ts";
+import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
 
 const slack = readFileSync(join(import.meta.dir, "../../../../docs/examples/slack.yaml"), "utf8");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 
-import { interpret } from "../../../../src/inbound/providers/interpret.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
+import { interpret } from "../../../../src/inbound/providers/interpret.ts";
 import { fetchedKey } from "../../../../src/inbound/signatures/fetched-key.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import { coversBody } from "../../../../src/inbound/signatures/scheme.ts";

@@ -1,4 +1,5 @@
 import { createHmac, createPrivateKey, sign } from "node:crypto";
+
 import { clock } from "./clock.mjs";
 
 /** HMAC by node:crypto, for SDKs that only verify. */

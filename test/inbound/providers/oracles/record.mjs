@@ -4,6 +4,7 @@
 // alterations of it. The clock is fixed: recording again changes only what is signed with a new key pair.
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+
 import { clock, fixClock } from "./clock.mjs";
 
 fixClock();

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { crc32 } from "node:zlib";
+
 import { importSPKI, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
 

@@ -1,15 +1,17 @@
 import { createSign } from "node:crypto";
 import https from "node:https";
 import { PassThrough } from "node:stream";
-import { WebhooksManager } from "box-node-sdk/managers/webhooks";
+
 import hubspotClient from "@hubspot/api-client";
 import { LinearWebhookClient } from "@linear/sdk/webhooks";
 import Mux from "@mux/mux-node";
 import { signWebhookPayload, verifyWebhookSignature } from "@notionhq/client";
 import * as sanityWebhook from "@sanity/webhook";
+import { WorkOS } from "@workos-inc/node";
+import { WebhooksManager } from "box-node-sdk/managers/webhooks";
 import MessageValidator from "sns-validator";
 import { WebflowClient } from "webflow-api";
-import { WorkOS } from "@workos-inc/node";
+
 import { certificatePair } from "./certificate.mjs";
 import { hmac, milliseconds, seconds } from "./formulas.mjs";
 

@@ -1,6 +1,8 @@
 import { createHash, createSign, generateKeyPairSync } from "node:crypto";
 import { crc32 } from "node:zlib";
+
 import { SignJWT } from "jose";
+
 import { certificatePair } from "./certificate.mjs";
 import { hmac, seconds } from "./formulas.mjs";
 

@@ -1,18 +1,20 @@
 import { createPublicKey, generateKeyPairSync, sign as signWith } from "node:crypto";
-import bolt from "@slack/bolt/dist/receivers/verify-request.js";
+
 import { validateSignature } from "@line/bot-sdk";
-import discord from "discord-interactions";
 import { EventWebhook } from "@sendgrid/eventwebhook";
+import bolt from "@slack/bolt/dist/receivers/verify-request.js";
+import { AwsLambdaReceiver } from "@zoom/rivet/teamchat";
+import discord from "discord-interactions";
 import mailgun from "mailgun-js";
 import openai from "openai";
 import { Resend } from "resend";
 import * as standard from "standardwebhooks";
 import * as svix from "svix";
 import twilio from "twilio";
-import { AwsLambdaReceiver } from "@zoom/rivet/teamchat";
 import { WhatsAppAPI } from "whatsapp-api-js";
-import { ed25519Key, ed25519Sign, hmac, seconds } from "./formulas.mjs";
+
 import { clock } from "./clock.mjs";
+import { ed25519Key, ed25519Sign, hmac, seconds } from "./formulas.mjs";
 
 console.debug = () => {};
 

@@ -1,11 +1,12 @@
 import adyen from "@adyen/api-library";
-import * as gocardlessWebhooks from "gocardless-nodejs/webhooks";
 import { WebhookEventVerifier } from "@onfido/api";
 import { Paddle } from "@paddle/paddle-node-sdk";
+import * as gocardlessWebhooks from "gocardless-nodejs/webhooks";
 import Razorpay from "razorpay";
 import "@shopify/shopify-api/adapters/node";
 import { ApiVersion, shopifyApi } from "@shopify/shopify-api";
 import { WebhooksHelper } from "square";
+
 import { hmac, seconds } from "./formulas.mjs";
 
 const shopify = {

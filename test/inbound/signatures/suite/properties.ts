@@ -2,9 +2,6 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
-import { signedHeaders } from "../../../../src/inbound/signatures/sign.ts";
-import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-
 import {
   flipped,
   isExpected,
@@ -16,6 +13,8 @@ import {
   today,
   yesterday,
 } from "../../../../src/inbound/signatures/conformance/signer.ts";
+import { signedHeaders } from "../../../../src/inbound/signatures/sign.ts";
+import { verifier } from "../../../../src/inbound/signatures/signature.ts";
 import { runs } from "../../../support/runs.ts";
 
 export function verifierTests(by: Signer): void {

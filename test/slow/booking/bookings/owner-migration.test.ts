@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { type Booking, emptyBooking } from "../../../../src/booking/booking.ts";
 import { bookingEventKey } from "../../../../src/booking/bookings/booking-event.ts";
 import { insertBooking } from "../../../../src/booking/bookings/bookings.sql.ts";
-import { write } from "../../../../src/db/statement.ts";
 import { openStorage } from "../../../../src/db/open.ts";
-import { schema } from "../../../../src/schema/schema.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { eventsByKeys, insertEvent } from "../../../../src/event/events.sql.ts";
-
+import { schema } from "../../../../src/schema/schema.ts";
 import { postgresDatabase, testPoolSize } from "../../../support/databases.ts";
 import { removeFolder, temporaryFolder } from "../../../support/program.ts";
 import { eventRow } from "../../../support/rows.ts";

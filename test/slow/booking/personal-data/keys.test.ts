@@ -12,15 +12,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { sealedKeys } from "../../../../src/booking/personal-data/sealed-keys.ts";
-import { personalDataSeal } from "../../../../src/booking/personal-data/personal-data.ts";
 import { makeId } from "../../../../src/base/ids.ts";
 import { insertPassenger } from "../../../../src/booking/bookings/bookings.sql.ts";
-import { write } from "../../../../src/db/statement.ts";
+import { personalDataSeal } from "../../../../src/booking/personal-data/personal-data.ts";
+import { sealedKeys } from "../../../../src/booking/personal-data/sealed-keys.ts";
 import { openStorage } from "../../../../src/db/open.ts";
-import { schema } from "../../../../src/schema/schema.ts";
+import { write } from "../../../../src/db/statement.ts";
 import type { Storage } from "../../../../src/db/storage.ts";
-
+import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { book, bookingOn, flightsIn } from "../../../support/booked.ts";
 import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";

@@ -2,28 +2,28 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
 import { AppError } from "../../../../src/base/errors.ts";
 import {
   flightById,
   takeSeats,
   upsertFlight,
 } from "../../../../src/booking/flights/flights.sql.ts";
+import { openStorage } from "../../../../src/db/open.ts";
+import { write } from "../../../../src/db/statement.ts";
+import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
 import { countDuplicate, eventPages, insertEvent } from "../../../../src/event/events.sql.ts";
+import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
+import { insertDelivery } from "../../../../src/outbound/deliveries.sql.ts";
+import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
+import { operatorGateway } from "../../../../src/outbound/destination.ts";
+import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
 import {
   feedAfter,
   insertNotification,
   newestSeq,
   summaryWrites,
 } from "../../../../src/outbound/notifications.sql.ts";
-import { recordFailure } from "../../../../src/outbound/destinations.sql.ts";
-import { operatorGateway } from "../../../../src/outbound/destination.ts";
-import { insertDelivery } from "../../../../src/outbound/deliveries.sql.ts";
-import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
-import { write } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
-import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { until } from "../../../support/app.ts";
 import { noManyConnections, postgresDatabase } from "../../../support/databases.ts";
 import { deliveryRow, eventRow, flightRow, notificationRow } from "../../../support/rows.ts";

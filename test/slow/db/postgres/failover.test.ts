@@ -1,12 +1,10 @@
 import { expect, test } from "bun:test";
 
+import { openStorage } from "../../../../src/db/open.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";
 import { operatorGateway } from "../../../../src/outbound/destination.ts";
-import { write } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
-import { book, cancel } from "../../crash/requests.ts";
-import { addFlights } from "../../crash/service.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";
 import { deliverTo, keepDelivering, keysOnServer } from "../../../support/load.ts";
@@ -14,6 +12,8 @@ import { movableAddress } from "../../../support/movable-address.ts";
 import { noOwnPostgres, ownPostgres } from "../../../support/own-postgres.ts";
 import { resources } from "../../../support/resources.ts";
 import { skips } from "../../../support/skips.ts";
+import { book, cancel } from "../../crash/requests.ts";
+import { addFlights } from "../../crash/service.ts";
 
 const taken = resources();
 

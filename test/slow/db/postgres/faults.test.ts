@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 
+import { openStorage } from "../../../../src/db/open.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { eventById } from "../../../../src/event/event.sql.ts";
 import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
-import { write } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
 import { noManyConnections } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";
 import { eventRow } from "../../../support/rows.ts";

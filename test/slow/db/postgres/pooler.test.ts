@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 
 import { SQL } from "bun";
 
-import { eventById } from "../../../../src/event/event.sql.ts";
-import { insertEvent } from "../../../../src/event/events.sql.ts";
+import { holdStill, openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
-import { holdStill, openStorage } from "../../../../src/db/open.ts";
+import { eventById } from "../../../../src/event/event.sql.ts";
+import { insertEvent } from "../../../../src/event/events.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";

@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 
 import { getTableColumns, getTableName } from "drizzle-orm";
 
+import { tableOf } from "../../../../src/db/postgres/tables.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { eventById } from "../../../../src/event/event.sql.ts";
 import { eventsByKeys, insertEvent } from "../../../../src/event/events.sql.ts";
-import { tableOf } from "../../../../src/db/postgres/tables.ts";
 import { tables } from "../../../../src/schema/schema.ts";
-import { write } from "../../../../src/db/statement.ts";
 import { storageSuite } from "../../../db/storage-suite.ts";
 import { eventRow } from "../../../support/rows.ts";
 

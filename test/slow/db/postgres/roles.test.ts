@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 import { SQL } from "bun";
 
-import { insertEvent } from "../../../../src/event/events.sql.ts";
-import { insertNotification, newestSeq } from "../../../../src/outbound/notifications.sql.ts";
+import { openStorage } from "../../../../src/db/open.ts";
 import { inspectServer } from "../../../../src/db/postgres/inspect.ts";
 import { write } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
+import { insertEvent } from "../../../../src/event/events.sql.ts";
+import { insertNotification, newestSeq } from "../../../../src/outbound/notifications.sql.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { failure } from "../../../support/failure.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 
 import { beginCopy, endCopy } from "../../../../src/cli/copy/copy.ts";
-import { schema } from "../../../../src/schema/schema.ts";
 import { openCopyTarget, openStorage } from "../../../../src/db/open.ts";
+import { schema } from "../../../../src/schema/schema.ts";
 import { noManyConnections } from "../../../support/databases.ts";
 import { failure } from "../../../support/failure.ts";
 import { skips } from "../../../support/skips.ts";

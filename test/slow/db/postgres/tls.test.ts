@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, renameSync } from "node:fs";
 
+import { openStorage } from "../../../../src/db/open.ts";
+import { write } from "../../../../src/db/statement.ts";
 import { eventById } from "../../../../src/event/event.sql.ts";
 import { insertEvent } from "../../../../src/event/events.sql.ts";
-import { write } from "../../../../src/db/statement.ts";
-import { openStorage } from "../../../../src/db/open.ts";
 import { schema } from "../../../../src/schema/schema.ts";
 import { until } from "../../../support/app.ts";
 import { authority, certificateFor, noCertificates } from "../../../support/certificates.ts";

@@ -3,7 +3,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
 
 import type { Victim } from "../victim.ts";
 
-import { type Attack, answered, expectStatus, flood, mebibyte, post } from "./attack.ts";
+import { answered, type Attack, expectStatus, flood, mebibyte, post } from "./attack.ts";
 
 /** Test notifications that a caller may send in a minute. */
 const maxTests = 20;

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
-import { sign } from "../../../../src/inbound/signatures/sign.ts";
 import { signatureHeaders } from "../../../../src/inbound/signatures/scheme.ts";
+import { sign } from "../../../../src/inbound/signatures/sign.ts";
 import { providerOf, testSecret } from "../../../support/app.ts";
 import type { Stdout, Victim } from "../victim.ts";
 

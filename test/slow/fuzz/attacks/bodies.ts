@@ -1,4 +1,4 @@
-import { type Attack, answered, flood, post, signatureOf } from "./attack.ts";
+import { answered, type Attack, flood, post, signatureOf } from "./attack.ts";
 
 const nested = (open: string, close: string, levels: number, inner = ""): string =>
   open.repeat(levels) + inner + close.repeat(levels);

@@ -1,8 +1,8 @@
-import { tokens } from "../../../../src/identity/auth/token.ts";
 import { systemClock } from "../../../../src/base/clock.ts";
+import { tokens } from "../../../../src/identity/auth/token.ts";
 import { jwtSecret } from "../world.ts";
 
-import { type Attack, answered, flood, post, signatureOf } from "./attack.ts";
+import { answered, type Attack, flood, post, signatureOf } from "./attack.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 const json = (value: unknown): string => JSON.stringify(value);

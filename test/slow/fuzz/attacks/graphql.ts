@@ -1,4 +1,4 @@
-import { type Attack, answered, ask, flood, mebibyte, post } from "./attack.ts";
+import { answered, ask, type Attack, flood, mebibyte, post } from "./attack.ts";
 
 /** Fragments each of which spreads the next one twice: 2^n fields, written out. */
 function doubling(count: number): string {

@@ -1,4 +1,4 @@
-import { type Attack, answered, flood } from "./attack.ts";
+import { answered, type Attack, flood } from "./attack.ts";
 
 const pages = [
   "/openapi.json",

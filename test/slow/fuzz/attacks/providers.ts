@@ -1,6 +1,6 @@
 import type { Victim } from "../victim.ts";
 
-import { type Attack, answered, expectStatus, flood, mebibyte, post } from "./attack.ts";
+import { answered, type Attack, expectStatus, flood, mebibyte, post } from "./attack.ts";
 
 /** A service that signs members of the payload, which are therefore read before it is known who sent them. */
 const unverified = "mailgun";

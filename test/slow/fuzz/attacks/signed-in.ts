@@ -4,7 +4,7 @@ import { lastAttackedFlight } from "../bystander.ts";
 import type { Victim } from "../victim.ts";
 import { mintToken } from "../world.ts";
 
-import { type Attack, answered, deliver, flood, post } from "./attack.ts";
+import { answered, type Attack, deliver, flood, post } from "./attack.ts";
 import { expectNoGrowth, growthLimitMs } from "./growth.ts";
 
 /** An attack by a client with a token. */

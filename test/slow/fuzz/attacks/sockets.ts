@@ -1,6 +1,6 @@
 import {
-  type Attack,
   answered,
+  type Attack,
   deliver,
   expectStatus,
   flood,

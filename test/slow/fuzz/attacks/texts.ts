@@ -1,6 +1,6 @@
 import { bookingBody } from "../../../support/flights.ts";
 
-import { type Attack, answered, flood, head, mebibyte, post, signatureOf, Wire } from "./attack.ts";
+import { answered, type Attack, flood, head, mebibyte, post, signatureOf, Wire } from "./attack.ts";
 
 const json = (value: unknown): string => JSON.stringify(value);
 const as = (token: string) => ({ authorization: `Bearer ${token}` });

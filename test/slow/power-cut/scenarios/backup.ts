@@ -6,7 +6,6 @@ import { strangenessOf } from "../../../../src/db/sqlite/inspect.ts";
 import { databaseIn, startIn } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook } from "../../../support/program.ts";
 import { addFlights } from "../../crash/service.ts";
-
 import type { Claims } from "../claims.ts";
 import { type Facts, Said } from "../facts.ts";
 import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";

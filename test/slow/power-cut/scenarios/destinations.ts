@@ -1,7 +1,6 @@
+import { databaseIn, startIn } from "../../../support/load.ts";
 import { asAdminAt, Fleet } from "../../crash/fleet.ts";
 import { addFlights } from "../../crash/service.ts";
-import { databaseIn, startIn } from "../../../support/load.ts";
-
 import type { Recorder } from "../recorder.ts";
 import { type Scenario, withGateway } from "../scenario.ts";
 

@@ -9,7 +9,6 @@ import { bookingBody, post } from "../../../support/flights.ts";
 import { keyOf } from "../../../support/load.ts";
 import { type RunningServer, runSkyhook, startServer } from "../../../support/program.ts";
 import { addFlights } from "../../crash/service.ts";
-
 import type { Claims } from "../claims.ts";
 import { Said } from "../facts.ts";
 import {

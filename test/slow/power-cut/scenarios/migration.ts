@@ -8,7 +8,6 @@ import { schema } from "../../../../src/schema/schema.ts";
 import { databaseIn, deliverTo, startIn } from "../../../support/load.ts";
 import { removeFolder, temporaryFolder } from "../../../support/program.ts";
 import { makeOlder } from "../../crash/databases.ts";
-
 import type { Claims } from "../claims.ts";
 import { Said } from "../facts.ts";
 import { factsIn, lost, openedIn, unsound, type Wrong } from "../opened.ts";

@@ -3,7 +3,6 @@ import { asOperator, authorization, databaseIn, startIn } from "../../../support
 import type { RunningServer } from "../../../support/program.ts";
 import { book, cancel, deliver, deliverPayment } from "../../crash/requests.ts";
 import { addFlights, allDelivered } from "../../crash/service.ts";
-
 import type { Claims } from "../claims.ts";
 import { Said } from "../facts.ts";
 import { factsIn, lost, openedIn, undecryptable, unsound, type Wrong } from "../opened.ts";
