@@ -11,7 +11,7 @@ import { createServices, type Services } from "../../src/services.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 
 import { type ManualClock, manualClock } from "./clock.ts";
-import { defaultDialect, postgresDatabase, testPoolSize } from "./databases.ts";
+import { databaseForApp, defaultDialect, testPoolSize } from "./databases.ts";
 
 /** The whole service in this process: real storage in memory and real routes, without a socket. */
 export interface TestApp {
@@ -57,7 +57,7 @@ export async function startApp(
 ): Promise<TestApp> {
   const secrets = everyProvider.map((id) => [`${id.toUpperCase()}_WEBHOOK_SECRET`, testSecret(id)]);
   const needsDatabase = env["DATABASE_URL"] === undefined && dialect === "postgres";
-  let database = needsDatabase ? await postgresDatabase() : null;
+  let database = needsDatabase ? await databaseForApp() : null;
   const settings = {
     DATABASE_URL: database?.url ?? "sqlite::memory:",
     DATABASE_POOL_SIZE: String(testPoolSize),

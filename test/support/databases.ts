@@ -28,6 +28,29 @@ export interface TestDatabase extends AsyncDisposable {
 
 const tablesOfSchema =
   "select table_name from information_schema.tables where table_schema = current_schema() and table_name <> 'migrations'";
+const sequencesOfSchema =
+  "select sequence_name from information_schema.sequences where sequence_schema = current_schema()";
+
+/** Databases that an app of this process has left, with the tables of this version. */
+const idle: TestDatabase[] = [];
+
+/** An empty database for a whole app: one that a former app has left, if there is one, needs no migrations. */
+export async function databaseForApp(): Promise<TestDatabase> {
+  const former = idle.pop();
+  await former?.empty();
+  const database = former ?? (await postgresDatabase());
+  return {
+    ...database,
+    async [Symbol.asyncDispose]() {
+      idle.push(database);
+    },
+  };
+}
+
+/** Drops what `databaseForApp` has kept. */
+export async function dropIdleDatabases(): Promise<void> {
+  for (const database of idle.splice(0)) await database[Symbol.asyncDispose]();
+}
 
 /** Creates an empty database: a schema on the given server, or PGlite behind a socket. */
 export function postgresDatabase(): Promise<TestDatabase> {
@@ -94,7 +117,7 @@ async function emptied(run: TestDatabase["run"]): Promise<void> {
   const rows = await run(tablesOfSchema);
   if (rows.length === 0) return;
   await run(`truncate ${rows.map((row) => row["table_name"]).join()}`);
-  await run("alter sequence notifications_seq restart");
-  await run("alter sequence flights_id restart");
-  await run("alter sequence deliveries_seq restart");
+  for (const { sequence_name: name } of await run(sequencesOfSchema)) {
+    await run(`alter sequence ${name} restart`);
+  }
 }

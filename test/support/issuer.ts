@@ -1,5 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
+import { lazy } from "../../src/base/lazy.ts";
+
 /** An OpenID provider on a free port, which signs in everybody as `subject`. */
 export interface FakeIssuer {
   /** Without a trailing slash. */
@@ -25,14 +27,20 @@ interface Grant {
   readonly redirectUri: string;
 }
 
+/** Made once, because that takes a fifth of a second. */
+const keyPairs = lazy(async () => {
+  const [published, hidden] = [await generateKeyPair("RS256"), await generateKeyPair("RS256")];
+  const jwk = { ...(await exportJWK(published.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
+  return { published, hidden, jwk };
+});
+
 /** `now`: the clock of the server under test. `split`: tokens and keys have another origin than the issuer. */
 export async function startIssuer(
   now: () => number,
   hostname = "127.0.0.1",
   { split = false }: { readonly split?: boolean } = {},
 ): Promise<FakeIssuer> {
-  const [published, hidden] = [await generateKeyPair("RS256"), await generateKeyPair("RS256")];
-  const jwk = { ...(await exportJWK(published.publicKey)), kid: "k1", alg: "RS256", use: "sig" };
+  const { published, hidden, jwk } = await keyPairs();
   const grants = new Map<string, Grant>();
   const clientId = "skyhook-test";
   const clientSecret = "a-secret/of+the:client";

@@ -1,7 +1,9 @@
-import { setDefaultTimeout } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 
 import { plugin } from "bun";
 import fc from "fast-check";
+
+import { dropIdleDatabases } from "./databases.ts";
 
 /** Timeout of each test: suites on PostgreSQL take long on a busy machine. */
 const timeoutMs = 120_000;
@@ -20,3 +22,5 @@ plugin({
 
 // Makes a failing property report the failed expectation, not only the values.
 fc.configureGlobal({ includeErrorInReport: true });
+
+afterAll(dropIdleDatabases);

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { type Ended, runHere } from "./run-here.ts";
+
 const ownMain = join(import.meta.dir, "../../src/main.ts");
 
 /** A compiled program to test instead of the source: `SKYHOOK_PROGRAM=dist/skyhook bun test …`. */
@@ -34,12 +36,20 @@ export function spawnSkyhook(
 ) {
   return Bun.spawn([...through, ...programWith(preload, main), ...args], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", HOST: "127.0.0.1", PORT: "1", ...env },
+    env: minimal(env),
     stdin: input === undefined ? "ignore" : Buffer.from(input),
     stdout: "pipe",
     stderr: "pipe",
   });
 }
+
+/** The environment of a command: nothing of ours but the path. */
+const minimal = (env: Readonly<Record<string, string>> = {}) => ({
+  PATH: process.env["PATH"] ?? "",
+  HOST: "127.0.0.1",
+  PORT: "1",
+  ...env,
+});
 
 function programWith(preload: string | undefined, main: string | undefined): readonly string[] {
   if (compiledProgram === null || main !== undefined) {
@@ -50,8 +60,17 @@ function programWith(preload: string | undefined, main: string | undefined): rea
   return [resolve(compiledProgram)];
 }
 
-/** Runs a command until it exits. */
-export async function runSkyhook(args: readonly string[], surroundings: Surroundings) {
+/**
+ * Runs a command until it exits: in this process if that makes no difference to the command, and in one of its
+ * own if TEST_PROCESSES is set (own-processes.ts).
+ */
+export async function runSkyhook(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<Ended> {
+  if (canRunHere(args, surroundings)) {
+    return runHere(args, surroundings.cwd, minimal(surroundings.env));
+  }
   const child = spawnSkyhook(args, surroundings);
   const [out, err, code] = await Promise.all([
     child.stdout.text(),
@@ -59,6 +78,16 @@ export async function runSkyhook(args: readonly string[], surroundings: Surround
     child.exited,
   ]);
   return { out, err, code };
+}
+
+/** Those that serve end with their process. */
+const serving = new Set(["serve", "demo"]);
+
+function canRunHere([command = ""]: readonly string[], how: Surroundings): boolean {
+  const isOrdinary = how.input === undefined && how.through === undefined;
+  const isUnchanged = how.preload === undefined && how.main === undefined;
+  const isWanted = compiledProgram === null && process.env["TEST_PROCESSES"] === undefined;
+  return isWanted && isOrdinary && isUnchanged && !serving.has(command);
 }
 
 /** A running server. `env` is the environment in which other commands find it. */
