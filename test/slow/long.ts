@@ -9,8 +9,18 @@ import { outages } from "./instances/run.ts";
 import type { Flag, LongRun, Options } from "./long-run.ts";
 import { model } from "./model/run.ts";
 import { mutantsRun } from "./mutants/run.ts";
+import { nightly } from "./nightly.ts";
 
-const runs: readonly LongRun[] = [crash, fuzz, histories, model, mutantsRun, outages, soak];
+const runs: readonly LongRun[] = [
+  crash,
+  fuzz,
+  histories,
+  model,
+  mutantsRun,
+  nightly,
+  outages,
+  soak,
+];
 
 const usage = `Usage: bun run long <run> [options]
 

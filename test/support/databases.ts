@@ -118,6 +118,6 @@ async function emptied(run: TestDatabase["run"]): Promise<void> {
   if (rows.length === 0) return;
   await run(`truncate ${rows.map((row) => row["table_name"]).join()}`);
   for (const { sequence_name: name } of await run(sequencesOfSchema)) {
-    await run(`alter sequence ${name} restart`);
+    await run(`alter sequence ${String(name)} restart`);
   }
 }

@@ -1,6 +1,6 @@
 // Compiles the program and runs the black-box tests on it: those that use it only as a process. Where
 // possible, they run as an unprivileged user and without a network. With a file name as argument, it tests
-// that compiled program instead. Ends with bun test's summary.
+// that compiled program instead. Ends with bun test's summary. --list prints the slow tests that it runs in full.
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,24 +9,32 @@ import { builtCommit, compile, skyhookEntrypoints } from "../../../scripts/build
 
 const root = join(import.meta.dir, "../../..");
 
-/** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
-const files = [
+/** Slow tests that need nothing but the program: `bun run test:slow` may leave them out where this runs too. */
+const slowFiles = [
   "test/slow/embedded.test.ts",
-  "test/slow/docs/readme.test.ts",
-  "test/cli/",
-  "test/slow/cli/",
-  "test/slow/rivals.test.ts",
+  ...["bulk-replay", "listen", "one-server", "program", "reconcile"].map(ofCli),
+  ...["replay", "selling", "send", "sign", "tail"].map(ofCli),
   "test/slow/shutdown.test.ts",
-  "test/slow/crash/load.test.ts",
-  "test/slow/faults/clients.test.ts",
-  "test/slow/faults/connections.test.ts",
-  "test/slow/faults/damage.test.ts",
-  "test/slow/faults/database.test.ts",
-  "test/slow/faults/disk.test.ts",
-  "test/slow/faults/log.test.ts",
-  "test/security/attacks.test.ts",
+  ...["clients", "connections", "damage", "database", "disk", "log"].map(
+    (name) => `test/slow/faults/${name}.test.ts`,
+  ),
   "test/slow/security/files.test.ts",
 ];
+
+/** What needs the program's source is not among them: test/slow/crash but for `load`, which kills from outside. */
+const files = [
+  ...slowFiles,
+  "test/cli/",
+  ...["backup", "copy", "copy-refusals", "doctor", "listen-hour"].map(ofCli),
+  "test/slow/docs/readme.test.ts",
+  "test/slow/rivals.test.ts",
+  "test/slow/crash/load.test.ts",
+  "test/security/attacks.test.ts",
+];
+
+function ofCli(name: string): string {
+  return `test/slow/cli/${name}.test.ts`;
+}
 
 /** The unprivileged user, as a number, since not every machine has the name. */
 const nobody = 65_534;
@@ -120,26 +128,31 @@ async function digestOf(file: string): Promise<string> {
   return new Bun.CryptoHasher("sha256").update(await Bun.file(file).bytes()).digest("hex");
 }
 
-const folder = mkdtempSync(join(tmpdir(), "skyhook-binary-"));
-try {
-  chmodSync(folder, 0o755);
-  const program = join(folder, "skyhook");
-  const [given] = process.argv.slice(2);
-  if (given === undefined) await compileTwice(program);
-  else copyFileSync(resolve(given), program);
-  chmodSync(program, 0o755);
-  const own = join(folder, "tmp");
-  mkdirSync(own);
-  chmodSync(own, 0o777);
-  const through = possible([withoutNetwork, asNobody]);
-  // Without ignore patterns, slow tests are found too.
-  const test = [process.execPath, "test", "--parallel", "--path-ignore-patterns=", ...files];
-  const child = Bun.spawn([...through, ...test], {
-    cwd: root,
-    env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  process.exitCode = await child.exited;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+async function testProgram(given: string | undefined): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), "skyhook-binary-"));
+  try {
+    chmodSync(folder, 0o755);
+    const program = join(folder, "skyhook");
+    if (given === undefined) await compileTwice(program);
+    else copyFileSync(resolve(given), program);
+    chmodSync(program, 0o755);
+    const own = join(folder, "tmp");
+    mkdirSync(own);
+    chmodSync(own, 0o777);
+    const through = possible([withoutNetwork, asNobody]);
+    // Without ignore patterns, slow tests are found too.
+    const test = [process.execPath, "test", "--parallel", "--path-ignore-patterns=", ...files];
+    const child = Bun.spawn([...through, ...test], {
+      cwd: root,
+      env: { PATH: process.env["PATH"], HOME: own, TMPDIR: own, SKYHOOK_PROGRAM: program },
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    return await child.exited;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
+
+const [argument] = process.argv.slice(2);
+if (argument === "--list") console.log(slowFiles.join("\n"));
+else process.exitCode = await testProgram(argument);

@@ -1,6 +1,6 @@
 import { alteredCopy, root } from "../../support/altered-copy.ts";
 
-import type { Mutant } from "./mutant.ts";
+import type { Mutant } from "./mutants.ts";
 import { type Result, results } from "./results.ts";
 
 /** What became of a mutant. */

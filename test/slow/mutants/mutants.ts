@@ -1,41 +1,67 @@
-import { access } from "./list/access.ts";
-import { bookings } from "./list/bookings.ts";
-import { deliveries } from "./list/deliveries.ts";
-import { destinations } from "./list/destinations.ts";
-import { durability } from "./list/durability.ts";
-import { listening } from "./list/listening.ts";
-import { lists } from "./list/lists.ts";
-import { notifications } from "./list/notifications.ts";
-import { onboarding } from "./list/onboarding.ts";
-import { openid } from "./list/openid.ts";
-import { payments } from "./list/payments.ts";
-import { requests } from "./list/requests.ts";
-import { retention } from "./list/retention.ts";
-import { search } from "./list/search.ts";
-import { sessions } from "./list/sessions.ts";
-import { transactions } from "./list/transactions.ts";
-import { verification } from "./list/verification.ts";
-import type { Mutant } from "./mutant.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
-/** The mutants of each kind of promise. */
-export const kinds: readonly (readonly Mutant[])[] = [
-  durability,
-  transactions,
-  deliveries,
-  verification,
-  onboarding,
-  notifications,
-  destinations,
-  listening,
-  bookings,
-  payments,
-  access,
-  sessions,
-  openid,
-  lists,
-  search,
-  retention,
-  requests,
-];
+import type { Change } from "../../support/altered-copy.ts";
+
+/** A way to break a promise, and the test that must fail with it. */
+export interface Mutant {
+  readonly name: string;
+  /** The promise. */
+  readonly breaks: string;
+  readonly changes: readonly Change[];
+  /** All tests in the file whose titles, or those of their groups, contain `title`. */
+  readonly noticedBy: readonly [file: string, title: string];
+}
+
+/**
+ * The mutants in the text of a list. Each has three lines (`mutant`, `breaks: ` and `noticed by: `) and then its
+ * changes as in a diff, but without line numbers: the lines before a change are a text that the file has once.
+ */
+function mutantsIn(text: string): readonly Mutant[] {
+  return text
+    .replaceAll(/^#.*\n/gm, "")
+    .split(/^mutant /m)
+    .slice(1)
+    .map(mutantOf);
+}
+
+const entry =
+  /^(?<name>\S+)\nbreaks: (?<breaks>[^\n]+)\nnoticed by: (?<file>\S+): (?<title>[^\n]+)\n(?<changes>--- .+)$/s;
+
+function mutantOf(text: string): Mutant {
+  const parts = entry.exec(text.trimEnd())?.groups;
+  if (parts === undefined) throw new Error(`This is no mutant:\n${text}`);
+  const { name = "", breaks = "", file = "", title = "", changes = "" } = parts;
+  return { name, breaks, changes: changesIn(changes), noticedBy: [file, title] };
+}
+
+/** `--- file` begins the changes of a file, `@@` another one of the same file. */
+function changesIn(text: string): readonly Change[] {
+  return text
+    .split(/^--- /m)
+    .slice(1)
+    .flatMap((ofFile) => {
+      const [file = "", ...lines] = ofFile.trimEnd().split("\n");
+      return lines
+        .join("\n")
+        .split("\n@@\n")
+        .map((change): Change => [file, side(change, "-"), side(change, "+")]);
+    });
+}
+
+/** The lines that only one side of a change has, and those of both. */
+const side = (change: string, mark: "-" | "+"): string =>
+  change
+    .split("\n")
+    .filter((line) => line.startsWith(mark) || line.startsWith(" "))
+    .map((line) => line.slice(1))
+    .join("\n");
+
+const folder = join(import.meta.dir, "list");
+
+/** The mutants of each kind of promise: one file each. */
+export const kinds: readonly (readonly Mutant[])[] = readdirSync(folder)
+  .toSorted()
+  .map((file) => mutantsIn(readFileSync(join(folder, file), "utf8")));
 
 export const mutants: readonly Mutant[] = kinds.flat();

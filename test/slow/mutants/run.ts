@@ -1,7 +1,8 @@
-import type { LongRun } from "../long-run.ts";
+import { root } from "../../support/altered-copy.ts";
+import { type LongRun, type Options, rounds, seed } from "../long-run.ts";
 
 import { forEach, judge, unchangedResults, type Verdict } from "./judge.ts";
-import type { Mutant } from "./mutant.ts";
+import type { Mutant } from "./mutants.ts";
 import { mutants } from "./mutants.ts";
 
 /** So often a mutant has to survive, or its test to fail without it, before that is believed. */
@@ -15,14 +16,15 @@ Each test must pass without the change. Prints a line for each mutant, and ends 
 three times in a row.`,
   flags: {
     only: { takes: "text", about: "mutants with this in their names" },
+    since: { takes: "text", about: "mutants of files that changed since this commit" },
+    sample: rounds(1_000, "so many others too, with --since"),
+    seed,
     list: { takes: "nothing", about: "prints the mutants and runs nothing" },
     reasons: { takes: "nothing", about: "prints how each test failed" },
   },
 
   async run(options) {
-    const name = options.text("only") ?? "";
-    const wanted = mutants.filter((mutant) => mutant.name.includes(name));
-    if (wanted.length === 0) throw new Error(`There is no mutant "${name}". Try --list.`);
+    const wanted = wantedBy(options);
     const row = rowsOf(wanted);
     if (options.has("list")) {
       for (const mutant of wanted) console.log(row(mutant));
@@ -49,6 +51,41 @@ three times in a row.`,
     return !tally.has("survived") && !tally.has("broken");
   },
 };
+
+function wantedBy(options: Options): readonly Mutant[] {
+  const name = options.text("only") ?? "";
+  const named = mutants.filter((mutant) => mutant.name.includes(name));
+  if (named.length === 0) throw new Error(`There is no mutant "${name}". Try --list.`);
+  const since = options.text("since");
+  if (since === undefined) return named;
+  const changed = changedSince(since);
+  const isChanged = ({ changes, noticedBy: [test] }: Mutant) =>
+    changed.has(test) || changes.some(([file]) => changed.has(file));
+  const seedOfSample = options.number("seed");
+  console.log(`Files changed since ${since}: ${changed.size}. Seed of the sample: ${seedOfSample}`);
+  const others = named.filter((mutant) => !isChanged(mutant));
+  return [...named.filter(isChanged), ...sampleOf(others, options, seedOfSample)];
+}
+
+/** The paths, from the top of the tree, of what differs from `commit` now. */
+function changedSince(commit: string): ReadonlySet<string> {
+  const command = ["git", "diff", "--name-only", "--end-of-options", commit];
+  const { stdout, stderr, success } = Bun.spawnSync(command, { cwd: root });
+  if (!success) throw new Error(`git diff: ${stderr.toString().trim()}`);
+  return new Set(stdout.toString().split("\n").filter(Boolean));
+}
+
+function sampleOf(
+  others: readonly Mutant[],
+  options: Options,
+  seedOfSample: number,
+): readonly Mutant[] {
+  if (!options.has("sample")) return [];
+  const order = (mutant: Mutant) => Bun.hash.wyhash(mutant.name, BigInt(seedOfSample >>> 0));
+  return others
+    .toSorted((one, other) => (order(one) < order(other) ? -1 : 1))
+    .slice(0, options.number("sample"));
+}
 
 const isFault = ({ is }: Verdict): boolean => is === "survived" || is === "broken";
 
