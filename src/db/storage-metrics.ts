@@ -11,7 +11,7 @@ export function storageMetrics(metrics: Metrics, file: string | null) {
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
   const transactions = metrics.histogram({
-    name: "skyhook_storage_commit_units",
+    name: "skyhook_storage_commit_transactions",
     help: "Transactions that shared one commit",
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
   });

@@ -8,7 +8,7 @@ export const verdicts = [
   "unreadable",
   "recovered",
   "handshake",
-  "refused",
+  "rejected",
   "limited",
   "unavailable",
 ] as const;

@@ -42,6 +42,7 @@ import actorsPostgres from "./postgres/0017_sessions_of_actor.sql" with { type: 
 import blockedPostgres from "./postgres/0018_blocked_deliveries.sql" with { type: "text" };
 import namesPostgres from "./postgres/0019_destination_names.sql" with { type: "text" };
 import latePaymentsPostgres from "./postgres/0020_late_payments.sql" with { type: "text" };
+import rejectedPostgres from "./postgres/0021_rejected_deliveries.sql" with { type: "text" };
 import initialSqlite from "./sqlite/0001_initial.sql" with { type: "text" };
 import bookingsSqlite from "./sqlite/0002_bookings.sql" with { type: "text" };
 import statisticsSqlite from "./sqlite/0003_statistics.sql" with { type: "text" };
@@ -63,6 +64,7 @@ import actorsSqlite from "./sqlite/0018_sessions_of_actor.sql" with { type: "tex
 import blockedSqlite from "./sqlite/0019_blocked_deliveries.sql" with { type: "text" };
 import namesSqlite from "./sqlite/0020_destination_names.sql" with { type: "text" };
 import latePaymentsSqlite from "./sqlite/0021_late_payments.sql" with { type: "text" };
+import rejectedSqlite from "./sqlite/0022_rejected_deliveries.sql" with { type: "text" };
 
 /** Every table of the program. */
 export const tables = {
@@ -120,6 +122,7 @@ export const schema: Schema = {
       { name: "0019_blocked_deliveries", sql: blockedSqlite },
       { name: "0020_destination_names", sql: namesSqlite },
       { name: "0021_late_payments", sql: latePaymentsSqlite },
+      { name: "0022_rejected_deliveries", sql: rejectedSqlite },
     ],
     postgres: [
       { name: "0001_initial", sql: initialPostgres },
@@ -142,6 +145,7 @@ export const schema: Schema = {
       { name: "0018_blocked_deliveries", sql: blockedPostgres },
       { name: "0019_destination_names", sql: namesPostgres },
       { name: "0020_late_payments", sql: latePaymentsPostgres },
+      { name: "0021_rejected_deliveries", sql: rejectedPostgres },
     ],
   },
 };

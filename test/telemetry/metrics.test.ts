@@ -25,7 +25,7 @@ describe("metrics", () => {
       expect(name).toMatch(/^(skyhook|process)_[a-z_]+$/);
       expect(help).toMatch(/^[1A-Z].*[^.]$/);
       expect(name.endsWith("_total")).toBe(type === "counter");
-      if (type === "histogram") expect(name).toMatch(/_(seconds|units)$/);
+      if (type === "histogram") expect(name).toMatch(/_(seconds|transactions)$/);
       expect(name).not.toMatch(/_(ms|milliseconds|minutes|kb|mb|percent)(_|$)/);
       for (const label of labels) expect(label).toMatch(/^[a-z_]+$/);
     }
@@ -33,7 +33,7 @@ describe("metrics", () => {
 
   test("include registered providers from the start, at 0", async () => {
     const text = await scrape();
-    for (const verdict of ["accepted", "refused", "unavailable"]) {
+    for (const verdict of ["accepted", "rejected", "unavailable"]) {
       const series = `skyhook_webhook_receipts_total{provider="code_host",verdict="${verdict}"}`;
       expect(text).toContain(`${series} 0\n`);
     }
@@ -106,8 +106,8 @@ describe("metrics", () => {
     );
     const after = await scrape();
     const grew = (series: string) => valueOf(after, series) - valueOf(before, series);
-    expect(grew("skyhook_storage_commit_units_count")).toBe(1);
-    expect(grew("skyhook_storage_commit_units_sum")).toBe(6);
+    expect(grew("skyhook_storage_commit_transactions_count")).toBe(1);
+    expect(grew("skyhook_storage_commit_transactions_sum")).toBe(6);
     expect(grew("skyhook_storage_commit_duration_seconds_count")).toBe(1);
     expect(grew("skyhook_storage_commit_duration_seconds_sum")).toBeGreaterThan(0);
   });

@@ -253,5 +253,5 @@ async function verifyDelivery(
 function verdictOf(error: unknown): Verdict {
   if (!(error instanceof AppError) || isServerError(error)) return "unavailable";
   if (error.code === "invalid-body") return "unreadable";
-  return error.code === "too-many-auth-failures" ? "limited" : "refused";
+  return error.code === "too-many-auth-failures" ? "limited" : "rejected";
 }

@@ -44,13 +44,13 @@ export function statisticsTests(open: () => Promise<Storage>): void {
 
     test("adds counts of the same time, provider and verdict, and keeps others apart", async () => {
       storage = await open();
-      await add({ deliveries: 2 }, { deliveries: 3 }, { verdict: "refused" }, { provider: "b" });
+      await add({ deliveries: 2 }, { deliveries: 3 }, { verdict: "rejected" }, { provider: "b" });
       await add({ deliveries: 4 }, { spanMinutes: 60, deliveries: 100 });
       const found = await steps(0, 1);
       expect(found).toHaveLength(3);
       for (const row of [
         { step: 0, provider: "a", verdict: "accepted", deliveries: 9 },
-        { step: 0, provider: "a", verdict: "refused", deliveries: 1 },
+        { step: 0, provider: "a", verdict: "rejected", deliveries: 1 },
         { step: 0, provider: "b", verdict: "accepted", deliveries: 1 },
       ] as const) {
         expect(found).toContainEqual(row);

@@ -73,9 +73,9 @@ describe("deliveries over time", () => {
       "code_host accepted": 1,
       "task_tracker duplicate": 1,
       "task_tracker ignored": 1,
-      "task_tracker refused": 1,
+      "task_tracker rejected": 1,
       "task_tracker unreadable": 1,
-      "unknown refused": 1,
+      "unknown rejected": 1,
     };
     await until(async () => Bun.deepEquals(await totals(), expected));
   });
@@ -201,7 +201,7 @@ describe("the tally", () => {
     for (const verdict of ["accepted", "duplicate", "ignored", "unreadable"] as const) {
       await counted(minuteMs, { verdict });
     }
-    await counted(10 * minuteMs, { verdict: "refused" });
+    await counted(10 * minuteMs, { verdict: "rejected" });
     await counted(20 * minuteMs, { provider: "task_tracker" });
     const minute = Math.floor(app.clock.now() / minuteMs) - 60;
     expect(

@@ -15,7 +15,7 @@ import { deliveryRow, eventRow, notificationRow } from "../../support/rows.ts";
 
 async function transactions(app: TestApp): Promise<number> {
   const text = await (await app.fetch("/metrics")).text();
-  return Number(/^skyhook_storage_commit_units_sum (\d+)$/m.exec(text)?.[1]);
+  return Number(/^skyhook_storage_commit_transactions_sum (\d+)$/m.exec(text)?.[1]);
 }
 
 test("a delivery that another process stored wakes its destination only", async () => {

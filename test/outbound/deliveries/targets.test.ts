@@ -143,7 +143,7 @@ test("a change wakes no other destination", async () => {
     // Commits after what was woken before.
     await app.services.storage.atomically();
     const text = await (await app.fetch("/metrics")).text();
-    return valueOf(text, "skyhook_storage_commit_units_sum");
+    return valueOf(text, "skyhook_storage_commit_transactions_sum");
   };
   const before = await written();
   await app.services.destinations.update(admin, others[0]?.id ?? "", { filter: "false" });

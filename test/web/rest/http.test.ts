@@ -102,8 +102,8 @@ describe("health", () => {
       ["task_tracker", "ignored"],
       ["task_tracker", "duplicate"],
       ["task_tracker", "unreadable"],
-      ["task_tracker", "refused"],
-      ["unknown", "refused"],
+      ["task_tracker", "rejected"],
+      ["unknown", "rejected"],
     ]) {
       const line = `skyhook_webhook_receipts_total{provider="${provider}",verdict="${verdict}"} 1\n`;
       expect(text).toContain(line);

@@ -101,14 +101,10 @@ const verdictColours: Readonly<Record<string, string>> = {
   unreadable: "--series-3",
   recovered: "--series-2",
   handshake: "--series-6",
-  refused: "--series-5",
+  rejected: "--series-5",
   limited: "--series-4",
   unavailable: "--bad",
 };
-
-/** The API calls a delivery that failed verification `refused`; the console calls it rejected. */
-const verdictLabel = (verdict: string): string =>
-  verdict === "refused" ? "Rejected" : words(verdict);
 
 function DeliveryChart({
   deliveries,
@@ -160,6 +156,6 @@ function summedBy(by: "verdict" | "provider", { series }: Deliveries): readonly 
     if (values === undefined) return [];
     const colour =
       by === "verdict" ? (verdictColours[name] ?? "--series-6") : `--series-${(index % 7) + 1}`;
-    return [{ name: by === "verdict" ? verdictLabel(name) : name, colour, values }];
+    return [{ name: by === "verdict" ? words(name) : name, colour, values }];
   });
 }
