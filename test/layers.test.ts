@@ -13,6 +13,7 @@ const layers = [
   "base",
   "telemetry",
   "db",
+  "web",
   "web/rest",
   "web/graphql",
   "identity",

@@ -18,7 +18,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../web/rest/schema.ts";
+} from "../web/schema.ts";
 
 import { deliveryStates } from "./event-index.ts";
 import type {
@@ -36,7 +36,7 @@ const eventFields = {
   type: text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
   status: word(eventStatuses, {
     description:
-      "`accepted`: operators were notified. `ignored`: not a listed type. `unreadable`: not JSON.",
+      "`accepted`: operators were notified. `ignored`: verified, but of a type that is not configured. `unreadable`: verified, but could not be parsed.",
   }),
   idempotencyKey: text("Provider and delivery id, or the hash of the body.", "code_host:72d3162e"),
   occurredAt: instant({ description: "The provider's time, otherwise the time of receipt." }),
@@ -54,7 +54,7 @@ const eventFields = {
   }),
 };
 
-const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
+export const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
   ...eventFields,
   severity: Type.Optional(
     nullable(word(severities), {
@@ -65,7 +65,7 @@ const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
   delivery: Type.Optional(
     word(deliveryStates, {
       description:
-        "The worst status of its notifications: `dead`, `retrying`, `pending`, `delivered`; `none` without. Only with `include=delivery`.",
+        "The worst status of its notifications: `dead`, `retrying`, `pending`, `delivered`; `none` without. A list has it only with `include=delivery`.",
     }),
   ),
 });

@@ -1,13 +1,15 @@
 import { decodeCursor } from "../base/cursor.ts";
 import { checkedFilter, checkedRange } from "../base/parameters.ts";
-import { type Event, eventStatuses } from "../event/event.ts";
+import type { Event } from "../event/event.ts";
 import { highestSeverity } from "../outbound/notification.ts";
 import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../web/graphql/builder.ts";
 import { connectionOf } from "../web/graphql/connection.ts";
+import { enumOf, fieldsOf } from "../web/graphql/from-schema.ts";
 import { loader, one } from "../web/graphql/loaders.ts";
 
-import { deliveryStateOf, deliveryStates } from "./event-index.ts";
+import { deliveryStateOf } from "./event-index.ts";
+import { eventSchema } from "./event.schema.ts";
 import type { Events } from "./events.ts";
 
 /** Events, for operators. */
@@ -23,17 +25,8 @@ export function eventsGraphql(
     one(await events.effects(signedIn(), ids), ({ id }) => id),
   );
   const EventType = builder.objectRef<Event>("Event");
-  const EventStatus = builder.enumType("EventStatus", {
-    description:
-      "`accepted`: operators are notified. `ignored`: verified, but of a type that is not configured. `unreadable`: verified, but could not be parsed.",
-    values: eventStatuses,
-  });
-
-  const DeliveryState = builder.enumType("DeliveryState", {
-    description:
-      "What became of an event's notifications: the worst of their statuses, from `dead` over `retrying` and `pending` to `delivered`. `none`: it has no notifications.",
-    values: deliveryStates,
-  });
+  const EventStatus = enumOf(builder, "EventStatus", eventSchema, "status");
+  const DeliveryState = enumOf(builder, "DeliveryState", eventSchema, "delivery");
 
   builder.node(EventType, {
     description: "An event from a verified webhook or from this service.",
@@ -41,35 +34,25 @@ export function eventsGraphql(
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadEvent(ctx, id))),
     fields: (t) => ({
       eventId: t.exposeID("id", { description: "Id of the event in REST." }),
-      provider: t.exposeString("provider", { description: "The sender, for example code_host." }),
-      type: t.exposeString("type", { description: "Event type, for example task.completed." }),
-      status: t.expose("status", { type: EventStatus, description: "Processing status." }),
-      idempotencyKey: t.exposeString("idempotencyKey", {
-        description: "The same for all deliveries of one event.",
-      }),
-      occurredAt: t.expose("occurredAt", {
-        type: "DateTime",
-        description: "When it happened according to the provider; otherwise when it was received.",
-      }),
-      createdAt: t.expose("createdAt", { type: "DateTime", description: "When it was received." }),
-      subject: t.exposeString("subject", {
-        nullable: true,
-        description: "Stable id of the object it is about, for example task/6XR4.",
-      }),
-      title: t.exposeString("title", { description: "Summary in one line." }),
-      url: t.exposeString("url", { nullable: true, description: "Link to more details." }),
-      actor: t.exposeString("actor", {
-        nullable: true,
-        description: "Name or handle of the person who caused it.",
-      }),
-      data: t.expose("data", {
-        type: "JSONObject",
-        description: "Selected fields of the payload.",
-      }),
-      recovered: t.exposeBoolean("recovered", {
-        description:
-          "Whether it was read from the provider's log, because its delivery had not arrived.",
-      }),
+      ...fieldsOf(
+        t,
+        eventSchema,
+        [
+          "provider",
+          "type",
+          "status",
+          "idempotencyKey",
+          "occurredAt",
+          "createdAt",
+          "subject",
+          "title",
+          "url",
+          "actor",
+          "data",
+          "recovered",
+        ],
+        { status: EventStatus, data: "JSONObject" },
+      ),
       severity: t.field({
         type: Severity,
         nullable: true,

@@ -12,7 +12,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../web/rest/schema.ts";
+} from "../web/schema.ts";
 
 import { deliveryStates } from "./event-index.ts";
 import type { FieldChange } from "./event-replay.ts";

@@ -6,8 +6,8 @@ import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.t
 import { readJson } from "../web/rest/json-body.ts";
 import { pageQuery } from "../web/rest/page.schema.ts";
 import { problemResponses } from "../web/rest/problem.schema.ts";
-import { documented } from "../web/rest/schema.ts";
 import { servePage } from "../web/rest/serve.ts";
+import { documented } from "../web/schema.ts";
 
 import { replayInputSchema } from "./replay-input.ts";
 import {

@@ -4,8 +4,10 @@ import type { Event } from "../../event/event.ts";
 import { notificationSchema } from "../../outbound/notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
+  amount,
   count,
   documented,
+  emailAddress,
   instant,
   listOf,
   nullable,
@@ -13,7 +15,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
 import { type Booking, bookingStatuses, paymentMethods } from "../booking.ts";
 import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
@@ -39,13 +41,9 @@ import {
 const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
 
 const soldFields = {
-  totalPrice: Type.Number({
-    minimum: 0,
-    description: "The price for all passengers, in major units of the currency.",
-    examples: [999],
-  }),
+  totalPrice: amount("The price for all passengers, in major units of the currency.", 999),
   currency: currencySchema(),
-  confirmationSentTo: text("The contact's e-mail address.", "ada@example.com"),
+  confirmationSentTo: emailAddress("The contact's e-mail address."),
   createdAt: instant({ description: "When the booking was made." }),
   reference: text("Six letters, easy to read out.", "KXQWZA"),
   expiresAt: Type.Optional(
@@ -61,12 +59,8 @@ export const bookingCreatedSchema = schemaOf<BookingCreated>()("BookingCreated",
   ...soldFields,
 });
 
-const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it follows.", {
-  amount: Type.Number({
-    minimum: 0,
-    description: "In major units of the currency.",
-    examples: [899.1],
-  }),
+export const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it follows.", {
+  amount: amount("In major units of the currency.", 899.1),
   currency: currencySchema(),
   percent: Type.Integer({
     minimum: 0,
@@ -74,12 +68,8 @@ const refundSchema = schemaOf<RefundView>()("Refund", "A refund and the rule it 
     description: "Percent of the total price.",
     examples: [90],
   }),
-  fee: Type.Number({
-    minimum: 0,
-    description: "The amount that is not refunded, in major units of the currency.",
-    examples: [99.9],
-  }),
-  method: word(["original_payment_method"]),
+  fee: amount("The amount that is not refunded, in major units of the currency.", 99.9),
+  method: word(["original_payment_method"], { description: "How it is refunded." }),
   status: word(refundStatuses, {
     description:
       "`pending`: due, and not refunded yet as far as is known. `none`: nothing is due. `partial` and `succeeded`: the payment provider reported it, for a booking that was made as a hold.",
@@ -92,7 +82,7 @@ export const cancellationSchema = schemaOf<Cancellation>()(
   "The cancellation of a booking.",
   {
     bookingId,
-    status: word(["cancelled"]),
+    status: word(["cancelled"], { description: "Always `cancelled`." }),
     cancelledAt: instant({ description: "When the booking was cancelled." }),
     refund: refundSchema,
   },
@@ -129,10 +119,10 @@ export const bookingSummarySchema = schemaOf<BookingSummary>()(
   summaryFields,
 );
 
-const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a booking.", {
+export const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a booking.", {
   firstName: text("Given name.", "Ada"),
   lastName: text("Family name.", "Lovelace"),
-  email: text("E-mail address.", "ada@example.com"),
+  email: emailAddress("E-mail address."),
   dateOfBirth: text("Fully masked.", "****-**-**"),
   passportNumber: text(
     "Masked except for its last characters, at most a third of them.",
@@ -140,7 +130,7 @@ const passengerSchema = schemaOf<PassengerView>()("Passenger", "A passenger of a
   ),
 });
 
-const webhookSchema = schemaOf<Webhook>()(
+export const webhookSchema = schemaOf<Webhook>()(
   "BookingWebhook",
   "The provider's event that caused it.",
   {
@@ -150,12 +140,12 @@ const webhookSchema = schemaOf<Webhook>()(
   },
 );
 
-const historyEntrySchema = schemaOf<HistoryEntry>()(
+export const historyEntrySchema = schemaOf<HistoryEntry>()(
   "BookingHistoryEntry",
   "An entry in a booking's history.",
   {
     at: instant({ description: "When it happened." }),
-    type: word(historyTypes, { description: "What happened." }),
+    type: word(historyTypes, { description: "What happened, for example booking.held." }),
     title: text("A one-line summary.", "Booked: 2 seats for USD 999.00"),
     actor: nullable(
       text("The id of the caller; null if no caller was involved or it is no longer known."),
@@ -172,10 +162,12 @@ const historyEntrySchema = schemaOf<HistoryEntry>()(
 );
 
 const reportedFields = {
-  amount: nullable(Type.Number({ minimum: 0, description: "In major units.", examples: [999] }), {
-    description: "Null if it cannot be read.",
+  amount: nullable(amount("In major units.", 999), {
+    description: "In major units; null if it cannot be read.",
   }),
-  currency: nullable(currencySchema(), { description: "Null if it cannot be read." }),
+  currency: nullable(currencySchema(), {
+    description: "ISO 4217 code; null if it cannot be read.",
+  }),
   provider: text("The provider that reported it.", "payment_processor"),
   createdAt: instant({ description: "When it was reported." }),
   eventId: prefixedId<Event["id"]>("evt_", {
@@ -183,15 +175,19 @@ const reportedFields = {
   }),
 };
 
-const paymentSchema = schemaOf<PaymentView>()("Payment", "A payment that a provider reported.", {
-  ...reportedFields,
-  status: word(paymentStatuses, {
-    description:
-      "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
-  }),
-});
+export const paymentSchema = schemaOf<PaymentView>()(
+  "Payment",
+  "A payment that a provider reported.",
+  {
+    ...reportedFields,
+    status: word(paymentStatuses, {
+      description:
+        "`confirmed`: it confirmed the booking. `mismatch`: not the price. `unseated`: too late, and no seats are left. `surplus`: the booking was paid before.",
+    }),
+  },
+);
 
-const payoutSchema = schemaOf<PayoutView>()(
+export const payoutSchema = schemaOf<PayoutView>()(
   "Payout",
   "A refund that a provider reported. The amount is the sum of all refunds of the payment so far.",
   {
@@ -203,12 +199,12 @@ const payoutSchema = schemaOf<PayoutView>()(
   },
 );
 
-const refundProgressSchema = schemaOf<RefundProgress>()(
+export const refundProgressSchema = schemaOf<RefundProgress>()(
   "RefundProgress",
   "The refund due, and the amount refunded so far.",
   {
-    amount: Type.Number({ minimum: 0, description: "What is due, in major units." }),
-    refunded: Type.Number({ minimum: 0, description: "What was refunded, in major units." }),
+    amount: amount("What is due, in major units."),
+    refunded: amount("What was refunded, in major units."),
     currency: currencySchema(),
     status: word(refundStatuses, { description: "Its progress." }),
     payouts: listOf(payoutSchema, { description: "Oldest first." }),
@@ -220,7 +216,7 @@ export const bookingDetailsSchema = schemaOf<BookingDetails>()(
   "A booking with its passengers.",
   {
     ...summaryFields,
-    contactEmail: text("The contact's e-mail address.", "ada@example.com"),
+    contactEmail: emailAddress("The contact's e-mail address."),
     paymentMethod: word(paymentMethods),
     passengers: listOf(passengerSchema, { description: "In the order of the request." }),
     payments: listOf(paymentSchema, {

@@ -5,18 +5,28 @@ import type { UserTypes } from "../../identity/users/users.graphql.ts";
 import type { NotificationTypes } from "../../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { bookingStatuses, paymentMethods } from "../booking.ts";
+import { paymentMethods } from "../booking.ts";
 import type { FlightTypes } from "../flights/flights.graphql.ts";
 
-import { historyType } from "./booking-history.graphql.ts";
 import type { HistoryEntry } from "./booking-history.ts";
 import { searchText } from "./booking-search.ts";
-import type { BookingSummary, Cancellation, PassengerView, RefundView } from "./booking-view.ts";
+import type { BookingSummary, PassengerView } from "./booking-view.ts";
+import {
+  bookingSummarySchema,
+  cancellationSchema,
+  historyEntrySchema,
+  passengerSchema,
+  paymentSchema,
+  payoutSchema,
+  refundProgressSchema,
+  refundSchema,
+  webhookSchema,
+} from "./booking.schema.ts";
 import type { Bookings } from "./bookings.ts";
 import type { MoneyView } from "./payment-view.ts";
-import { moneyTypes } from "./payments.graphql.ts";
 
 /** Bookings. Users access their own, admins all. */
 export function bookingsGraphql(
@@ -24,7 +34,7 @@ export function bookingsGraphql(
   bookings: Bookings,
   { FlightType }: FlightTypes,
   { UserType, loadUser }: UserTypes,
-  notificationTypes: NotificationTypes,
+  { NotificationType }: NotificationTypes,
 ): void {
   const loadBooking = loader(async ({ signedIn }, ids: readonly string[]) =>
     one(await bookings.find(signedIn(), ids), ({ id }): string => id),
@@ -43,87 +53,57 @@ export function bookingsGraphql(
       return (id) => found.get(id) ?? null;
     },
   );
-  const HistoryEntryType = historyType(builder, notificationTypes);
   const BookingType = builder.objectRef<BookingSummary>("Booking");
-  const BookingStatus = builder.enumType("BookingStatus", {
-    description:
-      "Status of a booking. `held`: waits for a payment. `expired`: was not paid in time. `flown`: confirmed, and the flight has departed.",
-    values: bookingStatuses,
-  });
+  const BookingStatus = enumOf(builder, "BookingStatus", bookingSummarySchema, "status");
   const PaymentMethod = builder.enumType("PaymentMethod", {
     description: "Payment method. It is only recorded: this service makes no payments.",
     values: paymentMethods,
   });
 
-  const PassengerType = builder.objectRef<PassengerView>("Passenger").implement({
-    description: "A passenger. Date of birth and passport number are masked.",
-    fields: (t) => ({
-      firstName: t.exposeString("firstName", { description: "Given name." }),
-      lastName: t.exposeString("lastName", { description: "Family name." }),
-      email: t.expose("email", {
-        type: "EmailAddress",
-        description: "Email address of the passenger.",
-      }),
-      dateOfBirth: t.exposeString("dateOfBirth", { description: "Masked completely." }),
-      passportNumber: t.exposeString("passportNumber", {
-        description: "Masked except for its last characters, at most a third of them.",
-      }),
-    }),
+  const PassengerType = objectOf(builder, passengerSchema);
+  const RefundType = objectOf(builder, refundSchema, { percent: "Float" });
+  const CancellationType = objectOf(builder, cancellationSchema, {
+    status: BookingStatus,
+    refund: RefundType,
   });
-
-  const RefundType = builder.objectRef<RefundView>("Refund").implement({
-    description: "Refund of a cancelled booking.",
-    fields: (t) => ({
-      amount: t.expose("amount", { type: "Money", description: "Amount refunded." }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
-      percent: t.exposeFloat("percent", {
-        description: "Percentage of the price that is refunded.",
-      }),
-      fee: t.expose("fee", { type: "Money", description: "Amount not refunded." }),
-      method: t.exposeString("method", { description: "Refund method." }),
-      status: t.exposeString("status", {
-        description: "`pending`, `partial`, `succeeded`, or `none` if nothing is due.",
-      }),
-      reason: t.exposeString("reason", { description: "The rule that determined the amount." }),
-    }),
+  const PaymentType = objectOf(builder, paymentSchema, {
+    status: enumOf(builder, "PaymentStatus", paymentSchema, "status"),
   });
-
-  const CancellationType = builder.objectRef<Cancellation>("Cancellation").implement({
-    description: "Cancellation of a booking.",
-    fields: (t) => ({
-      bookingId: t.exposeID("bookingId", { description: "Id of the booking." }),
-      status: t.expose("status", { type: BookingStatus, description: "Always `cancelled`." }),
-      cancelledAt: t.expose("cancelledAt", {
-        type: "DateTime",
-        description: "When the booking was cancelled.",
-      }),
-      refund: t.expose("refund", { type: RefundType, description: "The refund." }),
-    }),
+  const PayoutType = objectOf(builder, payoutSchema, {
+    status: enumOf(builder, "PayoutStatus", payoutSchema, "status"),
   });
-
-  const { PaymentType, RefundProgressType } = moneyTypes(builder);
+  const RefundProgressType = objectOf(builder, refundProgressSchema, {
+    status: enumOf(builder, "RefundStatus", refundSchema, "status"),
+    payouts: [PayoutType],
+  });
+  const HistoryEntryType = objectOf(builder, historyEntrySchema, {
+    webhook: objectOf(builder, webhookSchema),
+    notifications: [NotificationType],
+  });
 
   builder.node(BookingType, {
     description: "Seats on one flight, booked by one user.",
     id: { resolve: ({ id }) => id },
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadBooking(ctx, id))),
     fields: (t) => ({
-      bookingId: t.exposeID("bookingId", { description: "Id of the booking in REST." }),
-      reference: t.exposeString("reference", {
-        description: "Booking reference of six letters.",
-      }),
-      status: t.expose("status", { type: BookingStatus, description: "Status of the booking." }),
-      seats: t.exposeInt("seats", { description: "Number of seats, one per passenger." }),
-      totalPrice: t.expose("totalPrice", {
-        type: "Money",
-        description: "For all passengers, in major units of `currency`.",
-      }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
-      confirmationSentTo: t.expose("confirmationSentTo", {
-        type: "EmailAddress",
-        description: "Contact email address.",
-      }),
-      flight: t.expose("flight", { type: FlightType, description: "The booked flight." }),
+      ...fieldsOf(
+        t,
+        bookingSummarySchema,
+        [
+          "bookingId",
+          "reference",
+          "status",
+          "seats",
+          "totalPrice",
+          "currency",
+          "confirmationSentTo",
+          "flight",
+          "createdAt",
+          "updatedAt",
+          "cancellation",
+        ],
+        { status: BookingStatus, flight: FlightType, cancellation: CancellationType },
+      ),
       user: t.field({
         type: UserType,
         nullable: true,
@@ -136,14 +116,6 @@ export function bookingsGraphql(
         description:
           "The passengers, in the order of the request. Null with the error `unavailable` if the key for their personal data is missing.",
         resolve: ({ id }, _, ctx) => loadPassengersOf(ctx, id),
-      }),
-      createdAt: t.expose("createdAt", {
-        type: "DateTime",
-        description: "When the booking was created.",
-      }),
-      updatedAt: t.expose("updatedAt", {
-        type: "DateTime",
-        description: "When the booking last changed.",
       }),
       expiresAt: t.field({
         type: "DateTime",
@@ -162,11 +134,6 @@ export function bookingsGraphql(
         description:
           "The refund due, and the amount refunded so far; null if nothing is due and nothing was refunded.",
         resolve: async ({ id }, _, ctx) => (await loadMoneyOf(ctx, id))?.refund ?? null,
-      }),
-      cancellation: t.expose("cancellation", {
-        type: CancellationType,
-        nullable: true,
-        description: "The cancellation; null unless the booking is cancelled.",
       }),
       history: t.field({
         type: [HistoryEntryType],

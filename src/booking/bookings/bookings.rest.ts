@@ -7,8 +7,8 @@ import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { documented } from "../../web/rest/schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
+import { documented } from "../../web/schema.ts";
 
 import { bookingRequestSchema } from "./booking-request.ts";
 import { searchText } from "./booking-search.ts";

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/schema.ts";
 import { cabinClasses } from "../flight.ts";
 
 import {

@@ -2,17 +2,22 @@ import { Type } from "@sinclair/typebox";
 
 import type { Money } from "../../base/money.ts";
 import { defaultLimit, maxLimit } from "../../base/page.ts";
-import { count, documented, instant, listOf, schemaOf, text, word } from "../../web/rest/schema.ts";
+import {
+  amount,
+  count,
+  documented,
+  instant,
+  listOf,
+  schemaOf,
+  text,
+  word,
+} from "../../web/schema.ts";
 import { cabinClasses, type FlightView, maxPassengers } from "../flight.ts";
 
 import type { FlightSearchResult } from "./flights.ts";
 
-const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
-  amount: Type.Number({
-    minimum: 0,
-    description: "In major units of the currency, with the currency's decimals (ISO 4217).",
-    examples: [499.5],
-  }),
+export const moneySchema = schemaOf<Money>()("Money", "An amount of money.", {
+  amount: amount("In major units of the currency, with the currency's decimals (ISO 4217).", 499.5),
   currency: currencySchema(),
 });
 
@@ -61,7 +66,7 @@ export const flightSearchResultSchema = schemaOf<FlightSearchResult>()(
   "FlightSearchResult",
   "One page of matching flights, earliest departure first.",
   {
-    flights: listOf(flightSchema),
+    flights: listOf(flightSchema, { description: "Ordered by departure, then by id." }),
     totalResults: count("The exact number of matching flights on all pages.", 1),
     page: Type.Integer({ minimum: 1, description: "The number of this page.", examples: [1] }),
     pageSize: Type.Integer({

@@ -1,14 +1,15 @@
 import type { Clock } from "../../base/clock.ts";
 import { decodeNumberCursor } from "../../base/cursor.ts";
-import type { Money } from "../../base/money.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
+import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
-import { cabinClasses, type Flight, type FlightView } from "../flight.ts";
+import type { Flight, FlightView } from "../flight.ts";
 
-import type { Flights, FlightSearchResult } from "./flights.ts";
+import { flightSchema, flightSearchResultSchema, moneySchema } from "./flight.schema.ts";
+import type { Flights } from "./flights.ts";
 import type { Seats, SeatsChange } from "./seats.ts";
 
 interface FlightServices {
@@ -23,18 +24,8 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     one(await flights.find(ids), ({ id }) => id),
   );
   const FlightType = builder.objectRef<FlightView>("Flight");
-  const CabinClass = builder.enumType("CabinClass", {
-    description: "Cabin class.",
-    values: cabinClasses,
-  });
-
-  const PriceType = builder.objectRef<Money>("Price").implement({
-    description: "Price of one seat.",
-    fields: (t) => ({
-      amount: t.expose("amount", { type: "Money", description: "In major units of `currency`." }),
-      currency: t.exposeString("currency", { description: "ISO 4217 code, for example USD." }),
-    }),
-  });
+  const CabinClass = enumOf(builder, "CabinClass", flightSchema, "cabinClass");
+  const PriceType = objectOf(builder, moneySchema, {}, "Price");
 
   builder.node(FlightType, {
     description: "One cabin class of one departure.",
@@ -42,49 +33,31 @@ export function flightsGraphql(builder: Builder, { flights, seats, clock }: Flig
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadFlight(ctx, id))),
     fields: (t) => ({
       flightId: t.exposeInt("id", { description: "Id of the flight in REST." }),
-      flightNumber: t.exposeString("flightNumber", {
-        description: "Airline code and number, for example BA117.",
-      }),
-      airline: t.exposeString("airline", { description: "Name of the airline." }),
-      origin: t.exposeString("origin", { description: "IATA code of the airport." }),
-      destination: t.exposeString("destination", { description: "IATA code of the airport." }),
-      departureTime: t.expose("departureTime", { type: "DateTime", description: "In UTC." }),
-      arrivalTime: t.expose("arrivalTime", { type: "DateTime", description: "In UTC." }),
-      departureLocal: t.exposeString("departureLocal", {
-        description:
-          "Local time at the origin with its UTC offset, for example 2026-12-01T18:25:00-05:00.",
-      }),
-      arrivalLocal: t.exposeString("arrivalLocal", {
-        description: "Local time at the destination with its UTC offset.",
-      }),
-      duration: t.exposeString("duration", {
-        description: "Hours and minutes, for example 7h 05m.",
-      }),
-      durationMinutes: t.exposeInt("durationMinutes", { description: "Duration in minutes." }),
-      cabinClass: t.expose("cabinClass", { type: CabinClass, description: "Cabin class." }),
-      price: t.expose("price", { type: PriceType, description: "Price of one seat." }),
-      seatsAvailable: t.exposeInt("seatsAvailable", { description: "Number of free seats." }),
-      createdAt: t.expose("createdAt", {
-        type: "DateTime",
-        description: "When the flight was added to this service.",
-      }),
+      ...fieldsOf(
+        t,
+        flightSchema,
+        [
+          "flightNumber",
+          "airline",
+          "origin",
+          "destination",
+          "departureTime",
+          "arrivalTime",
+          "departureLocal",
+          "arrivalLocal",
+          "duration",
+          "durationMinutes",
+          "cabinClass",
+          "price",
+          "seatsAvailable",
+          "createdAt",
+        ],
+        { cabinClass: CabinClass, price: PriceType },
+      ),
     }),
   });
 
-  const SearchResultType = builder.objectRef<FlightSearchResult>("FlightSearchResult").implement({
-    description: "One page of search results.",
-    fields: (t) => ({
-      flights: t.expose("flights", {
-        type: [FlightType],
-        description: "Ordered by departure, then by flightId.",
-      }),
-      totalResults: t.exposeInt("totalResults", {
-        description: "Number of results on all pages.",
-      }),
-      page: t.exposeInt("page", { description: "Page number, from 1." }),
-      pageSize: t.exposeInt("pageSize", { description: "Maximum number of flights per page." }),
-    }),
-  });
+  const SearchResultType = objectOf(builder, flightSearchResultSchema, { flights: [FlightType] });
 
   builder.queryFields((t) => ({
     flight: t.field({

@@ -7,15 +7,8 @@ import { type Authenticated, bearer } from "../../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import {
-  documented,
-  instant,
-  nullable,
-  prefixedId,
-  schemaOf,
-  text,
-} from "../../web/rest/schema.ts";
 import { servePage } from "../../web/rest/serve.ts";
+import { documented, instant, nullable, prefixedId, schemaOf, text } from "../../web/schema.ts";
 
 import { type AuditAction, auditActions, type AuditEntry } from "./audit-entry.ts";
 import type { Audit, AuditFilters } from "./audit.ts";

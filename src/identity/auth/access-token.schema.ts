@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { count, documented, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { count, documented, schemaOf, text, word } from "../../web/schema.ts";
 
 import type { AccessToken } from "./clients.ts";
 

@@ -2,15 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 import { roles } from "../../base/context.ts";
 import { pageOf } from "../../web/rest/page.schema.ts";
-import {
-  documented,
-  instant,
-  listOf,
-  prefixedId,
-  schemaOf,
-  text,
-  word,
-} from "../../web/rest/schema.ts";
+import { documented, instant, listOf, prefixedId, schemaOf, text, word } from "../../web/schema.ts";
 
 import type { ConsoleSession } from "./session.ts";
 

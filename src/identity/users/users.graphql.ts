@@ -1,9 +1,11 @@
 import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
+import { fieldsOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader, one } from "../../web/graphql/loaders.ts";
 
+import { userSchema } from "./user.schema.ts";
 import type { User } from "./user.ts";
 import type { Users } from "./users.ts";
 
@@ -20,15 +22,7 @@ export function usersGraphql(builder: Builder, users: Users) {
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadUser(ctx, id))),
     fields: (t) => ({
       userId: t.exposeID("id", { description: "Id of the user in REST: a UUID." }),
-      name: t.exposeString("name", { description: "The user's name." }),
-      email: t.expose("email", {
-        type: "EmailAddress",
-        description: "Unique, ignoring case.",
-      }),
-      createdAt: t.expose("createdAt", {
-        type: "DateTime",
-        description: "When the user was created.",
-      }),
+      ...fieldsOf(t, userSchema, ["name", "email", "createdAt"]),
     }),
   });
 

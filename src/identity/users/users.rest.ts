@@ -11,8 +11,8 @@ import {
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { pageQuery } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { documented } from "../../web/rest/schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
+import { documented } from "../../web/schema.ts";
 
 import { userParams, userSchema, usersSchema } from "./user.schema.ts";
 import { createUserSchema, type Users } from "./users.ts";

@@ -6,8 +6,8 @@ import type { AddressOf } from "../../web/rest/client-address.ts";
 import { documentedHeaders } from "../../web/rest/documented-headers.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { documented } from "../../web/rest/schema.ts";
 import type { Exchange } from "../../web/rest/serve.ts";
+import { documented } from "../../web/schema.ts";
 import { acknowledgementSchema } from "../receive/webhook.schema.ts";
 
 import {

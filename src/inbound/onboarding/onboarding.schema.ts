@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { documented, listOf, nullable, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { documented, listOf, nullable, schemaOf, text, word } from "../../web/schema.ts";
 
 import { type Catalogue, type CatalogueEntry, secretKinds } from "./catalogue-entries.ts";
 import type { ProviderSetup, ProviderSetupWithSecret } from "./onboarding.ts";

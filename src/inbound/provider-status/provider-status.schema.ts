@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { count, instant, listOf, nullable, schemaOf, text } from "../../web/rest/schema.ts";
+import { count, instant, listOf, nullable, schemaOf, text } from "../../web/schema.ts";
 
 import type { ProviderStatus, ProviderStatuses, ReconciliationStatus } from "./provider-status.ts";
 import type { Rotation, SecretStatus } from "./rotation.ts";

@@ -1,4 +1,4 @@
-import { prefixedId, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { prefixedId, schemaOf, text, word } from "../../web/schema.ts";
 import type { Acknowledgement } from "../webhook-request.ts";
 
 export const acknowledgementSchema = schemaOf<Acknowledgement>()(

@@ -11,7 +11,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 import { type Rejection, rejectionReasons } from "../rejection.ts";
 
 import {

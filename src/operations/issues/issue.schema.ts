@@ -10,7 +10,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 
 import { type Issue, issueKinds, type Issues } from "./issue.ts";
 

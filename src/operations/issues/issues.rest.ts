@@ -8,7 +8,7 @@ import { type Authenticated, operations, operatorsOnly } from "../../web/rest/au
 import type { AddressOf } from "../../web/rest/client-address.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { documented } from "../../web/rest/schema.ts";
+import { documented } from "../../web/schema.ts";
 
 import { issueParams, issueSchema, issuesSchema, maxMuteDays, muteSchema } from "./issue.schema.ts";
 import type { IssueService } from "./issues.ts";

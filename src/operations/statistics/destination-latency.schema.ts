@@ -1,4 +1,4 @@
-import { count, instant, listOf, nullable, schemaOf } from "../../web/rest/schema.ts";
+import { count, instant, listOf, nullable, schemaOf } from "../../web/schema.ts";
 
 import {
   type DestinationLatency,

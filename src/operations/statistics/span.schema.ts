@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { documented, text } from "../../web/rest/schema.ts";
+import { documented, text } from "../../web/schema.ts";
 
 const time = "2026-11-21T08:00:00Z";
 

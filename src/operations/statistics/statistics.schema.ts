@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 
 import type { Acknowledgements } from "../../inbound/receive/latency.ts";
 import { verdicts } from "../../inbound/webhook-count.ts";
-import { count, instant, listOf, nullable, schemaOf, text, word } from "../../web/rest/schema.ts";
+import { count, instant, listOf, nullable, schemaOf, text, word } from "../../web/schema.ts";
 
 import { spanQuery } from "./span.schema.ts";
 import {

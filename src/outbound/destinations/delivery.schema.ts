@@ -11,7 +11,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 import type { OutgoingDelivery } from "../delivery.ts";
 import { notificationStatuses } from "../notification.ts";
 import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";

@@ -10,7 +10,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 
 import {
   circuitStates,
@@ -19,7 +19,7 @@ import {
 } from "./destination-health.ts";
 import { destinationFields } from "./destination.schema.ts";
 
-const healthSchema = schemaOf<DestinationHealth>()(
+export const healthSchema = schemaOf<DestinationHealth>()(
   "DestinationHealth",
   "Health of a destination.",
   {
@@ -29,7 +29,9 @@ const healthSchema = schemaOf<DestinationHealth>()(
     }),
     waiting: count("Pending and retrying deliveries, at most 10,000.", 0),
     dead: count("Dead deliveries, at most 10,000.", 0),
-    oldestSeconds: nullable(count("Age of the oldest waiting delivery; null without one.", 12)),
+    oldestSeconds: nullable(
+      count("Age of the oldest waiting delivery in seconds; null without one.", 12),
+    ),
     lastAttemptAt: nullable(instant(), { description: "Time of the last attempt; null without." }),
     lastError: nullable(text("The error of the last attempt; null if it was delivered.")),
     outcomes: listOf(Type.Boolean(), {
@@ -38,7 +40,7 @@ const healthSchema = schemaOf<DestinationHealth>()(
     successRate: nullable(Type.Number({ minimum: 0, maximum: 1, examples: [0.98] }), {
       description: "The share of `outcomes` that was delivered; null without attempts.",
     }),
-    p50Ms: nullable(count("Median duration of these delivered attempts.", 35)),
+    p50Ms: nullable(count("Median duration of these delivered attempts, in milliseconds.", 35)),
     p95Ms: nullable(count("95th percentile of these durations.", 120)),
   },
 );

@@ -9,7 +9,7 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
+} from "../../web/schema.ts";
 import { type Destination, destinationStates, formatNames } from "../destination.ts";
 import type { FilterExplanation } from "../filters/filter.ts";
 

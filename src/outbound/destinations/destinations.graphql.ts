@@ -2,13 +2,16 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
+import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader } from "../../web/graphql/loaders.ts";
-import { type Destination, destinationStates, formatNames } from "../destination.ts";
+import type { Destination } from "../destination.ts";
 
-import type { DestinationDeliveries, TestResult } from "./destination-deliveries.ts";
-import { healthType } from "./destination-health.graphql.ts";
+import { testResultSchema } from "./delivery.schema.ts";
+import type { DestinationDeliveries } from "./destination-deliveries.ts";
+import { healthSchema } from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
+import { destinationSchema, destinationWithSecretSchema } from "./destination.schema.ts";
 import type { Destinations, DestinationWithSecret } from "./destinations.ts";
 
 interface Services {
@@ -22,65 +25,44 @@ export function destinationsGraphql(
   builder: Builder,
   { destinations, destinationDeliveries: deliveries, destinationHealth }: Services,
 ): void {
-  const HealthType = healthType(builder);
+  const HealthType = objectOf(builder, healthSchema, {
+    circuit: enumOf(builder, "DestinationCircuit", healthSchema, "circuit"),
+  });
   const loadHealth = loader((_, keys: readonly Destination[]) => destinationHealth.of(keys));
   const DestinationType = builder.objectRef<Destination>("Destination");
-  const Format = builder.enumType("DestinationFormat", {
-    description: "What a destination receives.",
-    values: formatNames,
-  });
-  const State = builder.enumType("DestinationState", {
-    description: "`paused`: deliveries wait. `disabled`: none are stored.",
-    values: destinationStates,
-  });
+  const Format = enumOf(builder, "DestinationFormat", destinationSchema, "format");
+  const State = enumOf(builder, "DestinationState", destinationSchema, "state");
 
   builder.objectType(DestinationType, {
     description: "Where notifications are sent, which ones, and how fast.",
     fields: (t) => ({
       destinationId: t.exposeID("id", { description: "Id of the destination in REST." }),
-      name: t.exposeString("name", { description: "Unique among the destinations of its owner." }),
-      ownerId: t.exposeString("ownerId", {
-        nullable: true,
-        description: "The user whose booking events it receives; null for the operators'.",
-      }),
-      format: t.expose("format", { type: Format, description: "Format of its messages." }),
-      address: t.exposeString("address", { description: "Without its secret parts." }),
-      filter: t.exposeString("filter", {
-        nullable: true,
-        description: "The expression (CEL) that an event must match.",
-      }),
-      orderBy: t.exposeString("orderBy", {
-        nullable: true,
-        description: "The field by which deliveries keep their order.",
-      }),
-      ratePerSecond: t.exposeInt("ratePerSecond", {
-        nullable: true,
-        description: "Deliveries per second; null for no limit.",
-      }),
-      maxConcurrent: t.exposeInt("maxConcurrent", {
-        description: "Deliveries at the same time, per process.",
-      }),
-      alerts: t.exposeBoolean("alerts", {
-        description: "Whether it receives alerts about this service itself.",
-      }),
-      state: t.expose("state", {
-        type: State,
-        description: "Whether deliveries are sent, kept, or not stored.",
-      }),
-      failures: t.exposeInt("failures", { description: "Failed attempts since the last success." }),
-      openUntil: t.expose("openUntil", {
-        type: "DateTime",
-        nullable: true,
-        description:
-          "Set after ten failures in a row: until then nothing is sent, then one probe at a time.",
-      }),
+      ...fieldsOf(
+        t,
+        destinationSchema,
+        [
+          "name",
+          "ownerId",
+          "format",
+          "address",
+          "filter",
+          "orderBy",
+          "ratePerSecond",
+          "maxConcurrent",
+          "alerts",
+          "state",
+          "failures",
+          "openUntil",
+          "createdAt",
+          "updatedAt",
+        ],
+        { format: Format, state: State },
+      ),
       health: t.field({
         type: HealthType,
         description: "Its health.",
         resolve: (destination, _, ctx) => loadHealth(ctx, destination),
       }),
-      createdAt: t.expose("createdAt", { type: "DateTime", description: "Time of creation." }),
-      updatedAt: t.expose("updatedAt", { type: "DateTime", description: "When it last changed." }),
     }),
   });
   const WithSecret = builder.objectRef<DestinationWithSecret>("DestinationWithSecret").implement({
@@ -91,25 +73,10 @@ export function destinationsGraphql(
         description: "The destination.",
         resolve: (destination) => destination,
       }),
-      secret: t.exposeString("secret", {
-        nullable: true,
-        description:
-          "The signing secret; null if the format has none, and for a retry with the same idempotency key.",
-      }),
+      ...fieldsOf(t, destinationWithSecretSchema, ["secret"]),
     }),
   });
-  const Test = builder.objectRef<TestResult>("DestinationTest").implement({
-    description: "The answer to a test notification.",
-    fields: (t) => ({
-      delivered: t.exposeBoolean("delivered", { description: "Whether it was accepted." }),
-      responseStatus: t.exposeInt("responseStatus", {
-        nullable: true,
-        description: "The HTTP status; null if there was no answer.",
-      }),
-      error: t.exposeString("error", { nullable: true, description: "What went wrong." }),
-      durationMs: t.exposeInt("durationMs", { description: "Duration in milliseconds." }),
-    }),
-  });
+  const Test = objectOf(builder, testResultSchema);
 
   builder.queryFields((t) => ({
     destination: t.field({

@@ -7,9 +7,9 @@ import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/docu
 import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
 import { readJson } from "../../web/rest/json-body.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { documented } from "../../web/rest/schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { urlOf } from "../../web/rest/url.ts";
+import { documented } from "../../web/schema.ts";
 import { notificationStatuses } from "../notification.ts";
 
 import {

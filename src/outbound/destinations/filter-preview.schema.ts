@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { count, listOf, nullable, prefixedId, schemaOf, text } from "../../web/rest/schema.ts";
+import { count, listOf, nullable, prefixedId, schemaOf, text } from "../../web/schema.ts";
 import { notificationFields } from "../notifications/notification.schema.ts";
 
 import { filterExplanationSchema } from "./destination.schema.ts";

@@ -10,8 +10,13 @@ import {
   schemaOf,
   text,
   word,
-} from "../../web/rest/schema.ts";
-import { type Attempt, type Notification, notificationStatuses } from "../notification.ts";
+} from "../../web/schema.ts";
+import {
+  type Attempt,
+  type Notification,
+  notificationStatuses,
+  severities,
+} from "../notification.ts";
 
 const notificationId = prefixedId<Notification["id"]>("ntf_", {
   description: "Also the `webhook-id` of every delivery attempt.",
@@ -24,7 +29,7 @@ export const notificationFields = {
   title: text("A one-line summary.", "Deployment failed"),
   text: text("The details; may be empty."),
   url: nullable(text("Link to the resource.")),
-  severity: word(["info", "success", "warning", "error"]),
+  severity: word(severities, { description: "Severity of a notification." }),
   status: word(notificationStatuses, { description: "Its delivery status." }),
   attemptCount: count("Attempts since it was last scheduled.", 1),
   dueAt: nullable(instant(), {

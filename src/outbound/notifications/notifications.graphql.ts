@@ -2,10 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { requireOperator } from "../../base/context.ts";
 import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
+import { enumOf, fieldsOf } from "../../web/graphql/from-schema.ts";
 import { loader, several } from "../../web/graphql/loaders.ts";
-import { type Notification, severities } from "../notification.ts";
+import type { Notification } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
+import { notificationSchema } from "./notification.schema.ts";
 import type { Notifications } from "./notifications.ts";
 
 interface NotificationServices {
@@ -24,22 +26,14 @@ export function notificationsGraphql(
       several(await notifications.ofEvents(signedIn(), eventIds), ({ eventId }) => eventId),
   );
   const NotificationType = builder.objectRef<Notification | FeedEntry>("Notification");
-  const Severity = builder.enumType("Severity", {
-    description: "Severity of a notification.",
-    values: severities,
-  });
+  const Severity = enumOf(builder, "Severity", notificationSchema, "severity");
 
   builder.objectType(NotificationType, {
     description: "A message to the operators about one event.",
     fields: (t) => ({
       notificationId: t.exposeID("id", { description: "Id of the notification in REST." }),
-      title: t.exposeString("title", { description: "A single line." }),
-      text: t.exposeString("text", { description: "Details; may be empty." }),
-      url: t.exposeString("url", { nullable: true, description: "Link to more details." }),
-      severity: t.expose("severity", { type: Severity, description: "Severity." }),
-      createdAt: t.expose("createdAt", {
-        type: "DateTime",
-        description: "When the notification was created.",
+      ...fieldsOf(t, notificationSchema, ["title", "text", "url", "severity", "createdAt"], {
+        severity: Severity,
       }),
     }),
   });

@@ -28,6 +28,12 @@ interface Types {
 /** What a feature adds its types and fields to. */
 export type Builder = ReturnType<typeof createBuilder>;
 
+/** What makes the fields of a type whose objects are a `Value`. */
+export type FieldBuilder<Value> = PothosSchemaTypes.ObjectFieldBuilder<
+  PothosSchemaTypes.ExtendDefaultTypes<Types>,
+  Value
+>;
+
 const maxNodes = 100;
 
 /**

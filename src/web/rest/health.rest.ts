@@ -4,11 +4,11 @@ import { Elysia } from "elysia";
 import type { AppError } from "../../base/errors.ts";
 import { apiVersion, version } from "../../base/version.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
+import { count, listOf, schemaOf, text, word } from "../schema.ts";
 
 import { prefersHtml } from "./accept.ts";
 import type { Asset } from "./asset.ts";
 import { problemReferences } from "./problem.schema.ts";
-import { count, listOf, schemaOf, text, word } from "./schema.ts";
 
 interface Parts {
   /** Shown to browsers in place of the service description. */

@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { AppError } from "../../base/errors.ts";
-
-import { documented } from "./schema.ts";
+import { documented } from "../schema.ts";
 
 const header = "Idempotency-Key";
 

@@ -1,8 +1,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 
 import { defaultLimit, maxLimit, maxOffsetRows, type Page } from "../../base/page.ts";
-
-import { count, documented, listOf, nullable, schemaOf, text, word } from "./schema.ts";
+import { count, documented, listOf, nullable, schemaOf, text, word } from "../schema.ts";
 
 const cursor = "eyJjcmVhdGVkQXQiOiIyMDI2LTEyLTAxVDIzOjI1OjAwLjAwMFoiLCJpZCI6ImJrXzEifQ";
 

@@ -1,9 +1,9 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
 import type { FieldError } from "../../base/errors.ts";
+import { count, documented, listOf, schemaOf, text, word } from "../schema.ts";
 
 import { isErrorCode, type ProblemBody, problems } from "./errors.ts";
-import { count, documented, listOf, schemaOf, text, word } from "./schema.ts";
 
 const fieldErrorSchema = Type.Unsafe<FieldError>(
   Type.Object(

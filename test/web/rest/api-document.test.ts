@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Type } from "@sinclair/typebox";
 
-import { count, instant, schemaOf, text } from "../../../src/web/rest/schema.ts";
+import { count, instant, schemaOf, text } from "../../../src/web/schema.ts";
 import { json, startApp, type TestApp } from "../../support/app.ts";
 
 let app: TestApp;

@@ -69,12 +69,31 @@ export const word = <const Words extends readonly string[]>(
   annotations: Annotations = {},
 ) => Type.Unsafe<Words[number]>({ [Kind]: "Word", type: "string", enum: words, ...annotations });
 
+const graphqlScalar = Symbol("GraphQL scalar");
+
+/** The GraphQL scalar of a value that is a plain text or number in JSON. */
+export const graphqlScalarOf = (schema: object): string | undefined =>
+  graphqlScalar in schema ? String(schema[graphqlScalar]) : undefined;
+
+/** An amount in major units of a currency. */
+export const amount = (description: string, ...examples: readonly number[]) =>
+  Type.Number({
+    minimum: 0,
+    description,
+    ...(examples.length > 0 && { examples }),
+    [graphqlScalar]: "Money",
+  });
+
+export const emailAddress = (description: string) =>
+  Type.String({ description, examples: ["ada@example.com"], [graphqlScalar]: "EmailAddress" });
+
 /** An id with the prefix of its type. */
 export const prefixedId = <Id extends string>(prefix: string, annotations: Annotations = {}) =>
   Type.Unsafe<Id>(
     Type.String({
       pattern: `^${prefix}`,
       examples: [`${prefix}019377b07d4070008000000000000001`],
+      [graphqlScalar]: "ID",
       ...annotations,
     }),
   );

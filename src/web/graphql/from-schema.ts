@@ -1,0 +1,102 @@
+import type { TSchema, TUnsafe } from "@sinclair/typebox";
+
+import { graphqlScalarOf } from "../schema.ts";
+
+import type { Builder, FieldBuilder } from "./builder.ts";
+
+/** The name of a scalar, or what the builder has returned for a type; in brackets for a list of it. */
+type FieldType = string | object | readonly [string | object];
+
+/** GraphQL types of fields whose schema does not tell: enumerations, other objects, and where GraphQL differs. */
+type Types<Name extends string> = { readonly [Field in Name]?: FieldType };
+
+/** The GraphQL type of a response of REST, with the same fields and descriptions. */
+export function objectOf<Value extends object>(
+  builder: Builder,
+  schema: TUnsafe<Value>,
+  types: Types<keyof Value & string> = {},
+  name = String(schema.$id),
+) {
+  // `schemaOf` allows no other fields than those of Value.
+  const names = Object.keys(propertiesOf(schema)) as (keyof Value & string)[];
+  return builder.objectRef<Value>(name).implement({
+    description: schema.description ?? "",
+    fields: (t) => fieldsOf(t, schema, names, types),
+  });
+}
+
+/** Some fields of a response of REST, for a type that has others too. */
+export function fieldsOf<
+  Value extends Pick<Response, Name>,
+  Response extends object,
+  Name extends keyof Response & string,
+>(
+  t: FieldBuilder<Value>,
+  schema: TUnsafe<Response>,
+  names: readonly Name[],
+  types: Types<Name> = {},
+) {
+  const properties = propertiesOf(schema);
+  return Object.fromEntries(
+    names.map((name) => {
+      const property = properties[name] ?? {};
+      const value = withoutNull(property);
+      const description = property.description ?? value.description;
+      const type = types[name] ?? typeOf(value);
+      const options = { type, nullable: value !== property, description };
+      // `schemaOf` has compared Response with the schema; Pothos cannot compare a name in a variable.
+      return [name, t.expose(name as never, options as never)];
+    }),
+  );
+}
+
+/** The enumeration of the words that a field can have. */
+export function enumOf<Value extends object, Name extends keyof Value & string>(
+  builder: Builder,
+  name: string,
+  schema: TUnsafe<Value>,
+  field: Name,
+) {
+  const { description = "", enum: values } = withoutNull(propertiesOf(schema)[field] ?? {});
+  // `schemaOf` has compared the words with the type of the field.
+  return builder.enumType(name, { description, values: values as readonly Words<Value[Name]>[] });
+}
+
+type Words<Value> = Extract<Value, string>;
+
+const propertiesOf = (schema: TSchema): Readonly<Record<string, Property>> => schema["properties"];
+
+/** What is read of the schema of a field. */
+interface Property {
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly anyOf?: readonly Property[];
+  readonly items?: Property;
+}
+
+/** The same object if it cannot be null. */
+function withoutNull(property: Property): Property {
+  const [value, other] = property.anyOf ?? [];
+  return value !== undefined && other?.type === "null" ? value : property;
+}
+
+const scalars: Readonly<Record<string, string>> = {
+  boolean: "Boolean",
+  integer: "Int",
+  number: "Float",
+  string: "String",
+};
+
+function typeOf(value: Property): FieldType {
+  return value.type === "array" ? [scalarOf(value.items ?? {})] : scalarOf(value);
+}
+
+/** Throws for an object or a union, whose type must be given. */
+function scalarOf(value: Property): string {
+  if (value.format === "date-time") return "DateTime";
+  const scalar = graphqlScalarOf(value) ?? scalars[value.type ?? ""];
+  if (scalar === undefined) throw new Error(`No GraphQL type: ${JSON.stringify(value)}`);
+  return scalar;
+}
