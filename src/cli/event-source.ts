@@ -1,3 +1,5 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+
 import { pause, systemClock } from "../base/clock.ts";
 import { isObject, type JsonObject } from "../base/payload.ts";
 
@@ -88,8 +90,18 @@ async function* connection(
     const response = await fetch(url, { headers, signal: both, redirect: "manual" });
     if (response.status !== 200) throw await errorOf(response);
     onConnected();
-    const lines = lineReader();
-    const fields = new Map<string, string>();
+    const decoder = new TextDecoder();
+    const arrived: EventSourceMessage[] = [];
+    const parser = createParser({
+      maxBufferSize: maxMessageLength,
+      onEvent: (message) => void arrived.push(message),
+      onError({ type }) {
+        // Other errors are lines of no known field, which are ignored (HTML Living Standard, section 9.2.6).
+        if (type === "max-buffer-size-exceeded") {
+          throw new SourceError("The server sent a message that is too large");
+        }
+      },
+    });
     const reader = (response.body ?? new ReadableStream()).getReader();
     for (;;) {
       clearTimeout(timer);
@@ -98,17 +110,9 @@ async function* connection(
       const { value, done } = await reader.read();
       clearTimeout(timer);
       if (done) return;
-      for (const raw of lines(value)) {
-        // A proxy may end lines with CR LF.
-        const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
-        if (line !== "") {
-          // JSON may contain U+2028, which `.` does not match.
-          const [, name = "", text = ""] = /^(id|event|data): ([^]*)$/.exec(line) ?? [];
-          fields.set(name, text);
-          continue;
-        }
-        const message = messageIn(fields);
-        fields.clear();
+      parser.feed(decoder.decode(value, { stream: true }));
+      for (const raw of arrived.splice(0)) {
+        const message = messageIn(raw);
         if (message !== null) yield message;
       }
     }
@@ -120,28 +124,7 @@ async function* connection(
   }
 }
 
-/** Splits chunks into complete lines. Each character is looked at once, because messages can be large. */
-function lineReader(): (chunk: Uint8Array) => string[] {
-  const decoder = new TextDecoder();
-  let parts: string[] = [];
-  let length = 0;
-  return (chunk) => {
-    const [first = "", ...others] = decoder.decode(chunk, { stream: true }).split("\n");
-    parts.push(first);
-    length += first.length;
-    if (length > maxMessageLength)
-      throw new SourceError("The server sent a message that is too large");
-    const rest = others.pop();
-    if (rest === undefined) return [];
-    const complete = [parts.join(""), ...others];
-    parts = [rest];
-    length = rest.length;
-    return complete;
-  };
-}
-
-function messageIn(fields: ReadonlyMap<string, string>): SourceMessage | null {
-  const [id = "", name, data = ""] = ["id", "event", "data"].map((field) => fields.get(field));
+function messageIn({ id = "", event: name, data }: EventSourceMessage): SourceMessage | null {
   if (!/^\d{1,15}$/.test(id)) return null;
   if (name !== "event") return { seq: Number(id), event: null };
   const event: unknown = JSON.parse(data);

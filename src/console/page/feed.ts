@@ -1,3 +1,5 @@
+import { createParser } from "eventsource-parser";
+
 import { consoleHeaders } from "./api.ts";
 import { signOut } from "./session/session.ts";
 import type { SessionInfo } from "./wire.ts";
@@ -43,7 +45,6 @@ export async function followFeed(
     if (openedMs === 0) follower.onState({ name: "connecting" });
     try {
       for await (const id of messages(sessionId, lastEventId, signal, opened)) {
-        if (id === null) continue;
         lastEventId = id;
         follower.onMessage();
       }
@@ -74,13 +75,13 @@ export async function followFeed(
   }
 }
 
-/** Yields each message's id, or null for a heartbeat, until the stream ends or times out. */
+/** Yields each message's id, until the stream ends or times out. */
 async function* messages(
   sessionId: SessionInfo["id"],
   lastEventId: string | null,
   signal: AbortSignal,
   opened: () => void,
-): AsyncGenerator<string | null, void> {
+): AsyncGenerator<string, void> {
   const idle = new AbortController();
   let timer = setTimeout(() => idle.abort(), idleTimeoutMs);
   let hiding: ReturnType<typeof setTimeout> | undefined;
@@ -100,15 +101,15 @@ async function* messages(
     if (!response.ok || response.body === null) throw new Error(`${response.status}`);
     opened();
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-    let rest = "";
+    const ids: string[] = [];
+    const parser = createParser({ onId: (id) => void ids.push(id) });
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
       clearTimeout(timer);
       timer = setTimeout(() => idle.abort(), idleTimeoutMs);
-      const blocks = (rest + value).split("\n\n");
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) yield /^id: (\d+)$/m.exec(block)?.[1] ?? null;
+      parser.feed(value);
+      yield* ids.splice(0);
     }
   } finally {
     clearTimeout(timer);
