@@ -71,7 +71,7 @@ describe("a first start", () => {
     const cwd = newFolder();
     const server = await serve({ cwd, env: { HOST: "0.0.0.0" } });
     await server.stop();
-    expect(server.log()).toContain(`open http://localhost:${server.env.PORT}/console and`);
+    await server.printed(`open http://localhost:${server.env.PORT}/console and`);
   });
 });
 

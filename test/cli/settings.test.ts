@@ -37,7 +37,7 @@ test("a start warns of a variable that is almost a setting", async () => {
   const env = { WEBHOOK_PROVIDER: "code_host", DATA_DIR: join(cwd, "data") };
   const server = await startServer({ cwd, env });
   taken.ends.push(() => server.kill());
-  expect(server.log()).toContain("WEBHOOK_PROVIDER is ignored: did you mean WEBHOOK_PROVIDERS?");
+  await server.printed("WEBHOOK_PROVIDER is ignored: did you mean WEBHOOK_PROVIDERS?");
   const doctor = await runSkyhook(["doctor"], { cwd, env: { ...env, ...server.env } });
   expect(doctor.out).toContain("did you mean WEBHOOK_PROVIDERS?");
 });

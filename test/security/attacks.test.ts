@@ -255,8 +255,8 @@ describe("a running server", () => {
     };
     server = await startServer({ cwd, env: open });
     await until(() => server?.log().includes("OPERATOR_GATEWAY_URL is not https") ?? false);
-    expect(server.log()).toContain("JWKS_URL is not https");
-    expect(server.log()).toContain("OTEL_EXPORTER_OTLP_ENDPOINT is not https");
+    await server.printed("JWKS_URL is not https");
+    await server.printed("OTEL_EXPORTER_OTLP_ENDPOINT is not https");
     await server.stop();
     const closed = {
       ...env,

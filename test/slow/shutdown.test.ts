@@ -76,7 +76,7 @@ describe("SIGTERM", () => {
     expect(stored).toContain(keyOf(1_000_000));
     expect(ledger.keys.filter((key) => !stored.includes(key))).toEqual([]);
     expect(new Set(stored).size).toBe(stored.length);
-    expect(server.log()).toContain('"msg":"stopped"');
+    await server.printed('"msg":"stopped"');
   });
 
   test("is told to load balancers by /readyz, while what still comes is served", async () => {

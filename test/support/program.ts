@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+import { until } from "./app.ts";
 import { type Ended, runHere } from "./run-here.ts";
 
 const ownMain = join(import.meta.dir, "../../src/main.ts");
@@ -99,7 +100,9 @@ export interface RunningServer extends Surroundings {
   readonly env: Readonly<Record<string, string>> & { readonly PORT: string };
   /** Everything that it has printed so far. */
   log(): string;
-  /** Sends SIGTERM. Resolves with the exit code. */
+  /** Waits until it has printed a text: what a request causes may be printed after its response. */
+  printed(text: string): Promise<void>;
+  /** Sends SIGTERM. Resolves with the exit code when all that it printed is in the log. */
   stop(): Promise<number>;
   /** Sends SIGKILL. */
   kill(): Promise<number>;
@@ -122,7 +125,11 @@ export async function startServer(
     started.reject(new Error(`The server did not start: ${await child.stderr.text()}`));
   };
   // A server that is killed may reset the stream, which is no error of the test.
-  collect().catch(started.reject);
+  const collected = collect().catch(started.reject);
+  const ended = async () => {
+    const [code] = await Promise.all([child.exited, collected]);
+    return code;
+  };
   const url = await started.promise;
   return {
     url,
@@ -131,13 +138,14 @@ export async function startServer(
     cwd,
     env: { ...env, PORT: new URL(url).port },
     log: () => log,
+    printed: (text) => until(() => log.includes(text)),
     async stop() {
       child.kill("SIGTERM");
-      return child.exited;
+      return ended();
     },
     async kill() {
       child.kill("SIGKILL");
-      return child.exited;
+      return ended();
     },
   };
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { json, startApp } from "../../support/app.ts";
+import { json, startApp, until } from "../../support/app.ts";
 import { addFlight, bookingBody, post } from "../../support/flights.ts";
 import { paymentEvent } from "../../support/payments.ts";
 import { removeFolder, temporaryFolder } from "../../support/program.ts";
@@ -27,20 +27,21 @@ test("the log names a payment's booking by its id, and repeats no text of the pa
     const body = paymentEvent(app, number, "payment_intent.succeeded", money);
     expect((await app.deliver("payment_processor", body)).status).toBe(200);
   }
-  await app.stop();
-  closeSync(logFd);
-  const log = readFileSync(file, "utf8");
-  const lines = log
-    .trim()
-    .split("\n")
-    .map((line): Record<string, unknown> => JSON.parse(line))
-    .filter(({ effect }) => effect !== undefined);
-  expect(lines).toMatchObject([
+  const effects = () =>
+    readFileSync(file, "utf8")
+      .trim()
+      .split("\n")
+      .map((line): Record<string, unknown> => JSON.parse(line))
+      .filter(({ effect }) => effect !== undefined);
+  await until(() => effects().length === moneys.length);
+  expect(effects()).toMatchObject([
     { effect: "no booking", referenceLength: person.length },
     { effect: "mismatch", booking },
     { effect: "mismatch", booking },
     { effect: "confirmed", booking },
   ]);
-  expect(log).not.toContain("Lovelace");
+  await app.stop();
+  closeSync(logFd);
+  expect(readFileSync(file, "utf8")).not.toContain("Lovelace");
   removeFolder(folder);
 });

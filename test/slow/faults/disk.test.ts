@@ -58,7 +58,7 @@ describe("a full disk", () => {
     expect(await statusOf(server, "/livez")).toBe(200);
     expect(await statusOf(server, "/readyz")).toBe(503);
     expect((await asOperator(server, "/v1/events")).status).toBe(200);
-    expect(server.log()).toContain(advice);
+    await server.printed(advice);
 
     disk.free(server);
     for (const number of refused.splice(0)) expect(await deliver(number)).toBe(200);

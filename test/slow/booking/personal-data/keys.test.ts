@@ -95,7 +95,7 @@ describe("PERSONAL_DATA_KEY", () => {
     const answer = await read(lost, id);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);
     expect(await answer.text()).not.toContain("encrypted with key");
-    expect(lost.log()).toMatch(new RegExp(`booking ${id} is ${advice}`));
+    await until(() => new RegExp(`booking ${id} is ${advice}`).test(lost.log()));
     const readable = await bookingOn(lost);
     const asked = await fetch(`${lost.url}/graphql`, {
       method: "POST",
@@ -241,8 +241,8 @@ describe("keys that an instance on PostgreSQL generated", () => {
     const folder = taken.newFolder();
     const env = { DATABASE_URL: database.url, DATABASE_POOL_SIZE: "2", JWT_SECRET: "" };
     const alone = await taken.start(folder, env);
-    expect(alone.log()).toContain("PERSONAL_DATA_KEY is not set: passports are encrypted with");
-    expect(alone.log()).toContain("JWT_SECRET is not set: access tokens are signed with");
+    await alone.printed("PERSONAL_DATA_KEY is not set: passports are encrypted with");
+    await alone.printed("JWT_SECRET is not set: access tokens are signed with");
     expect(await findings("personal data key", alone)).toEqual([
       expect.stringContaining("! PERSONAL_DATA_KEY is not set"),
     ]);
@@ -313,8 +313,8 @@ describe("webhook secrets", () => {
       },
     );
     const server = await taken.start(short.cwd, short.env);
-    expect(server.log()).toContain("the current secret of code_host has fewer than 16 characters");
-    expect(server.log()).toContain("the current secret of shared_inbox is an example");
+    await server.printed("the current secret of code_host has fewer than 16 characters");
+    await server.printed("the current secret of shared_inbox is an example");
     expect(server.log()).not.toContain(published);
   });
 
