@@ -1,7 +1,11 @@
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { removeFolder, temporaryFolder } from "../../support/program.ts";
 
 import { Disk, type Fate } from "./disk.ts";
-import type { Step } from "./steps.ts";
+import { type Step, stepsIn } from "./steps.ts";
 
 let now = 0;
 const time = () => String((now += 1)).padStart(6, "0");
@@ -98,4 +102,33 @@ test("loses everything in a folder without a name", () => {
   ];
   expect(left(steps, [])).toEqual({});
   expect(left([...steps, sync("")], [])).toEqual({ data: "", "data/a": "text" });
+});
+
+test("has what a killed program wrote last, and what the next one wrote over it, once that is synced", async () => {
+  const folder = temporaryFolder();
+  try {
+    const hex = (text: string) =>
+      [...Buffer.from(text)].map((byte) => `\\x${byte.toString(16)}`).join("");
+    const file = `3<${hex(join(folder, "a"))}>`;
+    const traces = {
+      killed: [
+        `7 1.000000001 openat(AT_FDCWD<${hex(folder)}>, "${hex("a")}", O_CREAT) = ${file}`,
+        `7 1.000000002 pwrite64(${file}, "${hex("old, old")}", 8, 0 <unfinished ...>`,
+        "7 1.000000003 +++ killed by SIGKILL +++",
+      ],
+      next: [
+        `8 2.000000001 pwrite64(${file}, "${hex("new")}", 3, 0) = 3`,
+        `8 2.000000002 fsync(${file}) = 0`,
+        `8 2.000000003 fsync(3<${hex(folder)}>) = 0`,
+        "8 2.000000004 +++ exited with 0 +++",
+      ],
+    };
+    const files = Object.entries(traces).map(([name, lines]) => {
+      writeFileSync(join(folder, name), lines.map((line) => `${line}\n`).join(""));
+      return join(folder, name);
+    });
+    expect(left(await stepsIn(folder, files), [])).toEqual({ a: "new, old" });
+  } finally {
+    removeFolder(folder);
+  }
 });

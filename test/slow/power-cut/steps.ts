@@ -106,7 +106,8 @@ function translator(root: string): (call: Call) => Step | null {
       }
       case "fsync":
       case "fdatasync":
-        return path === null ? null : { does: "sync", path, ...when };
+        // One that never returned promises nothing.
+        return path === null || result !== 0 ? null : { does: "sync", path, ...when };
       case "lseek":
         if (path !== null) offsets.set(first?.number ?? "", result);
         return null;

@@ -52,7 +52,7 @@ export interface Call {
   readonly strings: readonly Buffer[];
   /** Infinity if the call never returned. */
   readonly result: number;
-  /** When it began and returned, in nanoseconds since the epoch, as text of equal length. */
+  /** When it began, and returned or ended with its thread, in nanoseconds since the epoch, as text of equal length. */
   readonly from: string;
   readonly to: string;
 }
@@ -68,7 +68,15 @@ export async function callsIn(file: string): Promise<readonly Call[]> {
   const open = new Map<string, { index: number; text: string; from: string }>();
   for (const line of linesOf(readFileSync(file))) {
     const { thread, time, rest } = partsOf(line);
-    if (rest.startsWith("+++") || rest.startsWith("---")) continue;
+    if (rest.startsWith("---")) continue;
+    if (rest.startsWith("+++")) {
+      // A kill ended the call: what it has written by then is what other programs see.
+      const begun = open.get(thread);
+      if (begun !== undefined) {
+        calls[begun.index] = callFrom(`${begun.text}) = ?`, begun.from, time);
+      }
+      continue;
+    }
     if (rest.endsWith("<unfinished ...>")) {
       const begun = { text: rest.slice(0, -"<unfinished ...>".length), from: time };
       open.set(thread, { ...begun, index: calls.length });
