@@ -24,6 +24,8 @@ const endOfLeases =
   "update deliveries set leased_until = 0 where id in (select id from deliveries where leased_until is not null for update skip locked)";
 /** A delivery takes much less: the gateway answers at once. */
 const quietMs = 2_000;
+/** How long the other instance may take to learn of a destination, and a little more. */
+const learningMs = 2_500;
 
 /**
  * The setup of deploy/: two instances behind the load balancer, a PostgreSQL server behind a movable address,
@@ -82,7 +84,11 @@ export class Instances implements Service {
     this.#servers.push(one, two);
     this.#balancer = await loadBalancer(one, two);
     this.#ends.push(() => this.#balancer?.stop());
-    await this.fleet?.create(asAdminAt(this.#balancer.url));
+    if (this.fleet !== null) {
+      await this.fleet.create(asAdminAt(this.#balancer.url));
+      // As docs/destinations.md says, the other instance may not know the last of them before.
+      await Bun.sleep(learningMs);
+    }
   }
 
   async #startInstance(port: string): Promise<RunningServer> {
