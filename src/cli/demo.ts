@@ -19,10 +19,10 @@ import { hasSharedSecret } from "../inbound/signatures/scheme.ts";
 import type { Services } from "../services.ts";
 
 import { example } from "./arguments.ts";
-import { deliverSamples, pastDeliveries, type Sender } from "./demo/deliveries.ts";
 import { type PastClock, pastClock } from "./demo/past-clock.ts";
 import { pastPayments } from "./demo/payments.ts";
 import { connectReceivers } from "./demo/receivers.ts";
+import { pastRequests, type Sender, sendSamples } from "./demo/requests.ts";
 import { contextOf, pastSales } from "./demo/sales.ts";
 import { liveThrough } from "./demo/timeline.ts";
 import { quoted, welcome } from "./demo/welcome.ts";
@@ -76,7 +76,7 @@ export async function demo({ keep }: DemoOptions, env: NodeJS.ProcessEnv): Promi
   const kept = keep === undefined ? null : resolve(keep);
   const made = madeFor(demoEnv, env, url);
   console.log(await welcome(services, url, { flights, days: scheduleDays, kept, inMemory, made }));
-  deliverSamples(sender);
+  sendSamples(sender);
 }
 
 /** The part of a cabin that the demo has for sale. */
@@ -117,7 +117,7 @@ async function livePast(
   if (inMemory) await connectReceivers(services, admin);
   const moments = [
     ...(await pastSales(services, departures, systemClock.now())),
-    ...pastDeliveries(sender, previousSecretOf),
+    ...pastRequests(sender, previousSecretOf),
     ...(await pastPayments(services, sender, departures)),
   ];
   await liveThrough(moments, clock);

@@ -7,8 +7,8 @@ import { requireSecrets, secretStore } from "../config/secrets.ts";
 import { databaseFile } from "../db/open.ts";
 import { requireServedFiles } from "../db/sqlite/server-lock.ts";
 import { noCounts, type Report, sumOf } from "../inbound/reconcile/compare-log.ts";
-import type { LogKind } from "../inbound/reconcile/delivery-log.ts";
-import { deliveryLogs } from "../inbound/reconcile/delivery-logs.ts";
+import type { LogKind } from "../inbound/reconcile/provider-log.ts";
+import { providerLogs } from "../inbound/reconcile/provider-logs.ts";
 import type { RunOptions, RunResult } from "../inbound/reconcile/reconciler.ts";
 import { createServices, type Services } from "../services.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -26,7 +26,7 @@ interface ReconcileOptions {
 }
 
 export function declare(program: Command, env: NodeJS.ProcessEnv): void {
-  const names = deliveryLogs.map(({ provider }) => provider).join(" or ");
+  const names = providerLogs.map(({ provider }) => provider).join(" or ");
   program
     .command("reconcile")
     .description("recover deliveries that never arrived, from the provider's own log")
@@ -70,9 +70,9 @@ export async function reconcile(
 
 function logOf(providerId: string): LogKind {
   const { id } = findProvider(providerId);
-  const kind = deliveryLogs.find(({ provider }) => provider === id);
+  const kind = providerLogs.find(({ provider }) => provider === id);
   if (kind !== undefined) return kind;
-  const names = deliveryLogs.map(({ provider }) => provider).join(" and ");
+  const names = providerLogs.map(({ provider }) => provider).join(" and ");
   throw new UsageError(`${id} has no log that Skyhook can read. Those of ${names} can be read`);
 }
 

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
 
-import type { Provider, SampleDelivery } from "../inbound/providers/provider.ts";
+import type { Provider, Sample } from "../inbound/providers/provider.ts";
 import { signedSample } from "../inbound/providers/signed-sample.ts";
 import { developmentSecret, newKeyPair } from "../inbound/signatures/development-secret.ts";
 import { kindOf } from "../inbound/signatures/jwt.ts";
@@ -42,7 +42,7 @@ const url = "https://hooks.example.com/webhooks/test";
 /** Judges changes of one signed sample. Returns the number of attempts and a line for each wrong judgement. */
 export async function checkSample(
   provider: Provider,
-  sample: SampleDelivery,
+  sample: Sample,
 ): Promise<{ readonly attempts: number; readonly failures: readonly string[] }> {
   const { signature: scheme, secretPrefix } = provider;
   const [right, other] = [standFor(scheme, secretPrefix), standFor(scheme, secretPrefix)];

@@ -8,7 +8,7 @@ import { knownProviders, providersFetch, registeredProviders } from "../config/p
 import { type SecretStore, secretStore } from "../config/secrets.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
-import { deliveryIdentity } from "../inbound/receive/delivery-key.ts";
+import { eventIdentity } from "../inbound/receive/event-identity.ts";
 import type { RejectionReason } from "../inbound/rejection.ts";
 import { explain, type Known } from "../inbound/rejections/explain.ts";
 import { advice, reasonFor } from "../inbound/rejections/rejection-advice.ts";
@@ -142,7 +142,7 @@ function printMeaning(provider: Provider, { headers }: SignedRequest, verified: 
   const ignored = meaning.status === "ignored" ? " (ignored: no notifications)" : "";
   console.log(`  type   ${meaning.type}${ignored}`);
   console.log(`  title  ${meaning.title}`);
-  console.log(`  key    ${deliveryIdentity(provider, meaning, verified).keys[0]}`);
+  console.log(`  key    ${eventIdentity(provider, meaning, verified).keys[0]}`);
 }
 
 async function readHeaders({ header = [], headersFile }: VerifyOptions): Promise<Headers> {

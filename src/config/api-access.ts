@@ -1,5 +1,5 @@
 import type { ApiAccess } from "../inbound/provider-api/provider-api.ts";
-import type { LogAccess } from "../inbound/reconcile/delivery-log.ts";
+import type { LogAccess } from "../inbound/reconcile/provider-log.ts";
 
 import type { Config } from "./config.ts";
 import type { SecretStore } from "./secrets.ts";

@@ -21,7 +21,7 @@ export interface Reconciliation {
   readonly succeededAt: Date | null;
   /** Why the last run was not complete, or null if it was. */
   readonly error: string | null;
-  /** How many deliveries were recovered, in all runs. */
+  /** How many requests were recovered, in all runs. */
   readonly recovered: number;
 }
 

@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
 
-/** Why a delivery was rejected. Shown to operators, never to the sender. */
+/** Why a request was rejected. Shown to operators, never to the sender. */
 export const rejectionReasons = [
   "missing-signature",
   "several-signatures",
@@ -16,7 +16,7 @@ export const rejectionReasons = [
 ] as const;
 export type RejectionReason = (typeof rejectionReasons)[number];
 
-/** A rejected delivery, stored so that operators can find the cause. */
+/** A rejected request, stored so that operators can find the cause. */
 export interface Rejection {
   readonly id: `rej_${string}`;
   readonly provider: string;

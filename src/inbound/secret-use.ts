@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
 
-/** When deliveries matched one of a provider's secrets. */
+/** When requests matched one of a provider's secrets. */
 export interface SecretUse {
   readonly provider: string;
   /** The secret's fingerprint. */

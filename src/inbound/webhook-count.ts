@@ -1,6 +1,6 @@
 import { defineTable } from "../db/table.ts";
 
-/** The outcomes by which deliveries are counted. */
+/** The outcomes by which requests are counted. */
 export const verdicts = [
   "accepted",
   "duplicate",
@@ -14,7 +14,7 @@ export const verdicts = [
 ] as const;
 export type Verdict = (typeof verdicts)[number];
 
-/** The verdicts of deliveries with a valid signature: they show that the provider is active and configured. */
+/** The verdicts of requests with a valid signature: they show that the provider is active and configured. */
 export const verifiedVerdicts = [
   "accepted",
   "duplicate",
@@ -22,11 +22,11 @@ export const verifiedVerdicts = [
   "unreadable",
 ] as const satisfies readonly Verdict[];
 
-/** Each delivery is counted per minute and per hour, so that long charts need not sum minutes. */
+/** Each request is counted per minute and per hour, so that long charts need not sum minutes. */
 export const spansMinutes = [1, 60] as const;
 export type SpanMinutes = (typeof spansMinutes)[number];
 
-/** The number of deliveries in one minute or hour. */
+/** The number of requests in one minute or hour. */
 export interface DeliveryCount {
   readonly spanMinutes: SpanMinutes;
   /** Start of the span, in whole minutes since the epoch. */

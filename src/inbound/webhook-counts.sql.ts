@@ -13,7 +13,7 @@ import {
 const tables = { deliveryCounts: deliveryCountsTable, secretUses: secretUsesTable };
 const statement = statementsOver(tables);
 
-/** Adds deliveries to the count of their span, which several instances share. */
+/** Adds requests to the count of their span, which several instances share. */
 export const addDeliveries = statement<DeliveryCount>()((db, { deliveryCounts: t }) =>
   db
     .insert(t)
@@ -32,7 +32,7 @@ interface Steps {
   readonly stepMinutes: number;
 }
 
-/** Deliveries by step, numbered from 0. Omits steps without deliveries. */
+/** Requests by step, numbered from 0. Omits steps without requests. */
 export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, p) =>
   db
     .select({
@@ -53,7 +53,7 @@ export const deliveriesBySteps = statement<Steps>()((db, { deliveryCounts: t }, 
     .groupBy(sql`1`, t.provider, t.verdict),
 );
 
-/** An hour with verified deliveries of a provider. */
+/** An hour with verified requests of a provider. */
 export interface ActiveHour {
   /** Start of the hour, in minutes since the epoch. */
   readonly minute: number;

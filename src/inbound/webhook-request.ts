@@ -1,7 +1,7 @@
 import type { Event } from "../event/event.ts";
 
 /** A request to /webhooks/{provider}, before it is verified. */
-export interface Delivery {
+export interface WebhookRequest {
   readonly providerId: string;
   readonly method: string;
   /** The URL as the provider knows it: the public base URL, then path and query as sent. */
@@ -16,10 +16,10 @@ export interface Delivery {
 }
 
 /**
- * A delivery from the provider's own log, read through its API. The API's connection and token vouch for it, in
+ * A request from the provider's own log, read through its API. The API's connection and token vouch for it, in
  * place of a signature.
  */
-export interface LoggedDelivery {
+export interface LoggedRequest {
   readonly providerId: string;
   /** The headers that the log has, with the delivery's id and event if the provider sends them in headers. */
   readonly headers: Headers;

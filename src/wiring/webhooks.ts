@@ -18,7 +18,7 @@ import { type Receive, receiver } from "../inbound/receive/receive.ts";
 import { type Recover, recoverer } from "../inbound/receive/recover.ts";
 import { tally } from "../inbound/receive/tally.ts";
 import { webhookMetrics } from "../inbound/receive/webhook-metrics.ts";
-import { deliveryLogOf } from "../inbound/reconcile/delivery-logs.ts";
+import { providerLogOf } from "../inbound/reconcile/provider-logs.ts";
 import { reconcileMetrics } from "../inbound/reconcile/reconcile-metrics.ts";
 import { type Reconciler, reconciler } from "../inbound/reconcile/reconciler.ts";
 import { schedule } from "../inbound/reconcile/schedule.ts";
@@ -68,7 +68,7 @@ export function webhookServices(
   { registry, fetchUrl, secrets, limiter, tests, audit, outbox, effectOf, checkProvider }: Parts,
 ) {
   const { config, storage, clock, log, metrics, tracer, makeId } = platform;
-  const withLog = config.providers.filter((id) => deliveryLogOf(id) !== undefined);
+  const withLog = config.providers.filter((id) => providerLogOf(id) !== undefined);
   const runs = reconcileMetrics(metrics, withLog, () => storage.all(allReconciliations, {}));
   const countedReceipts = webhookMetrics(metrics);
   countedReceipts.registered(registry.ids());

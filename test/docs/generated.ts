@@ -13,8 +13,8 @@ import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
 import { interpret, messagesOf } from "../../src/inbound/providers/interpret.ts";
-import type { Provider, SampleDelivery } from "../../src/inbound/providers/provider.ts";
-import { deliveryIdentity } from "../../src/inbound/receive/delivery-key.ts";
+import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
+import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";
 import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
 import type { Message } from "../../src/outbound/notification.ts";
 import { problems } from "../../src/web/rest/errors.ts";
@@ -81,14 +81,14 @@ interface Received {
 }
 
 /** The event and the message of a sample delivery, made as for a real one. */
-function receivedOf(provider: Provider, sample: SampleDelivery): Received {
+function receivedOf(provider: Provider, sample: Sample): Received {
   const { headers, body } = sample({ id: deliveryId, now });
   const bytes = Buffer.from(JSON.stringify(body));
   const lowered = new Headers(headers);
   const normalised = interpret(provider, { bytes }, (name) => lowered.get(name));
   if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
   const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
-  const { keys } = deliveryIdentity(provider, normalised, {
+  const { keys } = eventIdentity(provider, normalised, {
     signedBytes: bytes,
     signedContext: "",
   });

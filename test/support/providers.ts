@@ -5,7 +5,7 @@ import type { Event } from "../../src/event/event.ts";
 import type {
   Normalised,
   Provider,
-  VerifiedDelivery,
+  VerifiedRequest,
 } from "../../src/inbound/providers/provider.ts";
 
 /** The time of all samples. */
@@ -21,7 +21,7 @@ export function normalise(
   return provider.normalise({ payload, header: headerOf(headers) });
 }
 
-export function headerOf(headers: Readonly<Record<string, string>>): VerifiedDelivery["header"] {
+export function headerOf(headers: Readonly<Record<string, string>>): VerifiedRequest["header"] {
   const values = new Map(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
   );

@@ -6,7 +6,7 @@ import {
   type ReconciliationStatus,
   reconciliationStatus,
 } from "../../inbound/provider-status/provider-status.ts";
-import { deliveryLogs } from "../../inbound/reconcile/delivery-logs.ts";
+import { providerLogs } from "../../inbound/reconcile/provider-logs.ts";
 import { ago } from "../durations.ts";
 
 import { type Finding, good, odd } from "./finding.ts";
@@ -18,7 +18,7 @@ export async function checkReconciliation(
   env: Environment,
 ): Promise<readonly Finding[]> {
   const secrets = secretStore(env, config.secretsDir);
-  const configured = deliveryLogs.filter(
+  const configured = providerLogs.filter(
     ({ provider }) =>
       config.providers.includes(provider) && logAccess(provider, config, secrets) !== null,
   );

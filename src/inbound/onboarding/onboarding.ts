@@ -32,7 +32,7 @@ import {
   requireNoVariable,
   secretToKeep,
 } from "./provider-secrets.ts";
-import { canSign, type SendTest, testDelivery } from "./test-delivery.ts";
+import { canSign, type SendTest, testEvent } from "./test-event.ts";
 
 /** What an admin needs to connect a service. */
 export interface ProviderSetup {
@@ -76,7 +76,7 @@ export interface Onboarding {
    */
   add(ctx: Context, body: unknown): Promise<ProviderSetupWithSecret>;
   /**
-   * Stores and loads a secret. Of the former ones, that which verified a delivery last stays accepted. Throws as `add`
+   * Stores and loads a secret. Of the former ones, that which verified a request last stays accepted. Throws as `add`
    * does, and `unknown-provider`.
    */
   setSecret(ctx: Context, id: string, body: unknown): Promise<ProviderSetupWithSecret>;
@@ -87,7 +87,7 @@ export interface Onboarding {
 export interface OnboardingParts {
   readonly registry: Registry;
   readonly secrets: ProviderSecrets;
-  /** When deliveries matched a provider's secrets, up to now. */
+  /** When requests matched a provider's secrets, up to now. */
   readonly secretUses: (provider: Provider["id"]) => Promise<readonly SecretUse[]>;
   /** Where provider files are. */
   readonly folder: string;
@@ -224,7 +224,7 @@ export function onboarding(parts: OnboardingParts): Onboarding {
       const { event } = readTestEvent(body);
       const base = publicUrl ?? from.origin;
       const sending = { ...from, base, nowMs: clock.now() };
-      const send = await testDelivery(receive, registered, secrets, event, sending);
+      const send = await testEvent(receive, registered, secrets, event, sending);
       await record(ctx, "provider.tested", id, event);
       return send(ctx.requestId);
     },

@@ -86,7 +86,7 @@ function requireStrong(secret: string, provider: Signing, registered: Iterable<R
 }
 
 /**
- * Which of a provider's secrets stays accepted beside a new one: the one that verified a delivery last, since the service
+ * Which of a provider's secrets stays accepted beside a new one: the one that verified a request last, since the service
  * signs with it. If neither did, the current one.
  */
 export function secretToKeep(

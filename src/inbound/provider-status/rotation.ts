@@ -12,7 +12,7 @@ export interface Rotation {
 
 export interface SecretStatus {
   readonly present: boolean;
-  /** When a delivery last verified with it, or null if none did. */
+  /** When a request last verified with it, or null if none did. */
   readonly lastMatchedAt: Date | null;
 }
 

@@ -2,9 +2,9 @@ import type { ActiveHour } from "../webhook-counts.sql.ts";
 
 /** Whether a provider is silent. */
 export interface Silence {
-  /** The usual interval between deliveries, or null if there were too few. */
+  /** The usual interval between requests, or null if there were too few. */
   readonly usualIntervalSeconds: number | null;
-  /** Time since the last verified delivery, or null if there never was one. */
+  /** Time since the last verified request, or null if there never was one. */
   readonly silentForSeconds: number | null;
   /** Silent for longer than this provider's usual pauses. */
   readonly isSilent: boolean;
@@ -16,13 +16,13 @@ const hourMinutes = 60;
 const windowHours = 14 * 24;
 /** The number of active hours that `silence` needs at most. */
 export const maxActiveHours = windowHours;
-/** With fewer deliveries the usual interval is unknown. */
+/** With fewer requests the usual interval is unknown. */
 const minDeliveries = 10;
 const patienceIntervals = 10;
 
 /**
- * Determines whether a provider is silent, from the 14 days before its last delivery. The usual interval is
- * the median distance between hours with deliveries, divided by the median number of deliveries in such an
+ * Determines whether a provider is silent, from the 14 days before its last request. The usual interval is
+ * the median distance between hours with requests, divided by the median number of requests in such an
  * hour. A provider is silent after ten usual intervals, and longer than the longest pause in these days.
  * `hours`: newest first.
  */

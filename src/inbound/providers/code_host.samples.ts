@@ -1,4 +1,4 @@
-import type { Fresh, SampleDelivery } from "./provider.ts";
+import type { Fresh, Sample } from "./provider.ts";
 
 const ada = {
   login: "ada",
@@ -22,7 +22,7 @@ const repository = {
 const freshNumber = ({ id }: Fresh) => Number.parseInt(id.slice(-12), 16);
 
 const delivery =
-  (event: string, particulars: (number: number, now: string) => object): SampleDelivery =>
+  (event: string, particulars: (number: number, now: string) => object): Sample =>
   (fresh) => ({
     headers: {
       "X-CodeHost-Event": event,
@@ -37,7 +37,7 @@ const delivery =
     },
   });
 
-export const samples: Readonly<Record<string, SampleDelivery>> = {
+export const samples: Readonly<Record<string, Sample>> = {
   "workflow_run.completed": delivery("workflow_run", (number, now) => ({
     action: "completed",
     workflow_run: {

@@ -17,7 +17,7 @@ import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./code_host.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
 
 /** GitHub: https://docs.github.com/en/webhooks. */
 export const codeHost: Provider = {
@@ -42,7 +42,7 @@ export const codeHost: Provider = {
   samples,
 };
 
-function normalise({ payload, header }: VerifiedDelivery): Normalised {
+function normalise({ payload, header }: VerifiedRequest): Normalised {
   const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
   const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
   const signedName = signedNameOf(payload);
@@ -86,7 +86,7 @@ const offered = [
 /**
  * The name of an event that its body does not name. The header with the name is not signed, so it must not
  * contradict the body: it names a listed event only for a payload without a resource or action, which no real
- * delivery has.
+ * request has.
  */
 function bareNameOf(payload: JsonObject, hint: string | null): string | null {
   const hinted = listed.get(hint);
@@ -120,7 +120,7 @@ function hintOf(payload: JsonObject, event: string | null): string | null {
   return joined(".", event, action);
 }
 
-/** Whether no member but `member` and the repository is an object. Real deliveries have a `sender` or a resource. */
+/** Whether no member but `member` and the repository is an object. Real requests have a `sender` or a resource. */
 function isBare(payload: JsonObject, member: string): boolean {
   return Object.entries(payload).every(
     ([key, value]) =>

@@ -1,7 +1,7 @@
-import type { SampleDelivery } from "./provider.ts";
+import type { Sample } from "./provider.ts";
 
 const delivery =
-  (type: string): SampleDelivery =>
+  (type: string): Sample =>
   ({ id, now }) => ({
     headers: {},
     body: {
@@ -35,7 +35,7 @@ const delivery =
     },
   });
 
-export const samples: Readonly<Record<string, SampleDelivery>> = {
+export const samples: Readonly<Record<string, Sample>> = {
   "deploy.created": delivery("deployment.created"),
   "deploy.succeeded": delivery("deployment.succeeded"),
   "deploy.error": delivery("deployment.error"),

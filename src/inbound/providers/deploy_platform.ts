@@ -15,7 +15,7 @@ import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
 
 /** Keyed by the service's `type`. The names with a hyphen are its legacy names. */
 const listed = listing({
@@ -57,7 +57,7 @@ export const deployPlatform: Provider = {
   samples,
 };
 
-function normalise({ payload }: VerifiedDelivery): Normalised {
+function normalise({ payload }: VerifiedRequest): Normalised {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const details = objectAt(payload, "payload");

@@ -15,7 +15,7 @@ type HeaderLookup = (name: string) => string | null;
 /**
  * Parses and normalises verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form
  * that contains one. Pure. Ignores the content type: no signature covers it, so anyone who captured a
- * delivery could change it.
+ * request could change it.
  */
 export function interpret(
   provider: Provider,

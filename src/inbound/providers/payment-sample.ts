@@ -2,7 +2,7 @@ import { decimalsOf, moneyOf } from "../../base/money.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
 import { pointerKeys } from "../signatures/place.ts";
 
-import type { Provider, SampleDelivery } from "./provider.ts";
+import type { Provider, Sample } from "./provider.ts";
 import { setAt } from "./signed-sample.ts";
 
 /** What a sample says about the payment of a booking. */
@@ -34,9 +34,9 @@ export function paymentKind(
 export function paymentSample(
   { payments }: Pick<Provider, "payments">,
   type: string,
-  sample: SampleDelivery,
+  sample: Sample,
   { booking, amountMinor, currency, payment }: SamplePayment,
-): SampleDelivery {
+): Sample {
   const places = payments?.events[type];
   if (payments === undefined || places === undefined) return sample;
   const own = decimalsOf(currency) ?? 0;

@@ -1,8 +1,8 @@
-import type { SampleDelivery } from "./provider.ts";
+import type { Sample } from "./provider.ts";
 
 /** The envelope of every event. */
 const delivery =
-  (type: string, prefix: string, object: string, fields: object): SampleDelivery =>
+  (type: string, prefix: string, object: string, fields: object): Sample =>
   ({ id, now }) => ({
     headers: { "User-Agent": "Stripe/1.0 (+https://stripe.com/docs/webhooks)" },
     body: {
@@ -26,7 +26,7 @@ const delivery =
     },
   });
 
-export const samples: Readonly<Record<string, SampleDelivery>> = {
+export const samples: Readonly<Record<string, Sample>> = {
   "payment_intent.succeeded": delivery("payment_intent.succeeded", "pi", "payment_intent", {
     amount: 4_200,
     amount_received: 4_200,

@@ -22,7 +22,7 @@ export interface Provider {
    */
   readonly deliveryIdIsSigned: boolean;
   /**
-   * Headers that only another kind of webhook of the same service has. If a delivery with one of them does
+   * Headers that only another kind of webhook of the same service has. If a request with one of them does
    * not verify, operators see `unsupported-scheme` as the reason.
    */
   readonly foreignHeaders?: readonly string[];
@@ -54,21 +54,21 @@ export interface Provider {
   /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
   readonly formField?: string;
   /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
-  normalise(delivery: VerifiedDelivery): Normalised;
+  normalise(request: VerifiedRequest): Normalised;
   /** Which events are about the payment of a booking; undefined if none are. */
   readonly payments?: PaymentSource;
   /** Called for each accepted event. Each function returns a notification, or null for none. */
   readonly notify: readonly NotifyFunction[];
-  /** One example delivery for each listed event, used by `skyhook send` and the tests. */
-  readonly samples: Readonly<Record<string, SampleDelivery>>;
+  /** One example request for each listed event, used by `skyhook send` and the tests. */
+  readonly samples: Readonly<Record<string, Sample>>;
 }
 
-/** A delivery whose signature verified, with its parsed body. */
-export interface VerifiedDelivery {
+/** A request whose signature verified, with its parsed body. */
+export interface VerifiedRequest {
   readonly payload: JsonObject;
   /**
    * The first of these headers that was sent, or null. Headers are not signed, so anyone who captured a
-   * delivery can change them: they must not override the payload.
+   * request can change them: they must not override the payload.
    */
   readonly header: (...names: readonly string[]) => string | null;
 }
@@ -81,8 +81,8 @@ export interface Normalised {
   /** The provider's delivery id. If null, the hash of the body becomes the idempotency key. */
   readonly deliveryId: string | null;
   /**
-   * The service's name of the event if the signature does not cover it; empty if it is not listed. Then deliveries
-   * with equal bodies can be different events, so the name is part of the delivery's identity.
+   * The service's name of the event if the signature does not cover it; empty if it is not listed. Then requests
+   * with equal bodies can be different events, so the name is part of the request's identity.
    */
   readonly unsignedName?: string;
   /** Null if the payload has no time. */
@@ -103,14 +103,14 @@ export interface Interpreted extends Normalised {
 type NotifyFunction = (event: Event) => Message | null;
 
 /** Creates a sample that differs from all earlier ones. */
-export type SampleDelivery = (fresh: Fresh) => {
+export type Sample = (fresh: Fresh) => {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 };
 
 /** The values that make a sample unique. */
 export interface Fresh {
-  /** A UUID, new for each delivery. */
+  /** A UUID, new for each request. */
   readonly id: string;
   readonly now: Date;
 }

@@ -1,4 +1,4 @@
-import type { Fresh, SampleDelivery } from "./provider.ts";
+import type { Fresh, Sample } from "./provider.ts";
 
 const inboxes = {
   _meta: { type: "inboxes" },
@@ -9,7 +9,7 @@ const grace = { id: "tea_2", email: "grace@example.com", username: "grace", firs
 
 /** The envelope of every event, with full event data. */
 const delivery =
-  (type: string, particulars: (fresh: Fresh, seconds: number) => object): SampleDelivery =>
+  (type: string, particulars: (fresh: Fresh, seconds: number) => object): Sample =>
   (fresh) => {
     const seconds = fresh.now.getTime() / 1_000;
     return {
@@ -35,7 +35,7 @@ const delivery =
   };
 
 /** A message in a conversation; `text` is its content in one line. */
-const message = (type: string, text: string, particulars: object): SampleDelivery =>
+const message = (type: string, text: string, particulars: object): Sample =>
   delivery(type, ({ id }, seconds) => ({
     source: inboxes,
     target: {
@@ -53,7 +53,7 @@ const message = (type: string, text: string, particulars: object): SampleDeliver
     },
   }));
 
-export const samples: Readonly<Record<string, SampleDelivery>> = {
+export const samples: Readonly<Record<string, Sample>> = {
   "message.received": message("inbound", "Hello, I would like my money back for order 77", {
     is_inbound: true,
     author: null,

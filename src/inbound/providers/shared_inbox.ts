@@ -12,7 +12,7 @@ import type { Event } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
 import { samples } from "./shared_inbox.samples.ts";
 
 /** Keyed by the service's `type`. */
@@ -47,7 +47,7 @@ export const sharedInbox: Provider = {
 };
 
 /** Unless "Send full event data" is on, `conversation`, `source` and `target` contain little more than ids. */
-function normalise({ payload }: VerifiedDelivery): Normalised {
+function normalise({ payload }: VerifiedRequest): Normalised {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const conversationId = idAt(payload, "conversation", "id");

@@ -4,9 +4,9 @@ import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { headerIn, type SignatureScheme } from "../signatures/scheme.ts";
 import { type Addition, preparations, signature } from "../signatures/sign.ts";
 
-import type { Fresh, Provider, SampleDelivery } from "./provider.ts";
+import type { Fresh, Provider, Sample } from "./provider.ts";
 
-/** A sample delivery with its signature, ready to post. */
+/** A sample request with its signature, ready to post. */
 export interface SignedSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Buffer<ArrayBuffer>;
@@ -22,7 +22,7 @@ interface SigningOptions {
 /** Signs a sample as its provider would, following the specification's test procedure. */
 export function signedSample(
   { signature: scheme, payload: format }: Pick<Provider, "signature" | "payload">,
-  sample: SampleDelivery,
+  sample: Sample,
   key: SigningKey,
   fresh: Fresh,
   { signedAtMs = fresh.now.getTime(), url = "" }: SigningOptions = {},

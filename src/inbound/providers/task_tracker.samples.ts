@@ -1,4 +1,4 @@
-import type { Fresh, SampleDelivery } from "./provider.ts";
+import type { Fresh, Sample } from "./provider.ts";
 
 const task = ({ id }: Fresh) => ({
   id: `6XR4${id.slice(-12)}`,
@@ -24,7 +24,7 @@ const task = ({ id }: Fresh) => ({
 
 /** The envelope of every event. */
 const delivery =
-  (eventName: string, eventData: (fresh: Fresh, now: string) => object): SampleDelivery =>
+  (eventName: string, eventData: (fresh: Fresh, now: string) => object): Sample =>
   (fresh) => ({
     headers: { "X-TaskTracker-Delivery-ID": fresh.id, "User-Agent": "Todoist-Webhooks" },
     body: {
@@ -43,7 +43,7 @@ const delivery =
     },
   });
 
-export const samples: Readonly<Record<string, SampleDelivery>> = {
+export const samples: Readonly<Record<string, Sample>> = {
   "comment.added": delivery("note:added", (fresh, now) => {
     const item = task(fresh);
     return {

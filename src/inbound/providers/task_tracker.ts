@@ -14,7 +14,7 @@ import type { Event } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedDelivery } from "./provider.ts";
+import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
 import { samples } from "./task_tracker.samples.ts";
 
 /** Keyed by the service's `event_name`. */
@@ -44,7 +44,7 @@ export const taskTracker: Provider = {
   samples,
 };
 
-function normalise({ payload, header }: VerifiedDelivery): Normalised {
+function normalise({ payload, header }: VerifiedRequest): Normalised {
   const name = eventNameAt(payload, "event_name", listed);
   const type = listed.get(name);
   const thing = objectAt(payload, "event_data");
@@ -62,7 +62,7 @@ function normalise({ payload, header }: VerifiedDelivery): Normalised {
     subject,
     title: titleOf(type ?? typeName(name), thing, task),
     url: urlAt(thing, "url") ?? (subject && `https://app.todoist.com/app/${encodeURI(subject)}`),
-    // `user_id` is the recipient of the delivery, not the actor.
+    // `user_id` is the recipient of the request, not the actor.
     actor: textAt(payload, "initiator", "full_name") ?? textAt(thing, "posted_uid"),
     data: dataOf({
       task: firstLineAt(task, "content"),

@@ -10,7 +10,7 @@ import { hostMatches } from "../signatures/hosts.ts";
 import type { PlaceSource } from "../signatures/place.ts";
 import { verifier } from "../signatures/signature.ts";
 import { leastSecretLength } from "../signatures/weak-secret.ts";
-import type { Delivery } from "../webhook-request.ts";
+import type { WebhookRequest } from "../webhook-request.ts";
 
 /**
  * Stores the first secret of a provider, which the service sends itself. Returns the secret that the provider has afterwards: another
@@ -24,7 +24,7 @@ export interface Greeting {
   readonly source: PlaceSource;
 }
 
-type RequestHead = Pick<Delivery, "method" | "url" | "headers">;
+type RequestHead = Pick<WebhookRequest, "method" | "url" | "headers">;
 
 /** Whether a request without a body is a handshake. */
 export function isHandshake(provider: Provider, request: RequestHead): boolean {

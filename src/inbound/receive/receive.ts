@@ -21,7 +21,7 @@ import { valuesAt } from "../signatures/pointed-values.ts";
 import { pointersOf, readsPayload } from "../signatures/scheme.ts";
 import type { SignedRequest, Verification, Verified } from "../signatures/verification.ts";
 import type { Verdict } from "../webhook-count.ts";
-import type { Acknowledgement, Delivery } from "../webhook-request.ts";
+import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
 import type { EffectOf } from "./effects.ts";
 import {
@@ -32,7 +32,7 @@ import {
   isHandshake,
 } from "./handshakes.ts";
 import type { Latency } from "./latency.ts";
-import { storeDelivery } from "./store-delivery.ts";
+import { storeEvent } from "./store-event.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -55,11 +55,11 @@ export interface ReceiveParts {
   readonly fetchUrl: GuardedFetch;
 }
 
-/** The response to a delivery or to a handshake. */
-export type Receive = (delivery: Delivery) => Promise<Acknowledgement | HandshakeAnswer>;
+/** The response to a request or to a handshake. */
+export type Receive = (request: WebhookRequest) => Promise<Acknowledgement | HandshakeAnswer>;
 
 /**
- * Receives deliveries, and answers the handshakes by which services test the URL. An acknowledged delivery is on disk, exactly once. Throws, in the order of the
+ * Receives requests, and answers the handshakes by which services test the URL. An acknowledged request is on disk, exactly once. Throws, in the order of the
  * checks: `unknown-provider`, `method-not-allowed`, `too-many-auth-failures`, `unsupported-media-type`
  * (a content coding), `body-too-large`, `unavailable` (no secret is set), `invalid-signature` or, beyond
  * the quota, `too-many-auth-failures`; after storing an unreadable body, `invalid-body`. Throws
@@ -69,33 +69,33 @@ export function receiver(parts: ReceiveParts): Receive {
   const { registry, clock, metrics, tally, latency, tracer } = parts;
   const ownTurn = ownTurns();
 
-  async function receive(delivery: Delivery): Promise<Acknowledgement | HandshakeAnswer> {
+  async function receive(request: WebhookRequest): Promise<Acknowledgement | HandshakeAnswer> {
     const receivedAtMs = clock.now();
-    const registered = findProvider(registry, delivery.providerId);
-    requireMethod(registered.provider, delivery);
-    requireFewFailures(parts, delivery);
-    const bytes = await readDelivery(parts, registered.provider, delivery);
+    const registered = findProvider(registry, request.providerId);
+    requireMethod(registered.provider, request);
+    requireFewFailures(parts, request);
+    const bytes = await readRequest(parts, registered.provider, request);
     if (isSlowToRead(registered.provider, bytes)) await ownTurn();
     // Again: others in a burst may have failed meanwhile.
-    requireFewFailures(parts, delivery);
+    requireFewFailures(parts, request);
     const payload = payloadReader(bytes);
     const greeting = bytes.length > maxHandshakeBytes ? () => undefined : payload;
-    const unsigned = handshakeOf(registered.provider, delivery, greeting, "unsigned");
-    if (unsigned !== null) return greet(parts, registered, delivery, unsigned);
+    const unsigned = handshakeOf(registered.provider, request, greeting, "unsigned");
+    if (unsigned !== null) return greet(parts, registered, request, unsigned);
     const verified = await inSpan(tracer, "webhook verify", {}, () =>
-      verifyDelivery(parts, registered, delivery, {
+      verifyRequest(parts, registered, request, {
         bytes,
         payload: bytes.length > quickBytes ? signedValues(registered.provider, bytes) : payload,
         receivedAtMs,
       }),
     );
-    const signed = handshakeOf(registered.provider, delivery, payload, "signed");
-    if (signed !== null) return greet(parts, registered, delivery, signed);
+    const signed = handshakeOf(registered.provider, request, payload, "signed");
+    if (signed !== null) return greet(parts, registered, request, signed);
     const normalised = interpret(registered.provider, verified, (name) =>
-      delivery.headers.get(name),
+      request.headers.get(name),
     );
     const trusted = { ...verified, receivedAtMs };
-    return storeDelivery(parts, registered.provider, delivery, trusted, normalised);
+    return storeEvent(parts, registered.provider, request, trusted, normalised);
   }
 
   function count(provider: string, verdict: Verdict): void {
@@ -103,11 +103,11 @@ export function receiver(parts: ReceiveParts): Receive {
     tally.received(provider, verdict);
   }
 
-  return async (delivery) => {
+  return async (request) => {
     const startedMs = performance.now();
-    const label = registry.get(delivery.providerId)?.provider.id ?? "unknown";
+    const label = registry.get(request.providerId)?.provider.id ?? "unknown";
     try {
-      const acknowledgement = await receive(delivery);
+      const acknowledgement = await receive(request);
       if ("body" in acknowledgement) {
         count(label, "handshake");
         return acknowledgement;
@@ -140,9 +140,9 @@ function findProvider(registry: Registry, id: string): Registered {
   throw new AppError("unknown-provider", "No provider with this name is registered");
 }
 
-/** Deliveries are POST. Handshakes can have other methods. */
-function requireMethod(provider: Provider, delivery: Delivery): void {
-  if (delivery.method === "POST" || isHandshake(provider, delivery)) return;
+/** Requests are POST. Handshakes can have other methods. */
+function requireMethod(provider: Provider, request: WebhookRequest): void {
+  if (request.method === "POST" || isHandshake(provider, request)) return;
   throw new AppError("method-not-allowed", "Send webhooks with POST", { allow: ["POST"] });
 }
 
@@ -150,13 +150,13 @@ function requireMethod(provider: Provider, delivery: Delivery): void {
 async function greet(
   parts: ReceiveParts,
   registered: Registered,
-  delivery: Delivery,
+  request: WebhookRequest,
   greeting: Greeting,
 ): Promise<HandshakeAnswer> {
   const answer = await answerHandshake(parts, registered, greeting);
   if (!("rejectedBecause" in answer)) return answer;
   const { limiter, log } = parts;
-  const { address, requestId } = delivery;
+  const { address, requestId } = request;
   const isWithinQuota = limiter.fail(address);
   log.warn(
     { provider: registered.provider.id, address, requestId },
@@ -166,7 +166,7 @@ async function greet(
   throw new AppError("invalid-signature", "The signature does not verify");
 }
 
-function requireFewFailures({ limiter }: ReceiveParts, { address }: Delivery): void {
+function requireFewFailures({ limiter }: ReceiveParts, { address }: WebhookRequest): void {
   const retryAfterSeconds = limiter.blockedSeconds(address);
   if (retryAfterSeconds !== null) throw tooManyFailures(retryAfterSeconds);
 }
@@ -185,15 +185,15 @@ function signedValues({ signature }: Provider, bytes: Uint8Array): () => unknown
   return lazy(() => valuesAt(bytes, pointersOf(signature)));
 }
 
-async function readDelivery(
+async function readRequest(
   { rejections }: ReceiveParts,
   { id, maxBodyBytes }: Provider,
-  delivery: Delivery,
+  request: WebhookRequest,
 ): Promise<Uint8Array> {
-  const coding = delivery.headers.get("content-encoding") ?? "identity";
+  const coding = request.headers.get("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") {
     // Decompressing an unverified body would allow decompression bombs.
-    await rejections.keep(id, "unsupported-encoding", delivery, null);
+    await rejections.keep(id, "unsupported-encoding", request, null);
     const detail = "Content-Encoding is not supported. Send the body uncompressed.";
     throw new AppError("unsupported-media-type", detail, {
       accept: "application/json",
@@ -201,26 +201,26 @@ async function readDelivery(
     });
   }
   try {
-    return await delivery.readBody(maxBodyBytes);
+    return await request.readBody(maxBodyBytes);
   } catch (error) {
     if (error instanceof AppError && error.code === "body-too-large") {
-      await rejections.keep(id, "body-too-large", delivery, null);
+      await rejections.keep(id, "body-too-large", request, null);
     }
     throw error;
   }
 }
 
-async function verifyDelivery(
+async function verifyRequest(
   { limiter, rejections, tally, log }: ReceiveParts,
   { provider, verify, fingerprints }: Registered,
-  delivery: Delivery,
+  request: WebhookRequest,
   {
     bytes,
     payload,
     receivedAtMs,
   }: Pick<Required<SignedRequest>, "bytes" | "payload" | "receivedAtMs">,
 ): Promise<Verified> {
-  const { method, url, headers, address, requestId } = delivery;
+  const { method, url, headers, address, requestId } = request;
   if (verify === null) {
     const detail = "This provider has no secret, so its webhooks cannot be verified. Retry later.";
     throw new AppError("unavailable", detail, { retryAfterSeconds: 60 });
@@ -228,7 +228,7 @@ async function verifyDelivery(
   let result: Verification;
   try {
     const verdict = verify({ method, url, headers, bytes, payload, receivedAtMs });
-    // Awaited only if a key is fetched: an await would delay every other delivery by a turn.
+    // Awaited only if a key is fetched: an await would delay every other request by a turn.
     result = verdict instanceof Promise ? await verdict : verdict;
   } catch (error) {
     // A key that cannot be fetched: anyone can name any number of them.
@@ -236,7 +236,7 @@ async function verifyDelivery(
     throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
   }
   if ("verified" in result) {
-    if (delivery.isTest !== true) {
+    if (request.isTest !== true) {
       tally.matched(provider.id, fingerprints[result.verified.signedWith]);
     }
     return result.verified;
@@ -246,7 +246,7 @@ async function verifyDelivery(
   const reason = reasonFor(provider, headers, result.rejection);
   log.warn({ provider: provider.id, reason, address, requestId }, "webhook rejected");
   if (!isWithinQuota) throw tooManyFailures(limiter.blockedSeconds(address) ?? windowSeconds);
-  await rejections.keep(provider.id, reason, delivery, bytes);
+  await rejections.keep(provider.id, reason, request, bytes);
   throw new AppError("invalid-signature", "The signature does not verify");
 }
 

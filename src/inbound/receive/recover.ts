@@ -2,9 +2,9 @@ import type { Clock } from "../../base/clock.ts";
 import { AppError } from "../../base/errors.ts";
 import { interpret } from "../providers/interpret.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
-import type { Acknowledgement, LoggedDelivery } from "../webhook-request.ts";
+import type { Acknowledgement, LoggedRequest } from "../webhook-request.ts";
 
-import { storeDelivery, type StoreParts, type Trusted } from "./store-delivery.ts";
+import { storeEvent, type StoreParts, type Trusted } from "./store-event.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -16,10 +16,10 @@ interface RecoverParts extends StoreParts {
 }
 
 /**
- * Stores a delivery from the provider's log, unless it arrived. Null if the provider does not list its event,
+ * Stores a request from the provider's log, unless it arrived. Null if the provider does not list its event,
  * or it cannot be parsed. Throws `unknown-provider`, `body-too-large`, or `unavailable`.
  */
-export type Recover = (logged: LoggedDelivery) => Promise<Acknowledgement | null>;
+export type Recover = (logged: LoggedRequest) => Promise<Acknowledgement | null>;
 
 export function recoverer(parts: RecoverParts): Recover {
   const { registry, metrics, tally, clock } = parts;
@@ -39,7 +39,7 @@ export function recoverer(parts: RecoverParts): Recover {
     const trusted = await vouchedFor(registered, logged, clock.now());
     const normalised = interpret(provider, trusted, (name) => logged.headers.get(name));
     if (normalised?.status !== "accepted") return null;
-    const acknowledgement = await storeDelivery(parts, provider, logged, trusted, normalised);
+    const acknowledgement = await storeEvent(parts, provider, logged, trusted, normalised);
     if (acknowledgement.status === "accepted") {
       metrics.received(provider.id, "recovered");
       tally.received(provider.id, "recovered");
@@ -49,12 +49,12 @@ export function recoverer(parts: RecoverParts): Recover {
 }
 
 /**
- * The bytes of a logged delivery: those that its signature covers, if the log has the signature and one of
+ * The bytes of a logged request: those that its signature covers, if the log has the signature and one of
  * the bodies matches, otherwise the first body. With the signed bytes it is stored as if it had arrived.
  */
 async function vouchedFor(
   { verify }: Registered,
-  { headers, bodies }: LoggedDelivery,
+  { headers, bodies }: LoggedRequest,
   receivedAtMs: number,
 ): Promise<Trusted> {
   for (const bytes of bodies) {

@@ -7,7 +7,7 @@ import { type DeliveryCount, minuteOf, spansMinutes, type Verdict } from "../web
 import { addDeliveries, recordSecretUse } from "../webhook-counts.sql.ts";
 
 /**
- * Counts deliveries by verdict in memory and adds the counts to the database every few seconds. A delivery
+ * Counts requests by verdict in memory and adds the counts to the database every few seconds. A request
  * costs one increment, and several instances add up. A crash loses the counts since the last write.
  */
 export interface Tally {

@@ -3,7 +3,7 @@ import { type Verdict, verdicts } from "../webhook-count.ts";
 
 export type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
-/** Counts deliveries. */
+/** Counts requests. */
 export function webhookMetrics(metrics: Metrics) {
   const receipts = metrics.counter({
     name: "skyhook_webhook_receipts_total",
@@ -17,7 +17,7 @@ export function webhookMetrics(metrics: Metrics) {
   });
 
   return {
-    /** Starts the series of registered providers at 0, so that none is absent before its first delivery. */
+    /** Starts the series of registered providers at 0, so that none is absent before its first request. */
     registered(providers: readonly string[]): void {
       for (const provider of providers) {
         for (const verdict of verdicts) receipts.inc({ provider, verdict }, 0);

@@ -17,9 +17,9 @@ import {
   type ProviderApi,
 } from "../provider-api/provider-api.ts";
 import { codeHost } from "../providers/code_host.ts";
-import type { LoggedDelivery } from "../webhook-request.ts";
+import type { LoggedRequest } from "../webhook-request.ts";
 
-import type { DeliveryLog, LogEntry, LogKind } from "./delivery-log.ts";
+import type { LogEntry, LogKind, ProviderLog } from "./provider-log.ts";
 
 /** A payload has at most 25 MiB; escapes and the log of our response add to it. */
 const maxDeliveryBytes = 64 * 1024 * 1024;
@@ -39,12 +39,12 @@ export const codeHostLog: LogKind = {
   },
 };
 
-function deliveriesOf(hook: string, api: ProviderApi): DeliveryLog {
+function deliveriesOf(hook: string, api: ProviderApi): ProviderLog {
   const path = `/${hook}/deliveries`;
   return {
     host: api.host,
     async page(after, since) {
-      // Not only failed ones: a proxy can answer 200 and lose the delivery.
+      // Not only failed ones: a proxy can answer 200 and lose the request.
       const query: Field[] = [["per_page", "100"]];
       if (after !== null) query.push(["cursor", after]);
       const response = await api.send({ method: "GET", path, query });
@@ -113,7 +113,7 @@ function headersOf(logged: JsonObject): Headers {
  * The forms in which GitHub may have sent a payload: as JSON without white space, with escapes in lower or
  * upper case, or as a form.
  */
-function bodiesOf(payload: JsonObject): LoggedDelivery["bodies"] {
+function bodiesOf(payload: JsonObject): LoggedRequest["bodies"] {
   const text = JSON.stringify(payload);
   const upperCase = text.replaceAll(/\\(?:u[\da-f]{4}|.)/g, (escape) =>
     escape.length === 2 ? escape : `\\u${escape.slice(2).toUpperCase()}`,

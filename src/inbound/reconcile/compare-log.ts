@@ -6,7 +6,7 @@ import { ApiError } from "../provider-api/api-error.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Recover } from "../receive/recover.ts";
 
-import type { DeliveryLog, LogEntry } from "./delivery-log.ts";
+import type { LogEntry, ProviderLog } from "./provider-log.ts";
 
 /**
  * `recovered`: it was missing and is stored now. `stored`: it had arrived. `missing`: a dry run found it.
@@ -14,7 +14,7 @@ import type { DeliveryLog, LogEntry } from "./delivery-log.ts";
  */
 export type Outcome = "recovered" | "stored" | "missing" | "unreadable" | "failed";
 
-/** How many listed deliveries had each outcome. */
+/** How many listed requests had each outcome. */
 export type Counts = Record<Outcome, number>;
 
 export const noCounts = (): Counts => ({
@@ -33,14 +33,14 @@ export const sumOf = (one: Counts, other: Counts): Counts => ({
   failed: one.failed + other.failed,
 });
 
-/** Called with the outcome of each delivery. `why`: for `unreadable` and `failed`. */
+/** Called with the outcome of each request. `why`: for `unreadable` and `failed`. */
 export type Report = (entry: LogEntry, outcome: Outcome, why: string | null) => void;
 
 interface Comparison {
   readonly storage: Storage;
   readonly recover: Recover;
   readonly provider: Provider;
-  readonly log: DeliveryLog;
+  readonly log: ProviderLog;
   /** Older entries are not compared. */
   readonly from: Date;
   /** Where to begin; null for the newest entry. */
@@ -54,7 +54,7 @@ interface Comparison {
 
 /** Bounds a run whose API never ends its list. */
 const maxPages = 10_000;
-/** So many deliveries in a row that cannot be read mean that the API does not work. */
+/** So many requests in a row that cannot be read mean that the API does not work. */
 const maxFailuresInRow = 3;
 
 /**
@@ -95,7 +95,7 @@ interface Known {
   readonly stored: Pick<Event, "recovered"> | undefined;
 }
 
-/** Each delivery once, with the event under its id. */
+/** Each request once, with the event under its id. */
 async function known(
   { storage, provider }: Comparison,
   entries: readonly LogEntry[],
@@ -112,7 +112,7 @@ async function known(
 }
 
 /**
- * Whether an event under the id of a delivery is that delivery. An unsigned id in use is no proof, because it
+ * Whether an event under the id of a request is that request. An unsigned id in use is no proof, because it
  * can be forged. Together with an acknowledgement it is, and so is an event from this log.
  */
 function isProven(provider: Provider, entry: LogEntry, stored: Pick<Event, "recovered">): boolean {
@@ -133,9 +133,9 @@ async function compared(
   }
   if (isDryRun) return { outcome: "missing", error: null };
   try {
-    const delivery = await entry.read();
-    if (delivery === null) return unreadable("the log no longer has it");
-    const answer = await recover({ ...delivery, providerId: provider.id, address: log.host });
+    const request = await entry.read();
+    if (request === null) return unreadable("the log no longer has it");
+    const answer = await recover({ ...request, providerId: provider.id, address: log.host });
     if (answer === null) return unreadable("its payload is not the event that the log names");
     return { outcome: answer.status === "duplicate" ? "stored" : "recovered", error: null };
   } catch (error) {

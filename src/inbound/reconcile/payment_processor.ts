@@ -2,7 +2,7 @@ import { at, idAt, isTrueAt, type JsonObject, textAt, unixSecondsAt } from "../.
 import { type Field, objectsIn, providerApi } from "../provider-api/provider-api.ts";
 import { paymentProcessor } from "../providers/payment_processor.ts";
 
-import type { LogEntry, LogKind } from "./delivery-log.ts";
+import type { LogEntry, LogKind } from "./provider-log.ts";
 
 /** The events that are listed, which are at most the 20 that one request can name. */
 const types = Object.keys(paymentProcessor.samples).map((type) => field("types[]", type));

@@ -15,9 +15,9 @@ import {
 import { firstReconciliation, type Reconciliation } from "../reconciliation.ts";
 
 import { compareLog, type Counts, noCounts, type Report, sumOf } from "./compare-log.ts";
-import type { LogAccess, LogKind } from "./delivery-log.ts";
-import { deliveryLogOf } from "./delivery-logs.ts";
 import { type Lease, leaseLog } from "./lease.ts";
+import type { LogAccess, LogKind } from "./provider-log.ts";
+import { providerLogOf } from "./provider-logs.ts";
 import type { ReconcileMetrics, RunStatus } from "./reconcile-metrics.ts";
 
 export interface RunOptions {
@@ -57,7 +57,7 @@ interface ReconcilerParts {
   readonly metrics: ReconcileMetrics;
   /** The time between runs. */
   readonly intervalMs: number;
-  /** How long events are kept. Older deliveries are not compared: that they arrived may be forgotten. */
+  /** How long events are kept. Older requests are not compared: that they arrived may be forgotten. */
   readonly retentionDays: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -73,7 +73,7 @@ export function reconciler(parts: ReconcilerParts): Reconciler {
   const { storage, registry, accessOf, metrics, intervalMs, clock, log } = parts;
 
   function open(provider: string, signal: AbortSignal) {
-    const kind = deliveryLogOf(provider);
+    const kind = providerLogOf(provider);
     const registered = registry.get(provider);
     const access = accessOf(provider);
     const opened = access === null ? null : kind?.open(access, { clock, signal });
@@ -245,7 +245,7 @@ interface Plan {
   readonly after: (next: string | null) => Progress;
 }
 
-/** `kept`: the time from which on deliveries can be compared. */
+/** `kept`: the time from which on requests can be compared. */
 function planOf(
   kept: Date,
   { coveredUntil, page, runUntil }: Reconciliation,

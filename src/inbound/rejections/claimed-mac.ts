@@ -24,7 +24,7 @@ const algorithmByBytes: Readonly<Record<number, ClaimedMac["algorithm"]>> = {
   64: "sha512",
 };
 
-/** All signatures in a delivery whose length is that of a known MAC. */
+/** All signatures in a request whose length is that of a known MAC. */
 export function claimedMacs(scheme: HmacScheme, source: PlaceSource): readonly ClaimedMac[] {
   const sent = placesOf(scheme).map((place) => exactText(lookup(place)(source)));
   return sent.flatMap((value) => (value === null ? [] : macsIn(scheme, source, value)));

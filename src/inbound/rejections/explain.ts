@@ -16,7 +16,7 @@ import { searchKey } from "./key-search.ts";
 import { searchMac } from "./mac-search.ts";
 import { advice } from "./rejection-advice.ts";
 
-/** The provider of a delivery, and the configured secrets. */
+/** The provider of a request, and the configured secrets. */
 export interface Known {
   readonly provider: Provider;
   readonly secrets: Secrets | null;
@@ -27,7 +27,7 @@ export interface Known {
 }
 
 /**
- * Explains why a delivery was rejected: tries to undo common mistakes, one at a time, until it verifies.
+ * Explains why a request was rejected: tries to undo common mistakes, one at a time, until it verifies.
  * For operators only, since senders must not learn the cause. The result contains no secret and no
  * valid signature.
  */
@@ -70,7 +70,7 @@ function search(
     : Promise.resolve(null);
 }
 
-/** Lists what was tried when nothing makes the delivery verify. */
+/** Lists what was tried when nothing makes the request verify. */
 function unexplained({ provider: { signature }, others }: Known): Explanation {
   if (!isTextScheme(signature)) {
     const detail =

@@ -34,7 +34,7 @@ export const causes = [
 ] as const;
 type Cause = (typeof causes)[number];
 
-/** Why a delivery was rejected, for operators. Contains no secret and no valid signature. */
+/** Why a request was rejected, for operators. Contains no secret and no valid signature. */
 export interface Explanation {
   readonly cause: Cause;
   /** What happened and what to do, in plain words. */

@@ -12,7 +12,7 @@ import type { Explanation } from "./explanation.ts";
 import { formOf } from "./form.ts";
 import { alteredUrls, urlChanged } from "./url-alterations.ts";
 
-/** The secrets that a delivery is tried with. */
+/** The secrets that a request is tried with. */
 export interface TriedSecrets {
   readonly own: Secrets;
   /** Those of the other providers, with their display names. */

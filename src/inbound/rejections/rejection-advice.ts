@@ -15,7 +15,7 @@ import type { SignatureRejection } from "../signatures/verification.ts";
 import type { RejectedDelivery } from "./explanation.ts";
 import { formOf } from "./form.ts";
 
-/** Why a delivery did not verify: the verifier's reason, or that it uses another signature scheme. */
+/** Why a request did not verify: the verifier's reason, or that it uses another signature scheme. */
 export function reasonFor(
   { foreignHeaders = [] }: Pick<Provider, "foreignHeaders">,
   headers: Headers,
@@ -24,7 +24,7 @@ export function reasonFor(
   return foreignHeaders.some((name) => headers.has(name)) ? "unsupported-scheme" : rejection;
 }
 
-/** Says what a reason means for this delivery, and what to check. */
+/** Says what a reason means for this request, and what to check. */
 export function advice(
   reason: RejectionReason,
   provider: Provider,

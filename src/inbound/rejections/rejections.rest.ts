@@ -17,7 +17,7 @@ import { keptPerProvider, type Rejections } from "./rejections.ts";
 
 const operation = operations("Operators", operatorsOnly);
 
-/** The rejected deliveries, for operators. */
+/** The rejected requests, for operators. */
 export const rejectionsRest = (rejections: Rejections, authenticated: Authenticated) =>
   new Elysia({ name: "rejections" })
     .get(

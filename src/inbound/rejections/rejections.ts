@@ -23,7 +23,7 @@ import {
   type SignatureScheme,
   signsUrl,
 } from "../signatures/scheme.ts";
-import type { Delivery } from "../webhook-request.ts";
+import type { WebhookRequest } from "../webhook-request.ts";
 
 import { explain, type Known } from "./explain.ts";
 import type { ExplainedRejection, Explanation } from "./explanation.ts";
@@ -36,7 +36,7 @@ import {
   rejectionPages,
 } from "./rejections.sql.ts";
 
-/** Rejected deliveries stored per provider. */
+/** Rejected requests stored per provider. */
 export const keptPerProvider = 200;
 /** Bodies and headers stored over all providers. With several processes, 1/16 more for each but the first. */
 const maxKeptBytesOfAll = 256 * 1024 * 1024;
@@ -55,11 +55,11 @@ interface RejectionFilters extends TimeRange {
 }
 
 export interface Rejections {
-  /** Stores a rejected delivery. Never throws, because the response to the sender does not depend on it. */
+  /** Stores a rejected request. Never throws, because the response to the sender does not depend on it. */
   keep(
     provider: string,
     reason: RejectionReason,
-    delivery: Delivery,
+    request: WebhookRequest,
     bytes: Uint8Array | null,
   ): Promise<void>;
   /** Operators only. Newest first. Throws `invalid-parameter` for an unknown provider. */
@@ -108,11 +108,11 @@ export function rejections(parts: Parts): Rejections {
   }
 
   return {
-    async keep(provider, reason, delivery, bytes) {
+    async keep(provider, reason, request, bytes) {
       // Anyone can cause these rejections without a signature. They must not fill the disk or displace others.
-      if (bytes === null && !withoutBody.fail(delivery.address)) return;
+      if (bytes === null && !withoutBody.fail(request.address)) return;
       const now = clock.now();
-      const { headers, address, requestId } = delivery;
+      const { headers, address, requestId } = request;
       const { signature, readHeaders } = registry.get(provider)?.provider ?? {};
       const declaredBytes = Number(headers.get("content-length") ?? 0);
       const rejection = {
@@ -123,7 +123,7 @@ export function rejections(parts: Parts): Rejections {
         address,
         requestId,
         headers: { ...withoutValues(headers), ...withoutSecrets(headers, readHeaders) },
-        signatures: signature === undefined ? {} : signedValues(signature, delivery),
+        signatures: signature === undefined ? {} : signedValues(signature, request),
         bodyBytes: bytes?.length ?? (Number.isSafeInteger(declaredBytes) ? declaredBytes : 0),
         body: bytes !== null && bytes.length <= maxKeptBodyBytes ? bytes : null,
       };
@@ -206,7 +206,7 @@ function othersThan(registry: Registry, id: string): Known["others"] {
  */
 function signedValues(
   scheme: SignatureScheme,
-  { headers, method, url }: Pick<Delivery, "headers" | "method" | "url">,
+  { headers, method, url }: Pick<WebhookRequest, "headers" | "method" | "url">,
 ): Record<string, string> {
   if (isWeak(scheme)) return {};
   const names = [...signatureHeaders(scheme), ...readHeadersOf(scheme)];

@@ -5,7 +5,7 @@ import { placesOf } from "./scheme.ts";
 import { isTimely } from "./signed-time.ts";
 import type { SignatureRejection } from "./verification.ts";
 
-/** What a delivery claims: its signatures and the time they were made. */
+/** What a request claims: its signatures and the time they were made. */
 export interface Claim {
   readonly signatures: readonly Buffer[];
   /** As sent; empty for schemes without a time. */

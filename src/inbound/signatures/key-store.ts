@@ -26,7 +26,7 @@ export interface KeyStore {
    * from. Throws `unavailable` if it cannot be fetched.
    */
   find(source: KeySource, wanted: WantedKey): KeyObject | null | Promise<KeyObject | null>;
-  /** A delivery verified with the key: from now on, keys that strangers name cannot evict it. */
+  /** A request verified with the key: from now on, keys that strangers name cannot evict it. */
   confirm(source: KeySource, wanted: WantedKey): void;
 }
 
@@ -39,13 +39,13 @@ export const noKeys: KeyStore = {
 };
 
 const defaultCacheMinutes = 60;
-/** Keys of one provider that deliveries verified with. As many others, failures and unknown keys are remembered, apart from these. */
+/** Keys of one provider that requests verified with. As many others, failures and unknown keys are remembered, apart from these. */
 const maxKeys = 64;
 /** Providers with keys, and their versions: beyond the largest number of provider files, the least recently used go. */
 const maxGroups = 400;
 /** A failed fetch, and a key that a service does not have, are not tried again for this long. */
 const failureMs = 5_000;
-/** For each provider. Anyone can send deliveries that name keys, so they must not cause any number of requests. */
+/** For each provider. Anyone can send requests that name keys, so they must not cause any number of requests. */
 const maxFetchesPerMinute = 30;
 
 interface Cached {
@@ -55,7 +55,7 @@ interface Cached {
 
 /** The keys of one provider, and what was tried. Other providers cannot evict them. */
 interface Group {
-  /** Keys with which a delivery verified. Only the service can add to them. */
+  /** Keys with which a request verified. Only the service can add to them. */
   readonly confirmed: Map<string, Cached>;
   /** Other keys of the service. Anyone can have any of them fetched. */
   readonly fetched: Map<string, Cached>;
@@ -160,7 +160,7 @@ function nameOf({ format, post = {} }: KeySource, { url, kid }: WantedKey): stri
   return `${isChosen ? (kid ?? "") : ""} ${url}`;
 }
 
-/** Only https, and plain http to this machine; never a host that a delivery chose. */
+/** Only https, and plain http to this machine; never a host that a request chose. */
 function mayFetch(source: KeySource, text: string): boolean {
   const url = URL.parse(text);
   if (url === null || url.username !== "" || url.password !== "") return false;

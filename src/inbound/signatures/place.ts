@@ -7,7 +7,7 @@ export interface PlaceSource {
   readonly payload: () => unknown;
 }
 
-/** Finds a value in a delivery; undefined if it is not there. */
+/** Finds a value in a request; undefined if it is not there. */
 export type Lookup = (source: PlaceSource) => unknown;
 
 /** Compiles a place: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */

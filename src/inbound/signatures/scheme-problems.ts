@@ -169,7 +169,7 @@ function sourceProblems({
   return problems;
 }
 
-/** Every account of the service has the same key, so something must say whose the delivery is. */
+/** Every account of the service has the same key, so something must say whose the request is. */
 function accountProblems(
   scheme: TextScheme | JwtScheme,
   { post }: KeySource,

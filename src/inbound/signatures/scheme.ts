@@ -8,7 +8,7 @@ import type {
 } from "./scheme.schema.ts";
 import { coversForm } from "./signed-text.ts";
 
-/** How a provider proves that a delivery comes from it, as data. The engine in `signature.ts` interprets it. */
+/** How a provider proves that a request comes from it, as data. The engine in `signature.ts` interprets it. */
 export type SignatureScheme =
   HmacScheme | PublicKeyScheme | JwtScheme | SharedSecretScheme | BasicAuthScheme;
 
@@ -77,7 +77,7 @@ export function isSymmetric({ algorithms }: Pick<JwtScheme, "algorithms">): bool
   return algorithms.every((algorithm) => algorithm.startsWith("HS"));
 }
 
-/** Whether the proof is a secret that each delivery contains, instead of a signature. */
+/** Whether the proof is a secret that each request contains, instead of a signature. */
 export function isWeak(scheme: SignatureScheme): boolean {
   return scheme.kind === "shared-secret" || scheme.kind === "basic-auth";
 }

@@ -14,8 +14,8 @@ type ReadSecret = (
 ) => { readonly sent: string | Uint8Array } | { readonly rejection: SignatureRejection };
 
 /**
- * Verifies secrets that are sent with each delivery. They are weaker than signatures: they do not cover the body,
- * and anyone who sees one delivery can forge others.
+ * Verifies secrets that are sent with each request. They are weaker than signatures: they do not cover the body,
+ * and anyone who sees one request can forge others.
  */
 export function tokenVerifier(
   scheme: SharedSecretScheme | BasicAuthScheme,

@@ -194,7 +194,7 @@ interface Match {
 
 type Signed = Pick<Verified, "signedBytes" | "signedContext">;
 
-/** What identifies the delivery: it cannot change without another signature. */
+/** What identifies the request: it cannot change without another signature. */
 function signedOf({ text, pieces }: Match, body: SignedBody): Signed {
   if (text.isForm) {
     const signedBytes = Buffer.concat(pieces.map((piece) => Buffer.from(piece)));

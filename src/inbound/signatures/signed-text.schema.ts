@@ -18,7 +18,7 @@ export const words = <const Words extends readonly string[]>(values: Words, desc
     ),
   );
 
-/** A place in a delivery: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */
+/** A place in a request: `header.NAME`, `query.NAME`, a JSON pointer (RFC 6901) or `payload`. */
 export const placePattern =
   "^(?:header\\.[a-z0-9][a-z0-9_-]{0,99}|query\\.[A-Za-z0-9][A-Za-z0-9_.-]{0,99}|payload|/.{0,200})$";
 export const placeSchema = Type.String({
@@ -29,7 +29,7 @@ export const placeSchema = Type.String({
 
 export const toleranceSeconds = Type.Integer({
   minimum: 1,
-  // Idempotency keys are kept for at least 7 days, so a delivery sent again within the tolerance is a duplicate.
+  // Idempotency keys are kept for at least 7 days, so a request sent again within the tolerance is a duplicate.
   maximum: 604_800,
   description: `The maximum age of the signed time. It may also be this far ahead of now, but at most ${maxAheadSeconds} s.`,
 });

@@ -8,7 +8,7 @@ interface SignedParts extends PlaceSource {
   readonly method: string;
   /** As sent; empty if the scheme has no time. */
   readonly timestamp: string;
-  /** Null if the delivery has none. */
+  /** Null if the request has none. */
   readonly id: string | null;
   readonly secret: string;
 }
@@ -28,7 +28,7 @@ export type Piece = string | Uint8Array;
 
 /** One text that a signature may cover. */
 export interface SignedText {
-  /** The pieces of the text in order, or null if the delivery lacks a value that is signed. */
+  /** The pieces of the text in order, or null if the request lacks a value that is signed. */
   readonly pieces: (parts: SignedParts) => readonly Piece[] | null;
   /** Whether it covers the body as compact JSON. */
   readonly isCompact: boolean;

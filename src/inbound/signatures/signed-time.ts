@@ -1,4 +1,4 @@
-/** No scheme accepts a time further ahead: clocks differ by less, and a delivery sent again would stay valid for longer. */
+/** No scheme accepts a time further ahead: clocks differ by less, and a request sent again would stay valid for longer. */
 export const maxAheadSeconds = 300;
 
 /** The maximum that a signed time may be ahead of now. */

@@ -6,7 +6,7 @@ import { write } from "../../../src/db/statement.ts";
 import { deleteBody } from "../../../src/events/retention/retention.sql.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
-import type { LoggedDelivery } from "../../../src/inbound/webhook-request.ts";
+import type { LoggedRequest } from "../../../src/inbound/webhook-request.ts";
 import { json, providerOf, sample, startApp, type TestApp, testSecret } from "../../support/app.ts";
 import { runs } from "../../support/runs.ts";
 
@@ -37,7 +37,7 @@ async function deliver({ provider, body, headers }: Sent, id?: string) {
 /** How a log keeps a payload: with the signature of its bytes, or other bytes without a signature. */
 type Rendering = "signed" | "reformatted";
 
-function logged({ provider, body, headers }: Sent, rendering: Rendering): LoggedDelivery {
+function logged({ provider, body, headers }: Sent, rendering: Rendering): LoggedRequest {
   const { signature } = providerOf(provider);
   const other = Buffer.from(JSON.stringify(JSON.parse(body), null, 2));
   const kept = new Headers(headers);

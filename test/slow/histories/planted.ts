@@ -106,7 +106,7 @@ export function seats(`,
     setup: onSqlite,
     changes: [
       [
-        "src/inbound/receive/delivery-key.ts",
+        "src/inbound/receive/event-identity.ts",
         "null : `${id}:${deliveryId}`",
         "null : `${id}:${deliveryId}:${process.pid}`",
       ],

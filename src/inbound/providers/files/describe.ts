@@ -4,7 +4,7 @@ import { severities, type Severity } from "../../../outbound/notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
 import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
-import type { Normalised, VerifiedDelivery } from "../provider.ts";
+import type { Normalised, VerifiedRequest } from "../provider.ts";
 
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
 import { type Template, template, type TemplateContext } from "./template.ts";
@@ -32,7 +32,7 @@ interface Listed extends Description {
 }
 
 /** Converts verified payloads into events as a file says. Pure. Never throws, whatever the payload contains. */
-export function describer(file: ProviderFile): (delivery: VerifiedDelivery) => Normalised {
+export function describer(file: ProviderFile): (request: VerifiedRequest) => Normalised {
   const nameOf = template(file.event);
   const ids = placesOf(file.deliveryId).map(lookup);
   const other = compiled(file, {});
@@ -65,7 +65,7 @@ export function describer(file: ProviderFile): (delivery: VerifiedDelivery) => N
 }
 
 /**
- * Whether deliveries that the signature cannot tell apart have the same name. The fields of a form can be split
+ * Whether requests that the signature cannot tell apart have the same name. The fields of a form can be split
  * into others with the same signed text.
  */
 function isNameSigned({ event, signature }: ProviderFile): boolean {

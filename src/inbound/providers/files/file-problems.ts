@@ -176,7 +176,7 @@ function handshakeProblems({ handshakes = [], signature }: ProviderFile): readon
     }
     const signs = JSON.stringify(answer).includes("hmacSha256");
     if (signs && !verified) {
-      // Anyone could have any text signed, such as the body of a delivery, with GET too.
+      // Anyone could have any text signed, such as the body of a request, with GET too.
       add("answer", "Only a request that verifies gets an HMAC: leave verified out");
     }
     if (signs && !hasSecret) {

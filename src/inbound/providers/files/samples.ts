@@ -1,18 +1,16 @@
 import { asPayload, type JsonObject } from "../../../base/payload.ts";
-import type { Fresh, SampleDelivery } from "../provider.ts";
+import type { Fresh, Sample } from "../provider.ts";
 
 import type { ProviderFile } from "./provider-file.schema.ts";
 
-type Sample = ProviderFile["samples"][string];
-
-/** The samples of a file, with new ids and times in each delivery. */
-export function samplesOf({ samples }: ProviderFile): Readonly<Record<string, SampleDelivery>> {
+/** The samples of a file, with new ids and times in each request. */
+export function samplesOf({ samples }: ProviderFile): Readonly<Record<string, Sample>> {
   return Object.fromEntries(
     Object.entries(samples).map(([event, sample]) => [event, (fresh) => filled(sample, fresh)]),
   );
 }
 
-function filled({ headers = {}, body }: Sample, fresh: Fresh) {
+function filled({ headers = {}, body }: ProviderFile["samples"][string], fresh: Fresh) {
   const texts = Object.entries(headers).map(([name, value]) => [name, filledText(value, fresh)]);
   const payload: JsonObject | null = asPayload(filledValue(body, fresh));
   return { headers: Object.fromEntries(texts), body: payload ?? {} };

@@ -7,7 +7,7 @@ import { readProviderFile } from "../../../../src/inbound/providers/files/provid
 import { interpret, messagesOf } from "../../../../src/inbound/providers/interpret.ts";
 import type { Fresh, Provider } from "../../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
-import { deliveryIdentity } from "../../../../src/inbound/receive/delivery-key.ts";
+import { eventIdentity } from "../../../../src/inbound/receive/event-identity.ts";
 import {
   developmentSecret,
   newKeyPair,
@@ -56,7 +56,7 @@ function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event
     ...described,
     id: "evt_1",
     provider: provider.id,
-    idempotencyKey: deliveryIdentity(provider, normalised, {
+    idempotencyKey: eventIdentity(provider, normalised, {
       signedBytes: bytes,
       signedContext: "",
     }).keys[0],

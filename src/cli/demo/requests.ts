@@ -1,5 +1,5 @@
 import { systemClock } from "../../base/clock.ts";
-import type { Provider, SampleDelivery } from "../../inbound/providers/provider.ts";
+import type { Provider, Sample } from "../../inbound/providers/provider.ts";
 import { signedSample } from "../../inbound/providers/signed-sample.ts";
 
 import type { Moment } from "./timeline.ts";
@@ -7,16 +7,16 @@ import type { Moment } from "./timeline.ts";
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The first deliveries are sent at once; further ones after a random pause. */
-const firstDeliveries = 3;
-/** Of this many deliveries, one is changed after signing and rejected, and one is sent twice. */
+/** The first requests are sent at once; further ones after a random pause. */
+const firstRequests = 3;
+/** Of this many requests, one is changed after signing and rejected, and one is sent twice. */
 const oddEvery = 8;
 const pauseMs = { least: 2_000, most: 9_000 };
 
 /** How the past began; before it, there were no webhooks. */
 const historyMs = 50 * hourMs;
 
-/** Where and how deliveries are sent. */
+/** Where and how requests are sent. */
 export interface Sender {
   /** The server. Ends with a slash. */
   readonly url: string;
@@ -26,34 +26,34 @@ export interface Sender {
   readonly now: () => number;
 }
 
-interface Sample {
+interface SecretSample {
   readonly provider: Provider;
   readonly secret: string;
-  readonly sample: SampleDelivery;
+  readonly sample: Sample;
 }
 
 type Change = "none" | "changed" | "twice";
 
 /** Posts signed samples of all providers and events in random order until the process ends. */
-export function deliverSamples(sender: Sender): void {
+export function sendSamples(sender: Sender): void {
   const samples = samplesOf(sender);
-  let waiting: Sample[] = [];
-  let delivered = 0;
+  let waiting: SecretSample[] = [];
+  let sent = 0;
   const next = async (): Promise<void> => {
     if (waiting.length === 0) waiting = shuffled(samples);
     const sample = waiting.pop();
     if (sample === undefined) return;
-    const place = delivered % oddEvery;
-    await deliver(sender, sample, place === 1 ? "changed" : place === 2 ? "twice" : "none");
-    delivered += 1;
+    const place = sent % oddEvery;
+    await send(sender, sample, place === 1 ? "changed" : place === 2 ? "twice" : "none");
+    sent += 1;
     const pause = pauseMs.least + Math.random() * (pauseMs.most - pauseMs.least);
-    setTimeout(() => void next(), delivered < firstDeliveries ? 0 : pause).unref();
+    setTimeout(() => void next(), sent < firstRequests ? 0 : pause).unref();
   };
   void next();
 }
 
-function samplesOf({ providers, secretOf }: Sender): Sample[] {
-  return providers.flatMap((provider): Sample[] => {
+function samplesOf({ providers, secretOf }: Sender): SecretSample[] {
+  return providers.flatMap((provider): SecretSample[] => {
     const secret = secretOf(provider.id);
     if (secret === null) return [];
     return Object.values(provider.samples).map((sample) => ({ provider, secret, sample }));
@@ -65,8 +65,8 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
   return places.toSorted((one, other) => one.place - other.place).map(({ item }) => item);
 }
 
-/** Two days of deliveries. Some are rejected, each for another reason; one provider has been silent for a day. */
-export function pastDeliveries(sender: Sender, previousSecretOf: Sender["secretOf"]): Moment[] {
+/** Two days of requests. Some are rejected, each for another reason; one provider has been silent for a day. */
+export function pastRequests(sender: Sender, previousSecretOf: Sender["secretOf"]): Moment[] {
   const samples = samplesOf(sender);
   const moments: Moment[] = [];
   for (let agoMs = historyMs; agoMs > 0; agoMs -= gapBefore(agoMs)) {
@@ -75,7 +75,7 @@ export function pastDeliveries(sender: Sender, previousSecretOf: Sender["secretO
     const isSilent = sample.provider.id === "shared_inbox" && agoMs < 26 * hourMs;
     moments.push({
       agoMs,
-      happen: async () => (isSilent ? undefined : deliver(sender, sample, "none")),
+      happen: async () => (isSilent ? undefined : send(sender, sample, "none")),
     });
   }
   const odd = (minutesAgo: number, id: string, secret: string | null, change: Change) => {
@@ -84,7 +84,7 @@ export function pastDeliveries(sender: Sender, previousSecretOf: Sender["secretO
     const signed = { ...sample, secret: secret ?? sample.secret };
     moments.push({
       agoMs: minutesAgo * minuteMs,
-      happen: async () => deliver(sender, signed, change),
+      happen: async () => send(sender, signed, change),
     });
   };
   odd(30 * 60, "code_host", previousSecretOf("code_host"), "none");
@@ -95,13 +95,13 @@ export function pastDeliveries(sender: Sender, previousSecretOf: Sender["secretO
   return moments;
 }
 
-/** The time to the next delivery: the older, the longer. */
+/** The time to the next request: the older, the longer. */
 function gapBefore(agoMs: number): number {
   if (agoMs > 6 * hourMs) return 11 * minuteMs;
   return agoMs > hourMs ? 4 * minuteMs : minuteMs;
 }
 
-async function deliver(sender: Sender, sample: Sample, change: Change): Promise<void> {
+async function send(sender: Sender, sample: SecretSample, change: Change): Promise<void> {
   const { headers, bytes } = prepared(sender, sample);
   const body =
     change === "changed" ? Buffer.from(bytes.toString().replace(/}$/, ',"changed":true}')) : bytes;
@@ -111,18 +111,14 @@ async function deliver(sender: Sender, sample: Sample, change: Change): Promise<
 }
 
 /** Posts one sample of a provider, signed with its secret. */
-export async function deliverOne(
-  sender: Sender,
-  provider: Provider,
-  sample: SampleDelivery,
-): Promise<void> {
+export async function sendOne(sender: Sender, provider: Provider, sample: Sample): Promise<void> {
   const secret = sender.secretOf(provider.id);
   if (secret === null) return;
   const { headers, bytes } = prepared(sender, { provider, secret, sample });
   await post(sender, provider, headers, bytes);
 }
 
-function prepared({ url, publicUrl, now }: Sender, { provider, secret, sample }: Sample) {
+function prepared({ url, publicUrl, now }: Sender, { provider, secret, sample }: SecretSample) {
   const fresh = { id: crypto.randomUUID(), now: new Date(now()) };
   const path = `webhooks/${provider.id}`;
   const signedUrl = publicUrl === null ? url + path : `${publicUrl}/${path}`;

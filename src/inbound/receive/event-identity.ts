@@ -2,27 +2,27 @@ import { idOf } from "../../base/payload.ts";
 import type { Normalised, Provider } from "../providers/provider.ts";
 import type { Verified } from "../signatures/verification.ts";
 
-/** What two deliveries of the same event have in common; see `StoredEvent`. */
-export interface DeliveryIdentity {
+/** What two requests of the same event have in common; see `StoredEvent`. */
+export interface EventIdentity {
   /**
    * The idempotency keys that it can be stored under, in order of preference. The key of an unsigned id may
    * be in use by another body, because a captured body can be sent with any id, and the key of the body by
    * another event with an equal body. The last one cannot.
    */
   readonly keys: readonly [string, ...string[]];
-  /** Identifies the delivery unless its key does. */
+  /** Identifies the request unless its key does. */
   readonly bodyHash: Uint8Array | null;
 }
 
 /**
- * Identifies a verified delivery by its signed id. Without one, by all that its signature covers, the time
+ * Identifies a verified request by its signed id. Without one, by all that its signature covers, the time
  * included, and by the name of its event if a header names it.
  */
-export function deliveryIdentity(
+export function eventIdentity(
   { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
   normalised: Pick<Normalised, "deliveryId" | "unsignedName"> | null,
   { signedBytes, signedContext }: Pick<Verified, "signedBytes" | "signedContext">,
-): DeliveryIdentity {
+): EventIdentity {
   const deliveryId = usableId(normalised?.deliveryId ?? null);
   const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
   // The id is part of the signed bytes, so equal bytes have equal keys and no hash is needed.
@@ -41,7 +41,7 @@ export function deliveryIdentity(
 }
 
 /**
- * What distinguishes deliveries with equal bodies; null if nothing does. Also null for an unreadable body, so that all
+ * What distinguishes requests with equal bodies; null if nothing does. Also null for an unreadable body, so that all
  * of its retries are one event.
  */
 function othersIn(

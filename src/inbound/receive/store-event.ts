@@ -14,11 +14,11 @@ import { messagesOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 import { signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/verification.ts";
-import type { Acknowledgement, Delivery } from "../webhook-request.ts";
+import type { Acknowledgement, WebhookRequest } from "../webhook-request.ts";
 
-import { type DeliveryIdentity, deliveryIdentity } from "./delivery-key.ts";
 import { decidedEffect, type Effect, type EffectOf } from "./effects.ts";
-import { type First, firstOf } from "./first-delivery.ts";
+import { type EventIdentity, eventIdentity } from "./event-identity.ts";
+import { type First, firstOf } from "./first-event.ts";
 import { turns } from "./turns.ts";
 
 export interface StoreParts {
@@ -38,17 +38,17 @@ export interface Trusted extends Pick<Verified, "bytes" | "signedBytes" | "signe
 }
 
 /**
- * Commits the event of a delivery, or finds the event that it duplicates. Throws `invalid-body` for an
+ * Commits the event of a request, or finds the event that it duplicates. Throws `invalid-body` for an
  * unreadable one, and `unavailable`.
  */
-export function storeDelivery(
+export function storeEvent(
   parts: StoreParts,
   provider: Provider,
-  from: Pick<Delivery, "headers" | "address">,
+  from: Pick<WebhookRequest, "headers" | "address">,
   trusted: Trusted,
   normalised: Interpreted | null,
 ): Promise<Acknowledgement> {
-  const identity = deliveryIdentity(provider, normalised, trusted);
+  const identity = eventIdentity(provider, normalised, trusted);
   const event = eventOf(parts, provider, from, trusted, normalised, identity);
   const payment = normalised?.payment ?? null;
   const store = () => storeOnce(parts, provider, event, payment, identity.keys);
@@ -63,10 +63,10 @@ const inTurn = turns();
 function eventOf(
   { makeId }: StoreParts,
   provider: Provider,
-  { headers, address }: Pick<Delivery, "headers" | "address">,
+  { headers, address }: Pick<WebhookRequest, "headers" | "address">,
   { bytes, signedWith, receivedAtMs }: Trusted,
   normalised: Interpreted | null,
-  { keys: [idempotencyKey], bodyHash }: DeliveryIdentity,
+  { keys: [idempotencyKey], bodyHash }: EventIdentity,
 ): StoredEvent {
   const createdAt = new Date(receivedAtMs);
   return {
@@ -103,7 +103,7 @@ async function storeOnce(
   provider: Provider,
   event: StoredEvent,
   payment: PaymentNotice | null,
-  keys: DeliveryIdentity["keys"],
+  keys: EventIdentity["keys"],
 ): Promise<Acknowledgement> {
   for (const idempotencyKey of keys) {
     const candidate = { ...event, idempotencyKey };
@@ -166,7 +166,7 @@ async function storeDuplicate(
   const { idempotencyKey } = event;
   const first = await firstOf(storage, provider, event);
   if (first === undefined) return null;
-  // The log lists what arrived too. That is not another delivery.
+  // The log lists what arrived too. That is not another request.
   if (event.recovered) return acknowledge("duplicate", first);
   const [, rescheduled] = await storage.atomically(
     write(countDuplicate, { id: first.id }),

@@ -16,12 +16,12 @@ import { sameBytes } from "../signatures/constant-time.ts";
 import { pointerKeys } from "../signatures/place.ts";
 import { isTextScheme } from "../signatures/scheme.ts";
 
-import { isKeyOfId } from "./delivery-key.ts";
+import { isKeyOfId } from "./event-identity.ts";
 
-/** The stored event that a delivery duplicates. */
+/** The stored event that a request duplicates. */
 export type First = Pick<Event, "id" | "idempotencyKey" | "type" | "status">;
 
-/** The event that a delivery duplicates, whose key or body hash is taken. Undefined if another one has the key. */
+/** The event that a request duplicates, whose key or body hash is taken. Undefined if another one has the key. */
 export async function firstOf(
   storage: Storage,
   provider: Provider,
@@ -40,8 +40,8 @@ const maxCompared = 20;
 const clockSkewMs = 3_600_000;
 
 /**
- * The event of a delivery that was signed in other bytes. Called only if the delivery's key is taken. A retry
- * with the same id and body may be signed again, with another time. Recovered deliveries are compared by their
+ * The event of a request that was signed in other bytes. Called only if the request's key is taken. A retry
+ * with the same id and body may be signed again, with another time. Recovered requests are compared by their
  * payloads: a log may not keep the exact bytes. Usually the same payload has the id; if the id was forged, the
  * payload is under another key. A signed id is taken by an event with a hash if the signature covers it only now.
  */
@@ -79,7 +79,7 @@ async function firstOfPayload(
   return undefined;
 }
 
-/** Whether a delivery with the same id has the same body, apart from the time of its signature. */
+/** Whether a request with the same id has the same body, apart from the time of its signature. */
 function isRetry(provider: Provider, body: Uint8Array | null, { body: own }: StoredEvent): boolean {
   if (body === null || own === null) return false;
   if (sameBytes(body, own)) return true;

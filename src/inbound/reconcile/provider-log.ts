@@ -1,10 +1,10 @@
 import type { Clock } from "../../base/clock.ts";
 import type { ApiAccess } from "../provider-api/provider-api.ts";
-import type { LoggedDelivery } from "../webhook-request.ts";
+import type { LoggedRequest } from "../webhook-request.ts";
 
 /**
- * The port to a provider's own log of its deliveries. To add a provider, write one file that exports a
- * `LogKind`, and list it in delivery-logs.ts.
+ * The port to a provider's own log of its requests. To add a provider, write one file that exports a
+ * `LogKind`, and list it in provider-logs.ts.
  */
 export interface LogKind {
   readonly provider: string;
@@ -15,7 +15,7 @@ export interface LogKind {
   /** The permission that the token needs, for messages. */
   readonly permission: string;
   /** Opens the log. Sends nothing. Null if the settings do not say which one. */
-  open(access: LogAccess, surroundings: Surroundings): DeliveryLog | null;
+  open(access: LogAccess, surroundings: Surroundings): ProviderLog | null;
 }
 
 export interface LogAccess extends ApiAccess {
@@ -30,7 +30,7 @@ export interface Surroundings {
 }
 
 /** A provider's log, newest entries first. Methods throw an `ApiError`. */
-export interface DeliveryLog {
+export interface ProviderLog {
   /** The API's host. */
   readonly host: string;
   /**
@@ -55,5 +55,5 @@ export interface LogEntry {
   /** Whether the provider received a 2xx. Not proof that it came from Skyhook. */
   readonly isAcknowledged: boolean;
   /** Reads the headers and the body. Null if the log no longer has them. */
-  read(): Promise<Pick<LoggedDelivery, "headers" | "bodies"> | null>;
+  read(): Promise<Pick<LoggedRequest, "headers" | "bodies"> | null>;
 }

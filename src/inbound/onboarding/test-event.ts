@@ -11,7 +11,7 @@ import type { Acknowledgement } from "../webhook-request.ts";
 import { invalid } from "./provider-input.ts";
 import type { ProviderSecrets } from "./provider-secrets.ts";
 
-/** Who asks for a test delivery. */
+/** Who asks for a test request. */
 export interface SendTest {
   /** The server's address as the caller knows it. */
   readonly origin: string;
@@ -26,10 +26,10 @@ interface Sending extends SendTest {
 }
 
 /**
- * Signs a sample and returns what sends it through the receiver, as a delivery of the service. Throws `validation-failed` if the sample is
+ * Signs a sample and returns what sends it through the receiver, as a request of the service. Throws `validation-failed` if the sample is
  * unknown, or only the service can sign.
  */
-export async function testDelivery(
+export async function testEvent(
   receive: Receive,
   { provider, secrets: current, verify }: Registered,
   secrets: ProviderSecrets,
@@ -58,8 +58,8 @@ export async function testDelivery(
   return async (requestId) => {
     const readBody = async () => bytes;
     const common = { providerId: id, method: "POST", url, headers, address, requestId };
-    const delivery = { ...common, isTest: true, readBody };
-    const result = await receive(delivery);
+    const request = { ...common, isTest: true, readBody };
+    const result = await receive(request);
     if ("body" in result) throw invalid("/event", `The sample "${name}" is a handshake, no event`);
     return result;
   };
