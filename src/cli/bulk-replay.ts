@@ -67,7 +67,7 @@ function printPreview(preview: JsonObject): void {
   );
   console.log(`${events(total ?? 0)} would be replayed`);
   if (compared === 0) return;
-  console.log(`${differing} of the newest ${compared} would be normalised differently`);
+  console.log(`${differing} of the newest ${compared} would be interpreted differently`);
   for (const example of itemsAt(preview, "examples").filter(isObject)) {
     const fact = (name: string) => textAt(example, name) ?? "";
     console.log(`${fact("id")} ${fact("provider")} ${fact("type")}`);
@@ -120,7 +120,7 @@ function printEnd(replay: JsonObject): void {
   const changed = numberIn(replay, "changed");
   const status = textAt(replay, "status") ?? "";
   console.log(`${status}: ${doneIn(replay)} of ${events(numberIn(replay, "total"))}`);
-  console.log(`${counts.join(", ")}; ${changed} normalised differently`);
+  console.log(`${counts.join(", ")}; ${changed} interpreted differently`);
   if (status === "stopped") {
     note(`to continue: ${programName} replay --resume ${textAt(replay, "id") ?? ""}`);
   }

@@ -10,7 +10,7 @@ export type EventStatus = (typeof eventStatuses)[number];
 /** Named fields copied from a payload. Bounded in number and length, safe to display as text. */
 export type EventData = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The normalised form of every provider's payload, as shown to operators, in the feed and to the operator gateway. */
+/** The interpreted form of every provider's payload, as shown to operators, in the feed and to the operator gateway. */
 export interface Event {
   /** `evt_` and a UUIDv7, which sorts by time of receipt. */
   readonly id: `evt_${string}`;

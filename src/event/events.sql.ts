@@ -128,8 +128,8 @@ export const bodySizeById = statement<Pick<Event, "id">>()((db, { events }, p) =
   db.select({ bodyBytes: events.bodyBytes }).from(events).where(eq(events.id, p.id)).limit(1),
 );
 
-/** Replaces the normalised fields of an event. Identity and receipt stay. */
-export const renormaliseEvent = statement<
+/** Replaces the interpreted fields of an event. Identity and receipt stay. */
+export const reinterpretEvent = statement<
   Omit<Event, "provider" | "idempotencyKey" | "createdAt" | "recovered">
 >()((db, { events }, p) =>
   db

@@ -8,7 +8,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { type Message, type Notification, undeliveredStatuses } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
-/** A field of an event that this version normalises differently. */
+/** A field of an event that this version interprets differently. */
 export interface FieldChange {
   /** Such as `type` or `data.amount`. */
   readonly field: string;
@@ -18,7 +18,7 @@ export interface FieldChange {
 
 /** What the replay of an event will do. */
 interface PreparedReplay {
-  /** The event as this version normalises the stored body. Unchanged if the body was deleted. */
+  /** The event as this version interprets the stored body. Unchanged if the body was deleted. */
   readonly event: Event;
   /** For the transaction that stores `event`. */
   readonly notifying: readonly Write<unknown>[];
@@ -28,8 +28,8 @@ interface PreparedReplay {
 export interface EventReplay {
   /** Reads what is needed, and changes nothing. */
   prepare(stored: Event, onlyUndelivered: boolean): Promise<PreparedReplay>;
-  /** The event as this version normalises it. */
-  renormalised(stored: Event): Promise<Event>;
+  /** The event as this version interprets it. */
+  reinterpreted(stored: Event): Promise<Event>;
 }
 
 export function eventReplay(
@@ -38,15 +38,15 @@ export function eventReplay(
   messagesFor: (event: Event) => readonly Message[],
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
-  async function renormalised(stored: Event): Promise<Event> {
+  async function reinterpreted(stored: Event): Promise<Event> {
     const [receipt = noReceipt] = await storage.all(receiptById, { id: stored.id });
-    return normalisedAgain(providerOf(stored.provider), stored, receipt);
+    return interpretedAgain(providerOf(stored.provider), stored, receipt);
   }
 
   return {
-    renormalised,
+    reinterpreted,
     async prepare(stored, onlyUndelivered) {
-      const event = await renormalised(stored);
+      const event = await reinterpreted(stored);
       const sent = await storage.all(notificationsOfEvent, { eventId: stored.id });
       // An event that was not accepted on receipt has no notifications to send again.
       const isRepeat = stored.status === "accepted" && (onlyUndelivered || sent.some(hasFailed));
@@ -70,16 +70,16 @@ function hasFailed({ status, lastError }: Notification): boolean {
   return status !== "delivered" && lastError !== null;
 }
 
-function normalisedAgain(
+function interpretedAgain(
   provider: Provider | undefined,
   event: Event,
   { body, headers }: Pick<StoredEvent, "body" | "headers">,
 ): Event {
   if (provider === undefined || body === null) return event;
-  const normalised = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
-  if (normalised === null) return event;
+  const interpreted = interpret(provider, { bytes: body }, (name) => headers?.[name] ?? null);
+  if (interpreted === null) return event;
   // A payment has its effect only once.
-  const { deliveryId: _, payment: __, occurredAt, ...fields } = normalised;
+  const { deliveryId: _, payment: __, occurredAt, ...fields } = interpreted;
   return { ...event, ...fields, occurredAt: occurredAt ?? event.createdAt };
 }
 

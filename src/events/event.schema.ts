@@ -54,7 +54,7 @@ const eventFields = {
   }),
 };
 
-export const eventSchema = schemaOf<ListedEvent>()("Event", "A normalised event.", {
+export const eventSchema = schemaOf<ListedEvent>()("Event", "A interpreted event.", {
   ...eventFields,
   severity: Type.Optional(
     nullable(word(severities), {

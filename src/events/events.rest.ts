@@ -128,7 +128,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated, clock: 
         detail: operation(
           "replayEvent",
           "Replay an event",
-          "Normalises the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
+          "Interprets the stored body again. Failed notifications are sent again at once under their own ids. If none failed, new notifications are sent, unless `onlyUndelivered` is true.",
         ),
       },
     );

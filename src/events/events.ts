@@ -12,7 +12,7 @@ import {
   effectsOf,
   eventsByIds,
   receiptById,
-  renormaliseEvent,
+  reinterpretEvent,
 } from "../event/events.sql.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
@@ -110,7 +110,7 @@ export interface Events {
     ids: readonly Event["id"][],
   ): Promise<readonly Pick<EventTimeline, "id" | "effect">[]>;
   /**
-   * Normalises the stored body again with this version's rules and notifies again. Failed notifications are
+   * Interprets the stored body again with this version's rules and notifies again. Failed notifications are
    * sent again under their own ids, so that receivers can deduplicate. If none failed, sends new
    * notifications, unless `onlyUndelivered` is set. Never repeats the event's effect. Throws `not-found`.
    */
@@ -219,7 +219,7 @@ export function events(
       const { event, notifying } = await replaying.prepare(await find(id), onlyUndelivered);
       // Retention may have deleted the event since it was found.
       await storage.atomically(
-        write(renormaliseEvent, event, notFound()),
+        write(reinterpretEvent, event, notFound()),
         ...notifying,
         audit.entry(ctx, "event.replayed", event.id),
       );

@@ -4,7 +4,7 @@ import { AppError } from "../base/errors.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
-import { renormaliseEvent } from "../event/events.sql.ts";
+import { reinterpretEvent } from "../event/events.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -97,7 +97,7 @@ export function replayRunner(parts: Parts): ReplayRunner {
       const changed = changesBetween(event, prepared.event).length > 0 ? 1 : 0;
       await storage.atomically(
         write(advanceReplay, progress(run, event, { [prepared.outcome]: 1, changed }), lost),
-        write(renormaliseEvent, prepared.event, gone),
+        write(reinterpretEvent, prepared.event, gone),
         ...prepared.notifying,
       );
       outbox.committed(prepared.event);

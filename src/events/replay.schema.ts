@@ -49,7 +49,7 @@ export const replaySchema = schemaOf<Replay>()("Replay", "The replay of many eve
   ),
   deleted: count("Events that retention deleted before their turn.", 0),
   failed: count("Events that could not be replayed.", 0),
-  changed: count("Events that are normalised differently now; counted besides the others.", 3),
+  changed: count("Events that are interpreted differently now; counted besides the others.", 3),
   updatedAt: instant({ description: "When it last made progress." }),
   lastError: nullable(text("Why the last failed event failed, or null.")),
 });
@@ -66,17 +66,17 @@ export const replayFailurePageSchema = pageOf(
 
 const changeSchema = schemaOf<FieldChange>()(
   "FieldChange",
-  "A field of an event that this version normalises differently.",
+  "A field of an event that this version interprets differently.",
   {
     field: text("The field.", "data.amount"),
     stored: nullable(text("As stored.")),
-    now: nullable(text("As this version normalises the stored body.")),
+    now: nullable(text("As this version interprets the stored body.")),
   },
 );
 
 const differenceSchema = schemaOf<ReplayDifference>()(
   "ReplayDifference",
-  "An event that this version normalises differently.",
+  "An event that this version interprets differently.",
   {
     id: prefixedId<ReplayDifference["id"]>("evt_", { description: "The event." }),
     provider: text("Its provider.", "code_host"),
@@ -92,7 +92,7 @@ export const replayPreviewSchema = schemaOf<ReplayPreview>()(
     filters: filtersSchema,
     total: count("How many events match.", 120),
     compared: count("How many of the newest of them were compared.", 100),
-    differing: count("How many of these are normalised differently now.", 3),
+    differing: count("How many of these are interpreted differently now.", 3),
     examples: listOf(differenceSchema, { description: "The first of these." }),
   },
 );

@@ -36,7 +36,7 @@ export interface ReplayCounts {
   /** Retention deleted the event before its turn. */
   readonly deleted: number;
   readonly failed: number;
-  /** The event is normalised differently than before. Counted besides the others. */
+  /** The event is interpreted differently than before. Counted besides the others. */
   readonly changed: number;
 }
 

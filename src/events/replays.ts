@@ -34,7 +34,7 @@ export interface ReplayPreview {
   readonly total: number;
   /** How many of the newest of them were compared. */
   readonly compared: number;
-  /** Those of the compared that this version normalises differently. */
+  /** Those of the compared that this version interprets differently. */
   readonly differing: number;
   /** The first of the differing ones. */
   readonly examples: readonly ReplayDifference[];
@@ -115,7 +115,7 @@ export function replays(parts: Parts): Replays {
       for (const event of events) {
         // Its body may be large.
         await ownTurn();
-        const changes = changesBetween(event, await replaying.renormalised(event));
+        const changes = changesBetween(event, await replaying.reinterpreted(event));
         const { id, provider, type } = event;
         if (changes.length > 0) differing.push({ id, provider, type, changes });
       }

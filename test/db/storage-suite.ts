@@ -20,7 +20,7 @@ import {
   insertEvent,
   lastEventOf,
   receiptById,
-  renormaliseEvent,
+  reinterpretEvent,
 } from "../../src/event/events.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
@@ -220,13 +220,13 @@ function tests(open: () => Promise<Storage>, walks: number): void {
       expect(await withKey("none")).toEqual([]);
     });
 
-    test("count their duplicates and can be normalised again", async () => {
+    test("count their duplicates and can be interpreted again", async () => {
       storage = await open();
       const row = eventRow(1, { status: "ignored" });
       await storage.atomically(write(insertEvent, row));
       await storage.atomically(
         write(countDuplicate, { id: row.id }),
-        write(renormaliseEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
+        write(reinterpretEvent, { ...row, status: "accepted", title: "New", data: { a: 1 } }),
       );
       expect((await storage.all(receiptById, { id: row.id }))[0]?.duplicates).toBe(1);
       expect(await storage.all(eventById, { id: row.id })).toMatchObject([

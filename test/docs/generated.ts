@@ -85,10 +85,10 @@ function receivedOf(provider: Provider, sample: Sample): Received {
   const { headers, body } = sample({ id: deliveryId, now });
   const bytes = Buffer.from(JSON.stringify(body));
   const lowered = new Headers(headers);
-  const normalised = interpret(provider, { bytes }, (name) => lowered.get(name));
-  if (normalised === null) throw new Error(`A sample of ${provider.id} cannot be read`);
-  const { status, type, occurredAt, subject, title, url, actor, data } = normalised;
-  const { keys } = eventIdentity(provider, normalised, {
+  const interpreted = interpret(provider, { bytes }, (name) => lowered.get(name));
+  if (interpreted === null) throw new Error(`A sample of ${provider.id} cannot be read`);
+  const { status, type, occurredAt, subject, title, url, actor, data } = interpreted;
+  const { keys } = eventIdentity(provider, interpreted, {
     signedBytes: bytes,
     signedContext: "",
   });

@@ -92,7 +92,7 @@ function identityRow(provider: Provider): string {
   const sent = new Headers({ ...headers });
   const header = (...names: readonly string[]) =>
     names.map((name) => sent.get(name)).find((value) => value !== null) ?? null;
-  const { deliveryId, unsignedName } = provider.normalise({ payload: body, header });
+  const { deliveryId, unsignedName } = provider.interpret({ payload: body, header });
   if (deliveryId !== null && deliveryIdIsSigned) return `| \`${id}\` | signed | | |`;
   const time = isTextScheme(signature) ? signature.timestamp : toleranceOf(signature);
   const cells = [

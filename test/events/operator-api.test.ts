@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ne } from "drizzle-orm";
 
 import { statementsOver, write } from "../../src/db/statement.ts";
-import { insertEvent, renormaliseEvent } from "../../src/event/events.sql.ts";
+import { insertEvent, reinterpretEvent } from "../../src/event/events.sql.ts";
 import { deliveriesTable } from "../../src/outbound/delivery.ts";
 import { summaryWrites } from "../../src/outbound/notifications.sql.ts";
 import { json, sample, startApp, type TestApp, until } from "../support/app.ts";
@@ -300,13 +300,13 @@ describe("an event", () => {
     },
   );
 
-  test("is normalised from the stored body and notified again by a replay", async () => {
+  test("is interpreted from the stored body and notified again by a replay", async () => {
     const { id } = await json(await app.deliverSample("task_tracker", "task.completed"));
     const before = await json(await get(`/v1/events/${String(id)}`));
     const [stored] = await items(await get("/v1/events"));
-    // As if an older version had normalised it wrongly.
+    // As if an older version had interpreted it wrongly.
     await app.services.storage.atomically(
-      write(renormaliseEvent, {
+      write(reinterpretEvent, {
         ...eventRow(1),
         id: stored?.["id"] as `evt_${string}`,
         title: "Old reading",

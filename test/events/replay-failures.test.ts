@@ -55,7 +55,7 @@ async function replayed(failed: number): Promise<Record<string, unknown>> {
         if (failing.includes(event.id)) return Promise.reject(new Error("Too deep"));
         return Promise.resolve({ event, notifying: [], outcome: "silent" });
       },
-      renormalised: (event) => Promise.resolve(event),
+      reinterpreted: (event) => Promise.resolve(event),
     },
     clock,
     log: createLog({ level: "silent", format: "json" }),

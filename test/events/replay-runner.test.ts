@@ -82,7 +82,7 @@ async function replayed(
     ...[1, 2, 3, 4].map((number) => write(insertEvent, eventRow(number))),
     write(insertReplay, replay),
   );
-  const replaying = { prepare, renormalised: () => Promise.reject(new Error("not called")) };
+  const replaying = { prepare, reinterpreted: () => Promise.reject(new Error("not called")) };
   const outbox = { committed: () => {} };
   const runner = replayRunner({ storage, outbox, index, replaying, clock, log });
   await runner.start();

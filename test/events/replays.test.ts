@@ -385,7 +385,7 @@ test("does not start before the search index has all events", async () => {
   const unindexed = replays({
     storage,
     index: { caughtUp: () => Promise.resolve(isCaughtUp) },
-    replaying: { prepare: neverCalled, renormalised: neverCalled },
+    replaying: { prepare: neverCalled, reinterpreted: neverCalled },
     checkProvider: async () => {},
     audit: audit(storage, clock, makeId, writeLimiter(clock)),
     clock,

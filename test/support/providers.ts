@@ -3,7 +3,7 @@ import { expect } from "bun:test";
 import { isObject, type JsonObject } from "../../src/base/payload.ts";
 import type { Event } from "../../src/event/event.ts";
 import type {
-  Normalised,
+  Interpretation,
   Provider,
   VerifiedRequest,
 } from "../../src/inbound/providers/provider.ts";
@@ -11,14 +11,14 @@ import type {
 /** The time of all samples. */
 export const now = new Date("2026-11-21T09:12:44.120Z");
 
-/** Normalises a payload as the receiver does. */
-export function normalise(
+/** Interprets a payload as the receiver does. */
+export function interpretPayload(
   provider: Provider,
   payload: unknown,
   headers: Readonly<Record<string, string>> = {},
-): Normalised {
+): Interpretation {
   if (!isObject(payload)) throw new Error("A payload is an object");
-  return provider.normalise({ payload, header: headerOf(headers) });
+  return provider.interpret({ payload, header: headerOf(headers) });
 }
 
 export function headerOf(headers: Readonly<Record<string, string>>): VerifiedRequest["header"] {
@@ -29,13 +29,13 @@ export function headerOf(headers: Readonly<Record<string, string>>): VerifiedReq
     names.map((name) => values.get(name)).find((value) => value !== undefined) ?? null;
 }
 
-export function messagesOf(provider: Provider, normalised: Normalised) {
+export function messagesOf(provider: Provider, interpreted: Interpretation) {
   const event: Event = {
-    ...normalised,
+    ...interpreted,
     id: "evt_1",
     provider: provider.id,
     idempotencyKey: "1",
-    occurredAt: normalised.occurredAt ?? now,
+    occurredAt: interpreted.occurredAt ?? now,
     createdAt: now,
     recovered: false,
   };
@@ -52,7 +52,7 @@ export function sampleBody(provider: Provider, type: string): JsonObject {
   return body;
 }
 
-export function expectBounded(event: Normalised): void {
+export function expectBounded(event: Interpretation): void {
   expect(event.type).toMatch(/^[\w.:-]{1,80}$/);
   expect(event.title).not.toBe("");
   expectPrintable(event.title, 500);

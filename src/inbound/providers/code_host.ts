@@ -17,7 +17,7 @@ import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./code_host.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
 
 /** GitHub: https://docs.github.com/en/webhooks. */
 export const codeHost: Provider = {
@@ -37,12 +37,12 @@ export const codeHost: Provider = {
   // GitHub's limit for webhook payloads.
   maxBodyBytes: 25 * 1024 * 1024,
   formField: "payload",
-  normalise,
+  interpret,
   notify: [notifyCode],
   samples,
 };
 
-function normalise({ payload, header }: VerifiedRequest): Normalised {
+function interpret({ payload, header }: VerifiedRequest): Interpretation {
   const deliveryId = idOf(header("x-codehost-delivery", "x-github-delivery"));
   const hint = hintOf(payload, header("x-codehost-event", "x-github-event"));
   const signedName = signedNameOf(payload);
@@ -58,8 +58,8 @@ function normalise({ payload, header }: VerifiedRequest): Normalised {
   };
 }
 
-/** The fields of a normalised event that depend only on the body. */
-type Description = Omit<Normalised, "status" | "type" | "deliveryId">;
+/** The fields of a interpreted event that depend only on the body. */
+type Description = Omit<Interpretation, "status" | "type" | "deliveryId">;
 
 interface Listed {
   /** The payload member that holds its resource. */

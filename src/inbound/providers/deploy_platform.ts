@@ -15,7 +15,7 @@ import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
 
 /** Keyed by the service's `type`. The names with a hyphen are its legacy names. */
 const listed = listing({
@@ -52,12 +52,12 @@ export const deployPlatform: Provider = {
   },
   deliveryIdIsSigned: true,
   maxBodyBytes: 5 * 1024 * 1024,
-  normalise,
+  interpret,
   notify: [notifyDeploy],
   samples,
 };
 
-function normalise({ payload }: VerifiedRequest): Normalised {
+function interpret({ payload }: VerifiedRequest): Interpretation {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const details = objectAt(payload, "payload");

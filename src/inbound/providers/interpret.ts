@@ -13,7 +13,7 @@ import type { Interpreted, Provider } from "./provider.ts";
 type HeaderLookup = (name: string) => string | null;
 
 /**
- * Parses and normalises verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form
+ * Parses and interprets verified bytes. Returns null if they are neither a JSON object in UTF-8 nor a form
  * that contains one. Pure. Ignores the content type: no signature covers it, so anyone who captured a
  * request could change it.
  */
@@ -24,16 +24,16 @@ export function interpret(
 ): Interpreted | null {
   const payload = payloadOf(provider, bytes);
   if (payload === null) return null;
-  const normalised = provider.normalise({
+  const interpreted = provider.interpret({
     payload,
     header(...names) {
       const value = names.map(headerOf).find((candidate) => candidate !== null) ?? null;
       return value === null ? null : printable(value);
     },
   });
-  const isListed = normalised.status === "accepted";
-  const payment = isListed ? paymentIn(provider, normalised.type, payload) : null;
-  return { ...normalised, payment };
+  const isListed = interpreted.status === "accepted";
+  const payment = isListed ? paymentIn(provider, interpreted.type, payload) : null;
+  return { ...interpreted, payment };
 }
 
 /** The notifications for an event. None unless its status is `accepted`. */

@@ -14,7 +14,7 @@ import type { Message, Severity } from "../../outbound/notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import { samples } from "./payment_processor.samples.ts";
-import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
 
 interface Listed {
   readonly label: string;
@@ -70,7 +70,7 @@ export const paymentProcessor: Provider = {
   deliveryIdIsSigned: true,
   secretPrefix: "whsec_",
   maxBodyBytes: 5 * 1024 * 1024,
-  normalise,
+  interpret,
   payments: {
     unit: "minor",
     // https://docs.stripe.com/api/events/object#event_object-livemode
@@ -105,7 +105,7 @@ export const paymentProcessor: Provider = {
   samples,
 };
 
-function normalise({ payload }: VerifiedRequest): Normalised {
+function interpret({ payload }: VerifiedRequest): Interpretation {
   const name = eventNameAt(payload, "type", listed);
   // Thin events (`v2.core.event`) reference an object and do not contain it.
   const isThin = (at(payload, "object") ?? "event") !== "event";

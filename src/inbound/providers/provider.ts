@@ -7,7 +7,7 @@ import type { SignatureScheme } from "../signatures/scheme.ts";
 import type { Handshake } from "./handshake.ts";
 
 /**
- * Describes one external service: how it signs, how to normalise its payloads and what to notify operators
+ * Describes one external service: how it signs, how to interpret its payloads and what to notify operators
  * of. To add a service, write one of these; see docs/webhooks.md.
  */
 export interface Provider {
@@ -27,7 +27,7 @@ export interface Provider {
    */
   readonly foreignHeaders?: readonly string[];
   /**
-   * Headers that `normalise` reads, in lower case. Their values are stored with the event, for replays.
+   * Headers that `interpret` reads, in lower case. Their values are stored with the event, for replays.
    * Values of unknown headers are not stored.
    */
   readonly readHeaders?: readonly string[];
@@ -54,7 +54,7 @@ export interface Provider {
   /** If the service can post its JSON as a form: the form's first field. The signature covers the whole form. */
   readonly formField?: string;
   /** Converts a verified payload into an event. Pure. Never throws, whatever the payload contains. */
-  normalise(request: VerifiedRequest): Normalised;
+  interpret(request: VerifiedRequest): Interpretation;
   /** Which events are about the payment of a booking; undefined if none are. */
   readonly payments?: PaymentSource;
   /** Called for each accepted event. Each function returns a notification, or null for none. */
@@ -73,8 +73,8 @@ export interface VerifiedRequest {
   readonly header: (...names: readonly string[]) => string | null;
 }
 
-/** A normalised payload. The receiver adds id, idempotency key, provider and time of receipt. */
-export interface Normalised {
+/** A interpreted payload. The receiver adds id, idempotency key, provider and time of receipt. */
+export interface Interpretation {
   /** `ignored`: verified, but not an event this provider lists. */
   readonly status: "accepted" | "ignored";
   readonly type: string;
@@ -94,8 +94,8 @@ export interface Normalised {
   readonly data: EventData;
 }
 
-/** A normalised payload with what it says about the payment of a booking. */
-export interface Interpreted extends Normalised {
+/** A interpreted payload with what it says about the payment of a booking. */
+export interface Interpreted extends Interpretation {
   /** Null if it is about something else. */
   readonly payment: PaymentNotice | null;
 }

@@ -12,7 +12,7 @@ import type { Event } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
 import { samples } from "./shared_inbox.samples.ts";
 
 /** Keyed by the service's `type`. */
@@ -41,13 +41,13 @@ export const sharedInbox: Provider = {
   foreignHeaders: ["x-front-request-timestamp"],
   setUp: 'Use a rule with the action "trigger a webhook".',
   maxBodyBytes: 5 * 1024 * 1024,
-  normalise,
+  interpret,
   notify: [notifyConversation],
   samples,
 };
 
 /** Unless "Send full event data" is on, `conversation`, `source` and `target` contain little more than ids. */
-function normalise({ payload }: VerifiedRequest): Normalised {
+function interpret({ payload }: VerifiedRequest): Interpretation {
   const name = eventNameAt(payload, "type", listed);
   const type = listed.get(name);
   const conversationId = idAt(payload, "conversation", "id");

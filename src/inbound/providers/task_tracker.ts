@@ -14,7 +14,7 @@ import type { Event } from "../../event/event.ts";
 import type { Message } from "../../outbound/notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
-import type { Normalised, Provider, VerifiedRequest } from "./provider.ts";
+import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
 import { samples } from "./task_tracker.samples.ts";
 
 /** Keyed by the service's `event_name`. */
@@ -39,12 +39,12 @@ export const taskTracker: Provider = {
   readHeaders: ["x-tasktracker-delivery-id", "x-todoist-delivery-id"],
   setUp: "Use the webhooks tab of its application console. The secret is the client secret.",
   maxBodyBytes: 5 * 1024 * 1024,
-  normalise,
+  interpret,
   notify: [notifyTask],
   samples,
 };
 
-function normalise({ payload, header }: VerifiedRequest): Normalised {
+function interpret({ payload, header }: VerifiedRequest): Interpretation {
   const name = eventNameAt(payload, "event_name", listed);
   const type = listed.get(name);
   const thing = objectAt(payload, "event_data");

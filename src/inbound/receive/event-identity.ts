@@ -1,5 +1,5 @@
 import { idOf } from "../../base/payload.ts";
-import type { Normalised, Provider } from "../providers/provider.ts";
+import type { Interpretation, Provider } from "../providers/provider.ts";
 import type { Verified } from "../signatures/verification.ts";
 
 /** What two requests of the same event have in common; see `StoredEvent`. */
@@ -20,16 +20,16 @@ export interface EventIdentity {
  */
 export function eventIdentity(
   { id, deliveryIdIsSigned }: Pick<Provider, "id" | "deliveryIdIsSigned">,
-  normalised: Pick<Normalised, "deliveryId" | "unsignedName"> | null,
+  interpreted: Pick<Interpretation, "deliveryId" | "unsignedName"> | null,
   { signedBytes, signedContext }: Pick<Verified, "signedBytes" | "signedContext">,
 ): EventIdentity {
-  const deliveryId = usableId(normalised?.deliveryId ?? null);
+  const deliveryId = usableId(interpreted?.deliveryId ?? null);
   const keyById = deliveryId === null ? null : `${id}:${deliveryId}`;
   // The id is part of the signed bytes, so equal bytes have equal keys and no hash is needed.
   if (keyById !== null && deliveryIdIsSigned) return { keys: [keyById], bodyHash: null };
   const body = new Bun.CryptoHasher("sha256").update(signedBytes);
   const keyOf = (hash: Buffer) => `${id}:${hashPrefix}${hash.toString("hex")}`;
-  const others = othersIn(normalised, signedContext);
+  const others = othersIn(interpreted, signedContext);
   const whole = others === null ? null : body.copy().update(others).digest();
   const hash = body.digest();
   const byHash = [keyOf(hash), ...(whole === null ? [] : [keyOf(whole)])] as const;
@@ -45,11 +45,11 @@ export function eventIdentity(
  * of its retries are one event.
  */
 function othersIn(
-  normalised: Pick<Normalised, "unsignedName"> | null,
+  interpreted: Pick<Interpretation, "unsignedName"> | null,
   signedContext: string,
 ): string | null {
-  if (normalised === null) return null;
-  const { unsignedName = null } = normalised;
+  if (interpreted === null) return null;
+  const { unsignedName = null } = interpreted;
   if (unsignedName === null && signedContext === "") return null;
   return JSON.stringify([signedContext, unsignedName]);
 }

@@ -91,11 +91,11 @@ export function receiver(parts: ReceiveParts): Receive {
     );
     const signed = handshakeOf(registered.provider, request, payload, "signed");
     if (signed !== null) return greet(parts, registered, request, signed);
-    const normalised = interpret(registered.provider, verified, (name) =>
+    const interpreted = interpret(registered.provider, verified, (name) =>
       request.headers.get(name),
     );
-    const trusted = { ...verified, receivedAtMs };
-    return storeEvent(parts, registered.provider, request, trusted, normalised);
+    const body = { ...verified, receivedAtMs };
+    return storeEvent(parts, registered.provider, request, body, interpreted);
   }
 
   function count(provider: string, verdict: Verdict): void {

@@ -4,7 +4,7 @@ import { interpret } from "../providers/interpret.ts";
 import type { Registered, Registry } from "../providers/registry.ts";
 import type { Acknowledgement, LoggedRequest } from "../webhook-request.ts";
 
-import { storeEvent, type StoreParts, type Trusted } from "./store-event.ts";
+import { storeEvent, type StoreParts, type VerifiedBody } from "./store-event.ts";
 import type { Tally } from "./tally.ts";
 import type { WebhookMetrics } from "./webhook-metrics.ts";
 
@@ -36,10 +36,10 @@ export function recoverer(parts: RecoverParts): Recover {
         `The body is larger than ${provider.maxBodyBytes} bytes`,
       );
     }
-    const trusted = await vouchedFor(registered, logged, clock.now());
-    const normalised = interpret(provider, trusted, (name) => logged.headers.get(name));
-    if (normalised?.status !== "accepted") return null;
-    const acknowledgement = await storeEvent(parts, provider, logged, trusted, normalised);
+    const verified = await vouchedFor(registered, logged, clock.now());
+    const interpreted = interpret(provider, verified, (name) => logged.headers.get(name));
+    if (interpreted?.status !== "accepted") return null;
+    const acknowledgement = await storeEvent(parts, provider, logged, verified, interpreted);
     if (acknowledgement.status === "accepted") {
       metrics.received(provider.id, "recovered");
       tally.received(provider.id, "recovered");
@@ -56,7 +56,7 @@ async function vouchedFor(
   { verify }: Registered,
   { headers, bodies }: LoggedRequest,
   receivedAtMs: number,
-): Promise<Trusted> {
+): Promise<VerifiedBody> {
   for (const bytes of bodies) {
     const result = await verify?.({ method: "POST", url: "", headers, bytes, receivedAtMs });
     if (result === undefined || "rejection" in result) continue;

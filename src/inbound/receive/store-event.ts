@@ -32,7 +32,7 @@ export interface StoreParts {
 }
 
 /** A body whose signature verified, or that the provider's API vouched for: then `signedWith` is null. */
-export interface Trusted extends Pick<Verified, "bytes" | "signedBytes" | "signedContext"> {
+export interface VerifiedBody extends Pick<Verified, "bytes" | "signedBytes" | "signedContext"> {
   readonly signedWith: StoredEvent["signedWith"];
   readonly receivedAtMs: number;
 }
@@ -45,12 +45,12 @@ export function storeEvent(
   parts: StoreParts,
   provider: Provider,
   from: Pick<WebhookRequest, "headers" | "address">,
-  trusted: Trusted,
-  normalised: Interpreted | null,
+  verified: VerifiedBody,
+  interpreted: Interpreted | null,
 ): Promise<Acknowledgement> {
-  const identity = eventIdentity(provider, normalised, trusted);
-  const event = eventOf(parts, provider, from, trusted, normalised, identity);
-  const payment = normalised?.payment ?? null;
+  const identity = eventIdentity(provider, interpreted, verified);
+  const event = eventOf(parts, provider, from, verified, interpreted, identity);
+  const payment = interpreted?.payment ?? null;
   const store = () => storeOnce(parts, provider, event, payment, identity.keys);
   return inSpan(parts.tracer, "webhook store", {}, () =>
     payment === null ? store() : inTurn(payment.booking ?? payment.payment ?? "", store),
@@ -64,24 +64,24 @@ function eventOf(
   { makeId }: StoreParts,
   provider: Provider,
   { headers, address }: Pick<WebhookRequest, "headers" | "address">,
-  { bytes, signedWith, receivedAtMs }: Trusted,
-  normalised: Interpreted | null,
+  { bytes, signedWith, receivedAtMs }: VerifiedBody,
+  interpreted: Interpreted | null,
   { keys: [idempotencyKey], bodyHash }: EventIdentity,
 ): StoredEvent {
   const createdAt = new Date(receivedAtMs);
   return {
     id: makeId("evt", receivedAtMs),
     provider: provider.id,
-    type: normalised?.type ?? "unreadable",
-    status: normalised?.status ?? "unreadable",
+    type: interpreted?.type ?? "unreadable",
+    status: interpreted?.status ?? "unreadable",
     idempotencyKey,
-    occurredAt: normalised?.occurredAt ?? createdAt,
+    occurredAt: interpreted?.occurredAt ?? createdAt,
     createdAt,
-    subject: normalised?.subject ?? null,
-    title: normalised?.title ?? "Unreadable: not a JSON object in UTF-8",
-    url: normalised?.url ?? null,
-    actor: normalised?.actor ?? null,
-    data: normalised?.data ?? {},
+    subject: interpreted?.subject ?? null,
+    title: interpreted?.title ?? "Unreadable: not a JSON object in UTF-8",
+    url: interpreted?.url ?? null,
+    actor: interpreted?.actor ?? null,
+    data: interpreted?.data ?? {},
     recovered: signedWith === null,
     headers: withTrace({
       ...withoutSecrets(headers, provider.readHeaders),

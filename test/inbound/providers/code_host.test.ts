@@ -6,8 +6,8 @@ import { at } from "../../../src/base/payload.ts";
 import { codeHost } from "../../../src/inbound/providers/code_host.ts";
 import {
   expectBounded,
+  interpretPayload,
   messagesOf,
-  normalise,
   replaced,
   sampleBody,
 } from "../../support/providers.ts";
@@ -16,7 +16,7 @@ describe("code_host", () => {
   const run = sampleBody(codeHost, "workflow_run.completed");
   const published = sampleBody(codeHost, "package.published");
   const sent = (event: string | null, body: unknown) =>
-    normalise(codeHost, body, event === null ? {} : { "X-GitHub-Event": event });
+    interpretPayload(codeHost, body, event === null ? {} : { "X-GitHub-Event": event });
 
   test("includes workflow, branch, commit and repository of a failed run", () => {
     const event = sent("workflow_run", run);
@@ -125,9 +125,9 @@ describe("code_host", () => {
     [null, { type: "workflow_run.completed", id: 1 }],
     ["push", { action: "workflow_run.completed" }],
   ])("uses the header %s for a minimal body: %j", (event, body) => {
-    const normalised = sent(event, body);
-    expect(normalised).toMatchObject({ status: "accepted", type: "workflow_run.completed" });
-    expect(normalised.title).toStartWith("Workflow completed");
+    const interpreted = sent(event, body);
+    expect(interpreted).toMatchObject({ status: "accepted", type: "workflow_run.completed" });
+    expect(interpreted.title).toStartWith("Workflow completed");
   });
 
   test("names an unlisted event by event and action, in printable characters", () => {
@@ -146,7 +146,7 @@ describe("code_host", () => {
 
   test("reads the delivery id from either header and ignores an invalid one", () => {
     const idOf = (headers: Readonly<Record<string, string>>) =>
-      normalise(codeHost, run, headers).deliveryId;
+      interpretPayload(codeHost, run, headers).deliveryId;
     expect(idOf({ "X-CodeHost-Delivery": "d-1" })).toBe("d-1");
     expect(idOf({ "X-GitHub-Delivery": "d-2" })).toBe("d-2");
     expect(idOf({ "X-GitHub-Delivery": "x".repeat(201) })).toBeNull();

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 
 import { deployPlatform } from "../../../src/inbound/providers/deploy_platform.ts";
-import { messagesOf, normalise, replaced, sampleBody } from "../../support/providers.ts";
+import { interpretPayload, messagesOf, replaced, sampleBody } from "../../support/providers.ts";
 
 describe("deploy_platform", () => {
   const body = sampleBody(deployPlatform, "deploy.succeeded");
-  const typed = (type: string) => normalise(deployPlatform, { ...body, type });
+  const typed = (type: string) => interpretPayload(deployPlatform, { ...body, type });
   const changed = (path: readonly string[], value: unknown) =>
-    normalise(deployPlatform, replaced(body, path, value));
+    interpretPayload(deployPlatform, replaced(body, path, value));
 
   test("includes project, target, commit message and branch", () => {
-    const event = normalise(deployPlatform, body);
+    const event = interpretPayload(deployPlatform, body);
     expect(event).toMatchObject({
       title: "Deploy of web to production succeeded: Fix cart (main)",
       actor: "Ada",
@@ -71,7 +71,8 @@ describe("deploy_platform", () => {
     const host = "web-acme.vercel.app";
     const without = replaced(body, ["payload", "links"], null);
     const siteAs = (url: string) =>
-      normalise(deployPlatform, replaced(without, ["payload", "deployment", "url"], url)).url;
+      interpretPayload(deployPlatform, replaced(without, ["payload", "deployment", "url"], url))
+        .url;
     expect(siteAs(host)).toBe(`https://${host}/`);
     expect(siteAs(`${host}@evil.example`)).toBeNull();
     expect(siteAs("javascript:alert(1)")).toBeNull();

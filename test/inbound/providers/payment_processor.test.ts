@@ -1,28 +1,28 @@
 import { describe, expect, test } from "bun:test";
 
 import { paymentProcessor } from "../../../src/inbound/providers/payment_processor.ts";
-import { normalise, now, sampleBody } from "../../support/providers.ts";
+import { interpretPayload, now, sampleBody } from "../../support/providers.ts";
 
 describe("payment_processor", () => {
   const body = (type: string) => sampleBody(paymentProcessor, type);
   const paid = (amount: unknown, currency: unknown) =>
-    normalise(paymentProcessor, {
+    interpretPayload(paymentProcessor, {
       ...body("invoice.paid"),
       data: { object: { id: "in_1", object: "invoice", amount_paid: amount, currency } },
     }).data["amount"];
 
   test("includes amount, customer and reason", () => {
-    expect(normalise(paymentProcessor, body("payment_intent.payment_failed")).title).toBe(
+    expect(interpretPayload(paymentProcessor, body("payment_intent.payment_failed")).title).toBe(
       "Payment failed: EUR 42.00 · kim@example.net · Your card was declined.",
     );
-    expect(normalise(paymentProcessor, body("charge.dispute.created")).title).toBe(
+    expect(interpretPayload(paymentProcessor, body("charge.dispute.created")).title).toBe(
       "Dispute opened: EUR 42.00 · kim@example.net · fraudulent",
     );
   });
 
   test("marks events about tests", () => {
     const event = { ...body("invoice.paid"), livemode: false };
-    expect(normalise(paymentProcessor, event)).toMatchObject({
+    expect(interpretPayload(paymentProcessor, event)).toMatchObject({
       title: "Invoice paid: EUR 42.00 · kim@example.net · test mode",
       data: { test: true },
     });
@@ -54,14 +54,15 @@ describe("payment_processor", () => {
 
   test("links to the dashboard of test data or live data", () => {
     const event = { ...body("invoice.paid"), id: "evt_1" };
-    const urlOf = (livemode: boolean) => normalise(paymentProcessor, { ...event, livemode }).url;
+    const urlOf = (livemode: boolean) =>
+      interpretPayload(paymentProcessor, { ...event, livemode }).url;
     expect(urlOf(false)).toBe("https://dashboard.stripe.com/test/events/evt_1");
     expect(urlOf(true)).toBe("https://dashboard.stripe.com/events/evt_1");
   });
 
   test("uses the id of an expanded customer", () => {
     const thing = { id: "sub_1", object: "subscription", customer: { id: "cus_9" } };
-    const event = normalise(paymentProcessor, {
+    const event = interpretPayload(paymentProcessor, {
       ...body("customer.subscription.deleted"),
       data: { object: thing },
     });
@@ -78,17 +79,22 @@ describe("payment_processor", () => {
       livemode: true,
       related_object: { id: "mtr_1", type: "billing.meter" },
     };
-    expect(normalise(paymentProcessor, thin)).toMatchObject({
+    expect(interpretPayload(paymentProcessor, thin)).toMatchObject({
       status: "ignored",
       type: "v1.billing.meter.error_report_triggered",
       deliveryId: "evt_65R",
       occurredAt: now,
     });
-    expect(normalise(paymentProcessor, { ...thin, type: "invoice.paid" }).status).toBe("ignored");
+    expect(interpretPayload(paymentProcessor, { ...thin, type: "invoice.paid" }).status).toBe(
+      "ignored",
+    );
   });
 
   test("ignores unlisted events", () => {
-    const event = normalise(paymentProcessor, { ...body("invoice.paid"), type: "invoice.created" });
+    const event = interpretPayload(paymentProcessor, {
+      ...body("invoice.paid"),
+      type: "invoice.created",
+    });
     expect(event).toMatchObject({ status: "ignored", type: "invoice.created" });
   });
 });

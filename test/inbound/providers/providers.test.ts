@@ -15,8 +15,8 @@ import {
   expectPrintable,
   fresh,
   headerOf,
+  interpretPayload,
   messagesOf,
-  normalise,
   now,
   type Path,
   replaced,
@@ -51,7 +51,7 @@ for (const provider of catalogue) {
     test("keeps the name of an event that is not listed, in any member", () => {
       for (const member of ["type", "event", "event_name"]) {
         const body = { [member]: "custom.thing", id: "1" };
-        expect(normalise(provider, body)).toMatchObject({
+        expect(interpretPayload(provider, body)).toMatchObject({
           status: "ignored",
           type: "custom.thing",
           title: "Ignored: custom.thing",
@@ -83,7 +83,7 @@ for (const provider of catalogue) {
 
     for (const [type, sample] of Object.entries(provider.samples)) {
       test(`sample ${type} becomes a complete event of that type`, () => {
-        const event = normalise(provider, sample(fresh()).body, sample(fresh()).headers);
+        const event = interpretPayload(provider, sample(fresh()).body, sample(fresh()).headers);
         expect(event).toMatchObject({ status: "accepted", type });
         expect(event.title.length).toBeGreaterThan(10);
         expect(event.subject).toBeString();
@@ -107,7 +107,7 @@ for (const provider of catalogue) {
         const { body, headers } = sample(fresh());
         const lookups = [headerOf(headers), headerOf({}), () => "any-value-at-all"];
         const ids = lookups.map(
-          (header) => provider.normalise({ payload: body, header }).deliveryId,
+          (header) => provider.interpret({ payload: body, header }).deliveryId,
         );
         // If the flag is true, body hashes need not be unique, so a forged id would allow a duplicate.
         expect(new Set(ids).size).toBe(provider.deliveryIdIsSigned ? 1 : ids.length);
@@ -117,7 +117,7 @@ for (const provider of catalogue) {
         const [first, second] = [sample(fresh()), sample(fresh())];
         expect(JSON.stringify(first.body)).not.toBe(JSON.stringify(second.body));
         const ids = [first, second].map(
-          ({ body, headers }) => normalise(provider, body, headers).deliveryId,
+          ({ body, headers }) => interpretPayload(provider, body, headers).deliveryId,
         );
         expect(new Set(ids).size).toBe(2);
       });
@@ -130,7 +130,7 @@ for (const provider of catalogue) {
       });
     }
 
-    test("normalises any JSON object with any headers", () => {
+    test("interprets any JSON object with any headers", () => {
       fc.assert(
         fc.property(anyObject, anyHeaders(provider), (payload, headers) => {
           expectHarmless(provider, payload, headers);
@@ -139,7 +139,7 @@ for (const provider of catalogue) {
       );
     });
 
-    test("normalises its samples with random values at random paths", () => {
+    test("interprets its samples with random values at random paths", () => {
       const bodies = Object.values(provider.samples).map((sample) => sample(fresh()));
       fc.assert(
         fc.property(
@@ -160,7 +160,7 @@ for (const provider of catalogue) {
       );
     });
 
-    test("normalises special keys of JavaScript, deep values and huge values", () => {
+    test("interprets special keys of JavaScript, deep values and huge values", () => {
       const keys = ["__proto__", "constructor", "toString", "hasOwnProperty"];
       const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
       const huge = JSON.stringify("🦉\u202e\n".repeat(runs(1_000_000)));
@@ -181,7 +181,7 @@ for (const provider of catalogue) {
         (member) => {
           const body = { ...sample(fresh()).body, event_name: "", type: "" };
           for (const payload of [{ [member]: type }, { ...body, [member]: type }]) {
-            const event = normalise(provider, payload);
+            const event = interpretPayload(provider, payload);
             expect(event).toMatchObject({ status: "accepted", type });
             expect(event.title).toMatch(/^[A-Z]\w+ [a-z]+/);
             expect(event.title).not.toMatch(/[(:]$|no name|null|undefined/);
@@ -195,7 +195,9 @@ for (const provider of catalogue) {
     test("ignores event names that are properties of every object", () => {
       for (const name of ["constructor", "__proto__", "toString"]) {
         const body = { type: name, event_name: name, action: name, object: "event" };
-        expect(normalise(provider, body, { "X-CodeHost-Event": name }).status).toBe("ignored");
+        expect(interpretPayload(provider, body, { "X-CodeHost-Event": name }).status).toBe(
+          "ignored",
+        );
       }
     });
   });
@@ -232,15 +234,15 @@ test("only values of known harmless headers and of headers that the provider rea
   expect(JSON.stringify(withoutValues(headers))).not.toContain("hush");
 });
 
-/** Expects that normalising does not throw, is deterministic, and copies only bounded, printable text. */
+/** Expects that interpreting does not throw, is deterministic, and copies only bounded, printable text. */
 function expectHarmless(
   provider: Provider,
   payload: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const event = normalise(provider, payload, headers);
+  const event = interpretPayload(provider, payload, headers);
   expectBounded(event);
-  expect(normalise(provider, payload, headers)).toEqual(event);
+  expect(interpretPayload(provider, payload, headers)).toEqual(event);
   for (const message of messagesOf(provider, event)) {
     expectPrintable(message.title, 500);
     expectPrintable(message.text, 500);

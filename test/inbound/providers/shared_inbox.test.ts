@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 
 import { sharedInbox } from "../../../src/inbound/providers/shared_inbox.ts";
-import { normalise, sampleBody } from "../../support/providers.ts";
+import { interpretPayload, sampleBody } from "../../support/providers.ts";
 
 describe("shared_inbox", () => {
   const body = (type: string) => sampleBody(sharedInbox, type);
 
   test("includes sender and subject of a message", () => {
-    expect(normalise(sharedInbox, body("message.received"))).toMatchObject({
+    expect(interpretPayload(sharedInbox, body("message.received"))).toMatchObject({
       title: "Message from kim@example.net: Refund for order 77",
       actor: "kim@example.net",
       url: "https://app.frontapp.com/open/cnv_a1",
@@ -18,11 +18,11 @@ describe("shared_inbox", () => {
 
   test("maps outbound and out_reply to message.sent", () => {
     const reply = body("message.sent");
-    expect(normalise(sharedInbox, reply)).toMatchObject({
+    expect(interpretPayload(sharedInbox, reply)).toMatchObject({
       type: "message.sent",
       title: "Reply sent by ada: Refund for order 77",
     });
-    expect(normalise(sharedInbox, { ...reply, type: "outbound" })).toMatchObject({
+    expect(interpretPayload(sharedInbox, { ...reply, type: "outbound" })).toMatchObject({
       type: "message.sent",
       title: "Message sent by ada: Refund for order 77",
     });
@@ -30,20 +30,20 @@ describe("shared_inbox", () => {
 
   test("includes the assignee and the actor of an assignment, which may be a rule", () => {
     const assign = body("assignee.changed");
-    expect(normalise(sharedInbox, assign)).toMatchObject({
+    expect(interpretPayload(sharedInbox, assign)).toMatchObject({
       title: "Assigned to grace: Refund for order 77",
       actor: "ada",
       data: { assignee: "grace" },
     });
     const source = { _meta: { type: "rule" }, data: { id: "rul_1", name: "VIP to Grace" } };
-    expect(normalise(sharedInbox, { ...assign, source }).actor).toBe("rule VIP to Grace");
+    expect(interpretPayload(sharedInbox, { ...assign, source }).actor).toBe("rule VIP to Grace");
     const api = { _meta: { type: "api" } };
-    expect(normalise(sharedInbox, { ...assign, source: api }).actor).toBe("api");
+    expect(interpretPayload(sharedInbox, { ...assign, source: api }).actor).toBe("api");
   });
 
   test("maps an unassignment, which has no target, to assignee.changed", () => {
     const unassign = { ...body("assignee.changed"), type: "unassign", target: null };
-    const event = normalise(sharedInbox, unassign);
+    const event = interpretPayload(sharedInbox, unassign);
     expect(event).toMatchObject({
       status: "accepted",
       type: "assignee.changed",
@@ -61,7 +61,7 @@ describe("shared_inbox", () => {
       conversation: { id: "cnv_a1", _links: { self: "https://api2.frontapp.com/…" } },
       target: { _meta: { type: "message" }, data: { id: "msg_9" } },
     };
-    expect(normalise(sharedInbox, preview)).toMatchObject({
+    expect(interpretPayload(sharedInbox, preview)).toMatchObject({
       status: "accepted",
       deliveryId: "evt_2k1",
       occurredAt: new Date(1_763_716_364_120),
@@ -72,7 +72,7 @@ describe("shared_inbox", () => {
   });
 
   test("ignores the event types of application webhooks", () => {
-    const event = normalise(sharedInbox, { id: "evt_1", type: "inbound_received" });
+    const event = interpretPayload(sharedInbox, { id: "evt_1", type: "inbound_received" });
     expect(event).toMatchObject({ status: "ignored", type: "inbound_received" });
   });
 });

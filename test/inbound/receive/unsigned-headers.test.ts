@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 
 import { write } from "../../../src/db/statement.ts";
-import { renormaliseEvent } from "../../../src/event/events.sql.ts";
+import { reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { json, providerOf, sample, signed, startApp, type TestApp } from "../../support/app.ts";
 import { eventRow } from "../../support/rows.ts";
@@ -283,7 +283,7 @@ describe("an event that an older version stored with the type from unsigned head
     const [before] = await stored("code_host");
     const { storage } = app.services;
     const old = { ...eventRow(1), id, status, type, title: `Ignored: ${type}` };
-    await storage.atomically(write(renormaliseEvent, old));
+    await storage.atomically(write(reinterpretEvent, old));
 
     const replay = `/v1/events/${id}/replay${query}`;
     const after = await json(await app.as("operator", replay, { method: "POST" }));

@@ -54,13 +54,13 @@ describe("skyhook replay of many events", () => {
     const choose = ["--since", "1h", "--provider", "task_tracker"];
     const dry = await skyhook(["replay", ...choose, "--dry-run"], server);
     expect(dry.out).toBe(
-      "3 events would be replayed\n0 of the newest 3 would be normalised differently\n",
+      "3 events would be replayed\n0 of the newest 3 would be interpreted differently\n",
     );
     expect([dry.err, dry.code]).toEqual(["", 0]);
     expect(notificationsOf(server)).toEqual([1, 0, 0]);
     const { out, err, code } = await skyhook(["replay", ...choose], server);
     expect(out).toBe(
-      "finished: 3 of 3 events\n0 sent again, 3 with new notifications, 0 without notifications, 0 deleted meanwhile, 0 failed; 0 normalised differently\n",
+      "finished: 3 of 3 events\n0 sent again, 3 with new notifications, 0 without notifications, 0 deleted meanwhile, 0 failed; 0 interpreted differently\n",
     );
     expect(err).toMatch(
       /^rpl_[0-9a-f]{32}: 3 events; to stop it: \S+( skyhook)? replay --stop rpl_/,
@@ -107,7 +107,7 @@ describe("skyhook replay of many events", () => {
     using database = new Database(join(server.cwd, "data/skyhook.db"));
     database.run("update events set title = 'Old'");
     const { out } = await skyhook(["replay", "--since", "1h", "--dry-run"], server);
-    expect(out).toContain("1 of the newest 1 would be normalised differently\nevt_");
+    expect(out).toContain("1 of the newest 1 would be interpreted differently\nevt_");
     expect(out).toMatch(/^ {2}title: "Old" -> "Task completed.*: .*"$/m);
   });
 

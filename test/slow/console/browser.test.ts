@@ -71,12 +71,12 @@ describe.skipIf(skips(noChromium))("the console in a browser", () => {
     expect(await browser.read("window.isSamePage")).toBe(true);
   });
 
-  test("opens an event with the keyboard: receipt, normalised event, notification", async () => {
+  test("opens an event with the keyboard: receipt, interpreted event, notification", async () => {
     await browser.press("j");
     await browser.until("document.activeElement.matches('[data-row]')");
     await browser.press("Enter");
     await browser.shows(".step h3", "Received and verified");
-    await browser.shows(".step h3", "Normalised event");
+    await browser.shows(".step h3", "Interpreted event");
     await browser.shows(".step h3", "Notification");
     await browser.shows(".step", "200");
     // The attempts come first, and nothing in the pane scrolls by itself.

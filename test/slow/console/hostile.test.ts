@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 
 import { write } from "../../../src/db/statement.ts";
-import { eventsByKeys, renormaliseEvent } from "../../../src/event/events.sql.ts";
+import { eventsByKeys, reinterpretEvent } from "../../../src/event/events.sql.ts";
 import { json, sample } from "../../support/app.ts";
 import { type Browser, noChromium, openBrowser } from "../../support/browser.ts";
 import { type ConsoleServer, pastClock, signIn, startConsole } from "../../support/console.ts";
@@ -67,13 +67,13 @@ describe.skipIf(skips(noChromium))("hostile payloads in a browser", () => {
       const { data } = await json(await app.as("admin", String(path)));
       hashes.push(...itemsOf(data).map(({ id }) => `#/${view}/${String(id)}`));
     }
-    // Normalisation drops such links. Store one directly: the page must not rely on that.
+    // Interpretation drops such links. Store one directly: the page must not rely on that.
     const { storage } = app.services;
     const { data } = await json(await app.as("admin", "/v1/events?provider=code_host"));
     const keys = [String(itemsOf(data)[0]?.["idempotencyKey"])];
     const [stored] = await storage.all(eventsByKeys, { keys });
     if (stored === undefined) throw new Error("The event was not stored");
-    await storage.atomically(write(renormaliseEvent, { ...stored, url: script }));
+    await storage.atomically(write(reinterpretEvent, { ...stored, url: script }));
     browser = await openBrowser();
     await signIn(browser, server, "admin");
     await browser.until("document.querySelector('[data-row]') !== null");

@@ -43,7 +43,7 @@ const variants: readonly (readonly [name: string, outcome: string, changes: read
       "a delivery id out of a header that is not signed, said to be signed",
       "has a delivery id from the signed body",
       [
-        ["status_page.ts", "normalise({ payload }", "normalise({ payload, header }"],
+        ["status_page.ts", "interpret({ payload }", "interpret({ payload, header }"],
         ["status_page.ts", 'idAt(payload, "id")', 'header("x-statuspage-delivery")'],
         ["status_page.samples.ts", "headers: {", 'headers: { "x-statuspage-delivery": id,'],
       ],

@@ -5,7 +5,7 @@ import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-f
 import { fileProvider } from "../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { interpret } from "../../../src/inbound/providers/interpret.ts";
-import type { Normalised } from "../../../src/inbound/providers/provider.ts";
+import type { Interpretation } from "../../../src/inbound/providers/provider.ts";
 
 import { encoded, hostileBody, type Json, spoilt } from "./json.ts";
 import { target } from "./target.ts";
@@ -45,7 +45,15 @@ export const filePayloads = target({
   },
 });
 
-function requireHarmless({ type, title, url, actor, subject, data, deliveryId }: Normalised): void {
+function requireHarmless({
+  type,
+  title,
+  url,
+  actor,
+  subject,
+  data,
+  deliveryId,
+}: Interpretation): void {
   for (const text of [title, actor, subject, ...Object.values(data)]) {
     if (typeof text !== "string") continue;
     const isPrintable = !/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text) && text.isWellFormed();

@@ -81,7 +81,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
             <ol class="timeline">
               <Notifications event={event} resent={resent} />
               {event.effect !== null && <Effect of={event.effect} />}
-              <Normalised event={event} />
+              <Interpreted event={event} />
               <Received event={event} />
             </ol>
           )}
@@ -212,12 +212,12 @@ function HeadersTab({ event: { receipt } }: { readonly event: EventDetail }) {
   return <p class="quiet">Skyhook created this event: nothing was received.</p>;
 }
 
-function Normalised({ event }: { readonly event: EventDetail }) {
+function Interpreted({ event }: { readonly event: EventDetail }) {
   const { subject, actor, url } = event;
   const data = Object.entries(event.data);
   return (
     <li class="step">
-      <h3>Normalised event</h3>
+      <h3>Interpreted event</h3>
       <Facts
         of={[
           ["Event ID", <span class="mono">{event.id}</span>],

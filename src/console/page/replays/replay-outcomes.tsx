@@ -58,8 +58,8 @@ export function Outcomes({ of: replay }: { readonly of: Replay }) {
       )}
       <p data-outcome="changed">
         {changed === 0
-          ? "None is normalised differently than before."
-          : `${changed.toLocaleString("en")} of them ${changed === 1 ? "is" : "are"} normalised differently than before.`}
+          ? "None is interpreted differently than before."
+          : `${changed.toLocaleString("en")} of them ${changed === 1 ? "is" : "are"} interpreted differently than before.`}
       </p>
       {failed > 0 && <Failures of={replay} />}
     </section>

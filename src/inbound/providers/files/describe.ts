@@ -4,7 +4,7 @@ import { severities, type Severity } from "../../../outbound/notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
 import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";
-import type { Normalised, VerifiedRequest } from "../provider.ts";
+import type { Interpretation, VerifiedRequest } from "../provider.ts";
 
 import type { EventFields, ProviderFile } from "./provider-file.schema.ts";
 import { type Template, template, type TemplateContext } from "./template.ts";
@@ -32,7 +32,7 @@ interface Listed extends Description {
 }
 
 /** Converts verified payloads into events as a file says. Pure. Never throws, whatever the payload contains. */
-export function describer(file: ProviderFile): (request: VerifiedRequest) => Normalised {
+export function describer(file: ProviderFile): (request: VerifiedRequest) => Interpretation {
   const nameOf = template(file.event);
   const ids = placesOf(file.deliveryId).map(lookup);
   const other = compiled(file, {});
@@ -109,7 +109,7 @@ function describe(
   description: Description,
   context: TemplateContext,
   deliveryId: string | null,
-): Omit<Normalised, "status" | "type" | "deliveryId"> {
+): Omit<Interpretation, "status" | "type" | "deliveryId"> {
   const { source, type } = context;
   const fallback = deliveryId === null ? type : `${type} ${deliveryId}`;
   const url = whole(description.url, context);

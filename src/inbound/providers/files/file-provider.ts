@@ -31,7 +31,7 @@ export function fileProvider(id: string, path: string, file: ProviderFile): Prov
     readHeaders: readHeaders(file),
     maxBodyBytes: file.maxBodyBytes ?? defaultMaxBodyBytes,
     handshakes: handshakesOf(file),
-    normalise: describer(file),
+    interpret: describer(file),
     notify: [notification],
     samples: samplesOf(file),
     ...(file.payment !== undefined && { payments: paymentSource(file, file.payment) }),

@@ -49,18 +49,18 @@ function standFor({ signature: scheme, secretPrefix }: Provider, recordedSecret:
 }
 
 function eventOf(provider: Provider, bytes: Uint8Array, headers: Headers): Event {
-  const normalised = interpret(provider, { bytes }, (name) => headers.get(name));
-  if (normalised === null) throw new Error(`The body is not what ${provider.id} reads`);
-  const { deliveryId: _, ...described } = normalised;
+  const interpreted = interpret(provider, { bytes }, (name) => headers.get(name));
+  if (interpreted === null) throw new Error(`The body is not what ${provider.id} reads`);
+  const { deliveryId: _, ...described } = interpreted;
   return {
     ...described,
     id: "evt_1",
     provider: provider.id,
-    idempotencyKey: eventIdentity(provider, normalised, {
+    idempotencyKey: eventIdentity(provider, interpreted, {
       signedBytes: bytes,
       signedContext: "",
     }).keys[0],
-    occurredAt: normalised.occurredAt ?? new Date(0),
+    occurredAt: interpreted.occurredAt ?? new Date(0),
     createdAt: new Date(0),
     recovered: false,
   };

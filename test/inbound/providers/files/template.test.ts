@@ -139,10 +139,10 @@ const anyPayload = fc.dictionary(
 );
 
 test("every payload becomes bounded, printable text, and a link only if it is one", () => {
-  const normalise = describer(file);
+  const interpret = describer(file);
   fc.assert(
     fc.property(anyPayload, anyText, (value, header) => {
-      const event = normalise({ payload: asPayload(value) ?? {}, header: () => header });
+      const event = interpret({ payload: asPayload(value) ?? {}, header: () => header });
       const { title, url, actor, subject, data, type, deliveryId } = event;
       for (const text of [title, actor, subject, ...Object.values(data)]) {
         if (typeof text !== "string") continue;
