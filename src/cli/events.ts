@@ -1,8 +1,8 @@
 import { type Command, Option } from "commander";
 
 import { type JsonObject, printable, textAt } from "../base/payload.ts";
-import { eventStatuses } from "../event/event.ts";
-import { deliveryStates } from "../events/event-index.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { pastTime } from "./durations.ts";

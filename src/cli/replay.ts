@@ -2,9 +2,8 @@ import { type Command, Option } from "commander";
 
 import { isObject, isTrueAt, itemsAt, type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
-import { eventStatuses } from "../event/event.ts";
-import { deliveryStates } from "../events/event-index.ts";
-import { undeliveredStatuses } from "../outbound/notification.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import { deliveryStates, undeliveredStatuses } from "../outbound/notification-words.ts";
 
 import { argument, example, wholeNumber } from "./arguments.ts";
 import { type BulkOptions, bulkReplay, limitingOptions } from "./bulk-replay.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 
-import { eventStatuses } from "../event/event.ts";
+import { eventStatuses } from "../event/event-words.ts";
 
 import { UsageError } from "./output.ts";
 import { programName } from "./program.ts";

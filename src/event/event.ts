@@ -1,10 +1,7 @@
 import { defineTable } from "../db/table.ts";
 
-/**
- * `accepted`: a type that the provider lists; operators are notified. `ignored`: verified, but the
- * provider does not list the type. `unreadable`: verified, but not parsable; stored so that no data is lost.
- */
-export const eventStatuses = ["accepted", "ignored", "unreadable"] as const;
+import type { eventStatuses } from "./event-words.ts";
+
 export type EventStatus = (typeof eventStatuses)[number];
 
 /** Named fields copied from a payload. Bounded in number and length, safe to display as text. */

@@ -1,12 +1,8 @@
 import { defineTable } from "../db/table.ts";
 import type { Event } from "../event/event.ts";
-import { type Notification, notificationStatuses } from "../outbound/notification.ts";
+import type { deliveryStates } from "../outbound/notification-words.ts";
+import type { Notification } from "../outbound/notification.ts";
 
-/**
- * What became of an event's notifications: the worst of their statuses, in the order dead, retrying, pending,
- * delivered. `none`: it has no notifications.
- */
-export const deliveryStates = [...notificationStatuses, "none"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 const worstFirst = ["dead", "retrying", "pending", "delivered"] as const;

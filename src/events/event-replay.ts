@@ -5,7 +5,8 @@ import { receiptById } from "../event/events.sql.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { type Message, type Notification, undeliveredStatuses } from "../outbound/notification.ts";
+import { undeliveredStatuses } from "../outbound/notification-words.ts";
+import type { Message, Notification } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
 /** A field of an event that this version interprets differently. */

@@ -1,8 +1,13 @@
 import { Type } from "@sinclair/typebox";
 
-import { type Event, eventStatuses } from "../event/event.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import type { Event } from "../event/event.ts";
 import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
-import { notificationStatuses, severities } from "../outbound/notification.ts";
+import {
+  deliveryStates,
+  notificationStatuses,
+  severities,
+} from "../outbound/notification-words.ts";
 import {
   attemptSchema,
   notificationFields,
@@ -20,7 +25,6 @@ import {
   word,
 } from "../web/schema.ts";
 
-import { deliveryStates } from "./event-index.ts";
 import type {
   EventTimeline,
   ListedEvent,

@@ -5,7 +5,8 @@ import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { choice, textFilter, timeRange } from "../base/parameters.ts";
-import { eventStatuses } from "../event/event.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 import { type Authenticated, operations, operatorsOnly } from "../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.ts";
 import { problemResponses } from "../web/rest/problem.schema.ts";
@@ -13,7 +14,6 @@ import { servePage } from "../web/rest/serve.ts";
 import { streamedJson } from "../web/rest/streamed-json.ts";
 import { urlOf } from "../web/rest/url.ts";
 
-import { deliveryStates } from "./event-index.ts";
 import type { EventFilters } from "./event-search.ts";
 import {
   eventListQuery,

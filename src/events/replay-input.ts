@@ -2,9 +2,9 @@ import { type TSchema, Type } from "@sinclair/typebox";
 
 import { instantIn } from "../base/parameters.ts";
 import { type BodyError, bodyReader } from "../base/validation.ts";
-import { eventStatuses } from "../event/event.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 
-import { deliveryStates } from "./event-index.ts";
 import type { ReplayFilters } from "./replay.ts";
 
 /** Null is not a filter, as in the filters that a preview and a replay return. */

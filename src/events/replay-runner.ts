@@ -6,7 +6,7 @@ import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
 import { reinterpretEvent } from "../event/events.sql.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import { undeliveredStatuses } from "../outbound/notification.ts";
+import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Log } from "../telemetry/log.ts";
 
 import { changesBetween, type EventReplay } from "./event-replay.ts";

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
-import { eventStatuses } from "../event/event.ts";
+import { eventStatuses } from "../event/event-words.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 import { pageOf } from "../web/rest/page.schema.ts";
 import {
   count,
@@ -14,7 +15,6 @@ import {
   word,
 } from "../web/schema.ts";
 
-import { deliveryStates } from "./event-index.ts";
 import type { FieldChange } from "./event-replay.ts";
 import { type Replay, type ReplayFailure, type ReplayFilters, replayStatuses } from "./replay.ts";
 import type { ReplayDifference, ReplayPreview } from "./replays.ts";

@@ -1,19 +1,7 @@
 import { defineTable } from "../db/table.ts";
 
-/** Why a request was rejected. Shown to operators, never to the sender. */
-export const rejectionReasons = [
-  "missing-signature",
-  "several-signatures",
-  "malformed-signature",
-  "wrong-signature",
-  "missing-signed-value",
-  "missing-timestamp",
-  "stale-timestamp",
-  "untrusted-key",
-  "unsupported-scheme",
-  "body-too-large",
-  "unsupported-encoding",
-] as const;
+import type { rejectionReasons } from "./rejection-reasons.ts";
+
 export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** A rejected request, stored so that operators can find the cause. */

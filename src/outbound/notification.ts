@@ -1,16 +1,10 @@
 import { defineTable } from "../db/table.ts";
 
 import type { Destination } from "./destination.ts";
+import { type notificationStatuses, severities } from "./notification-words.ts";
 
-/** `pending → delivered | retrying → dead`. Rescheduling a dead notification makes it pending again. */
-export const notificationStatuses = ["pending", "retrying", "delivered", "dead"] as const;
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
-/** The statuses after a failed delivery attempt. */
-export const undeliveredStatuses = ["dead", "retrying"] as const;
-
-/** In ascending order. */
-export const severities = ["info", "success", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
 /** The highest severity of these messages, or null if there are none. */

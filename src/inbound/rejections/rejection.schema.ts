@@ -12,7 +12,8 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { type Rejection, rejectionReasons } from "../rejection.ts";
+import { rejectionReasons } from "../rejection-reasons.ts";
+import type { Rejection } from "../rejection.ts";
 
 import {
   causes,

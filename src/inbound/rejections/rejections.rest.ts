@@ -5,7 +5,7 @@ import { type Authenticated, operations, operatorsOnly } from "../../web/rest/au
 import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { servePage } from "../../web/rest/serve.ts";
-import { rejectionReasons } from "../rejection.ts";
+import { rejectionReasons } from "../rejection-reasons.ts";
 
 import {
   explainedRejectionSchema,

@@ -6,7 +6,8 @@ import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
 import type { StoredDelivery } from "../delivery.ts";
 import type { Destination } from "../destination.ts";
-import { type Message, type Notification, undeliveredStatuses } from "../notification.ts";
+import { undeliveredStatuses } from "../notification-words.ts";
+import type { Message, Notification } from "../notification.ts";
 import { insertNotification, summaryWrites } from "../notifications.sql.ts";
 
 import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";

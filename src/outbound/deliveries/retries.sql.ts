@@ -3,7 +3,8 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import { encoded, statementsOver } from "../../db/statement.ts";
 import { eventsTable } from "../../event/event.ts";
 import { deliveriesTable, type StoredDelivery } from "../delivery.ts";
-import { type NotificationStatus, undeliveredStatuses } from "../notification.ts";
+import { undeliveredStatuses } from "../notification-words.ts";
+import type { NotificationStatus } from "../notification.ts";
 
 const tables = { deliveries: deliveriesTable, events: eventsTable };
 const statement = statementsOver(tables);

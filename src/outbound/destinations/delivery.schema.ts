@@ -13,7 +13,7 @@ import {
   word,
 } from "../../web/schema.ts";
 import type { OutgoingDelivery } from "../delivery.ts";
-import { notificationStatuses } from "../notification.ts";
+import { notificationStatuses } from "../notification-words.ts";
 import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 
 import type { ListedDelivery, TestResult } from "./destination-deliveries.ts";

@@ -10,7 +10,7 @@ import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { urlOf } from "../../web/rest/url.ts";
 import { documented } from "../../web/schema.ts";
-import { notificationStatuses } from "../notification.ts";
+import { notificationStatuses } from "../notification-words.ts";
 
 import {
   deliveryListQuery,

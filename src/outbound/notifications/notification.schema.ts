@@ -11,12 +11,8 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import {
-  type Attempt,
-  type Notification,
-  notificationStatuses,
-  severities,
-} from "../notification.ts";
+import { notificationStatuses, severities } from "../notification-words.ts";
+import type { Attempt, Notification } from "../notification.ts";
 
 const notificationId = prefixedId<Notification["id"]>("ntf_", {
   description: "Also the `webhook-id` of every delivery attempt.",

@@ -15,7 +15,7 @@ import {
   lastEventIdHeader,
   type ServerSentEvent,
 } from "../../web/rest/sse.ts";
-import { notificationStatuses } from "../notification.ts";
+import { notificationStatuses } from "../notification-words.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
 import { notificationListQuery, notificationPageSchema } from "./notification.schema.ts";

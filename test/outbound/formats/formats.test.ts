@@ -10,7 +10,7 @@ import { email } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { httpFormats } from "../../../src/outbound/formats/formats.ts";
 import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";
-import { severities } from "../../../src/outbound/notification.ts";
+import { severities } from "../../../src/outbound/notification-words.ts";
 
 const secrets = [secretOf(new Uint8Array(32).fill(1)), secretOf(new Uint8Array(32).fill(2))];
 const at = new Date("2026-11-22T10:00:00.000Z");

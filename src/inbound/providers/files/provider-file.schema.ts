@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { severities } from "../../../outbound/notification.ts";
+import { severities } from "../../../outbound/notification-words.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
 

@@ -16,7 +16,7 @@ import { kindOf } from "../../../../src/inbound/signatures/jwt.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import type { SigningKey } from "../../../../src/inbound/signatures/keys.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-import { severities } from "../../../../src/outbound/notification.ts";
+import { severities } from "../../../../src/outbound/notification-words.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 import { secondOpinions } from "../oracles/second-opinion.ts";
 
