@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Deliveries of one service that its oracle accepts, as `record.mjs` writes them. */
+/** Deliveries of one service that its oracle accepts: see README.md. */
 export interface Recorded {
   readonly provider: string;
   readonly oracle: string;
@@ -33,6 +33,6 @@ export interface RecordedDelivery {
 
 export function recordedDeliveries(provider: string): Recorded {
   const file = join(import.meta.dir, "fixtures", `${provider}.json`);
-  // Guarantee: record.mjs writes these fields.
+  // Guarantee: the second opinion checks these fields of each file.
   return JSON.parse(readFileSync(file, "utf8")) as Recorded;
 }
