@@ -79,7 +79,7 @@ export async function createServices(
     // Other instances notify operators when they sell or release seats.
     onNews: () => sales.refresh(),
   });
-  const { outbox, targets, eventFeed } = notifying;
+  const { outbox, destinationCache, eventFeed } = notifying;
   const booking = bookingServices(platform, { seats: sales, outbox, hashKeys });
   const { effectOf } = booking;
   const webhooks = webhookServices(platform, {
@@ -98,7 +98,7 @@ export async function createServices(
     audit,
     outbox,
     eventFeed,
-    targets,
+    destinationCache,
     checkProvider,
   });
 

@@ -18,8 +18,11 @@ import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import { deliveriesOfEvent } from "../outbound/deliveries.sql.ts";
+import type {
+  CachedDestination,
+  DestinationCache,
+} from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { Target, Targets } from "../outbound/deliveries/targets.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
 import type { Destination } from "../outbound/destination.ts";
 import type { FilterExplanation } from "../outbound/filters/filter.ts";
@@ -122,7 +125,7 @@ export function events(
   index: Pick<SearchIndex, "caughtUp">,
   outbox: Pick<Outbox, "committed">,
   replaying: EventReplay,
-  targets: Pick<Targets, "list">,
+  destinations: Pick<DestinationCache, "list">,
   audit: Audit,
   reveals: Reveals,
   checkProvider: CheckProvider,
@@ -149,12 +152,12 @@ export function events(
     const notifications = sent.map((notification) => ({
       ...notification,
       attempts: attempts.filter(({ notificationId }) => notificationId === notification.id),
-      deliveries: targets.list().flatMap((target) => {
-        const { id: destinationId } = target.destination;
+      deliveries: destinations.list().flatMap((cached) => {
+        const { id: destinationId } = cached.destination;
         const delivery = deliveries.find(
           (each) => each.notificationId === notification.id && each.destinationId === destinationId,
         );
-        return deliveryTo(target, event, notification, delivery);
+        return deliveryTo(cached, event, notification, delivery);
       }),
     }));
     const receipt = receiptOf(event, stored);
@@ -237,7 +240,7 @@ type StoredReceipt = Pick<
 
 /** Nothing for users' destinations, and where the event was stored before the destination. */
 function deliveryTo(
-  { destination, filter }: Target,
+  { destination, filter }: CachedDestination,
   event: Event,
   { severity }: Notification,
   delivery: OutgoingDelivery | undefined,

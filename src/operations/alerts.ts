@@ -7,8 +7,8 @@ import { emptyEvent, type StoredEvent } from "../event/event.ts";
 import { insertEvent } from "../event/events.sql.ts";
 import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
 import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
+import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { Targets } from "../outbound/deliveries/targets.ts";
 import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
 import type { Message } from "../outbound/notification.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -22,7 +22,7 @@ export type Alerts = Pick<BackgroundTask, "start" | "stop">;
 interface Parts {
   readonly storage: Storage;
   readonly outbox: Outbox;
-  readonly targets: Targets;
+  readonly destinations: DestinationCache;
   /** The providers that are silent now. */
   readonly silentProviders: () => Promise<readonly string[]>;
   readonly clock: Clock;
@@ -59,13 +59,13 @@ const titles: Readonly<Record<Trouble["kind"], string>> = {
 };
 
 export function alerts(parts: Parts): Alerts {
-  const { clock, log, targets } = parts;
+  const { clock, log, destinations } = parts;
   let known: Troubles | null = null;
 
   async function sweep(): Promise<number> {
     try {
       // Without a destination for alerts, nothing is read.
-      const isWanted = targets.list().some(({ destination }) => destination.alerts);
+      const isWanted = destinations.list().some(({ destination }) => destination.alerts);
       const now = isWanted ? await troublesOf(parts) : new Map<string, Trouble>();
       // What was wrong before the start was announced then.
       const news =
@@ -86,7 +86,12 @@ export function alerts(parts: Parts): Alerts {
   return backgroundTask(clock, sweep);
 }
 
-async function troublesOf({ storage, targets, silentProviders, clock }: Parts): Promise<Troubles> {
+async function troublesOf({
+  storage,
+  destinations,
+  silentProviders,
+  clock,
+}: Parts): Promise<Troubles> {
   const since = new Date(clock.now() - rejectionWindowMs);
   const [dead, gone, rejected, silent] = await Promise.all([
     storage.all(deadCounts, {}),
@@ -95,10 +100,10 @@ async function troublesOf({ storage, targets, silentProviders, clock }: Parts): 
     silentProviders(),
   ]);
   const nameOf = (id: Destination["id"]) => {
-    const target = targets.find(id);
-    return target === undefined ? id : nameInLogs(target.destination);
+    const cached = destinations.find(id);
+    return cached === undefined ? id : nameInLogs(cached.destination);
   };
-  const open = targets.list().filter(({ destination }) => destination.openUntil !== null);
+  const open = destinations.list().filter(({ destination }) => destination.openUntil !== null);
   return new Map<string, Trouble>([
     ...dead.map(({ destinationId, count }): [string, Trouble] => [
       `dead_letters:${destinationId}`,

@@ -13,8 +13,8 @@ import { messagesOf } from "../inbound/providers/interpret.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
 import { alertMessage, skyhookProvider } from "../operations/alerts.ts";
+import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { Targets } from "../outbound/deliveries/targets.ts";
 import type { Message } from "../outbound/notification.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 
@@ -32,14 +32,14 @@ interface Parts {
   readonly audit: Audit;
   readonly outbox: Outbox;
   readonly eventFeed: EventFeed;
-  readonly targets: Targets;
+  readonly destinationCache: DestinationCache;
   readonly checkProvider: CheckProvider;
 }
 
 /** Stored events: found, streamed, replayed and, after their time, deleted. */
 export function eventServices(platform: Platform, parts: Parts) {
   const { config, storage, clock, log, makeId } = platform;
-  const { registry, audit, outbox, eventFeed, targets, checkProvider } = parts;
+  const { registry, audit, outbox, eventFeed, destinationCache, checkProvider } = parts;
   const pruning = pruner(
     storage,
     {
@@ -64,7 +64,16 @@ export function eventServices(platform: Platform, parts: Parts) {
   const replaying = eventReplay(storage, outbox, messagesFor, (id) => registry.provider(id));
   const running = replayRunner({ storage, outbox, index: indexing, replaying, clock, log });
   const services: EventServices = {
-    events: events(storage, indexing, outbox, replaying, targets, audit, read, checkProvider),
+    events: events(
+      storage,
+      indexing,
+      outbox,
+      replaying,
+      destinationCache,
+      audit,
+      read,
+      checkProvider,
+    ),
     replays: replays({
       storage,
       index: indexing,

@@ -12,13 +12,13 @@ import {
   type ReadLatency,
 } from "../operations/statistics/destination-latency.ts";
 import { deleteDeliveriesTo } from "../outbound/deliveries.sql.ts";
+import { destinationCache } from "../outbound/deliveries/destination-cache.ts";
 import {
   destinationLabels,
   destinationMetrics,
 } from "../outbound/deliveries/destination-metrics.ts";
 import { dispatcher } from "../outbound/deliveries/dispatcher.ts";
 import { notificationMetrics } from "../outbound/deliveries/notification-metrics.ts";
-import { targets } from "../outbound/deliveries/targets.ts";
 import {
   type DestinationDeliveries,
   destinationDeliveries,
@@ -69,7 +69,7 @@ export async function notificationServices(
   const { config, storage, clock, log, metrics, makeId, keys } = platform;
   const now = () => clock.now();
   const { destinationsAllowPrivate: privateAllowed } = config;
-  const known = targets({
+  const known = destinationCache({
     storage,
     log,
     clock,
@@ -79,7 +79,7 @@ export async function notificationServices(
   });
   const labelOf = destinationLabels();
   destinationMetrics(metrics, {
-    targets: known,
+    destinations: known,
     labelOf,
     readQueues: (ids) => storage.all(queuesOf, { ids }),
     now,
@@ -88,7 +88,7 @@ export async function notificationServices(
     {
       ...platform,
       metrics: notificationMetrics(metrics, () => storage.all(undelivered, {}), now, labelOf),
-      targets: known,
+      destinations: known,
       onNews,
     },
     { logs: config.logLevel === "debug" || config.logLevel === "info" },
@@ -110,7 +110,7 @@ export async function notificationServices(
   const alerting = alerts({
     storage,
     outbox,
-    targets: known,
+    destinations: known,
     silentProviders: () => silentAmong(storage, registry, now()),
     clock,
     log,
@@ -125,7 +125,7 @@ export async function notificationServices(
       clock,
       makeId,
       destinations: managed,
-      targets: known,
+      cache: known,
       outbox,
       audit,
       tests,
@@ -136,7 +136,7 @@ export async function notificationServices(
     previewFilter: filterPreview(storage),
     issues: issues({
       storage,
-      targets: known,
+      destinations: known,
       statuses: () =>
         Promise.all(Array.from(registry, (one) => providerStatus(storage, one, now()))),
       clock,
@@ -151,7 +151,7 @@ export async function notificationServices(
   return {
     services,
     outbox,
-    targets: known,
+    destinationCache: known,
     eventFeed,
     /** Makes the destination of this server's settings. */
     async prepare() {

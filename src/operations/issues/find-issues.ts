@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { inOwnTurn } from "../../db/in-turn.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { ProviderStatus } from "../../inbound/provider-status/provider-status.ts";
-import type { Targets } from "../../outbound/deliveries/targets.ts";
+import type { DestinationCache } from "../../outbound/deliveries/destination-cache.ts";
 import type { Destination } from "../../outbound/destination.ts";
 
 import {
@@ -20,7 +20,7 @@ export type FoundIssue = Omit<Issue, "mutedUntil">;
 
 export interface IssueParts {
   readonly storage: Storage;
-  readonly targets: Pick<Targets, "list">;
+  readonly destinations: Pick<DestinationCache, "list">;
   readonly statuses: () => Promise<readonly Silence[]>;
   readonly clock: Clock;
 }
@@ -79,7 +79,7 @@ async function silent({ statuses, clock }: IssueParts): Promise<readonly FoundIs
 
 /** The failed deliveries of the operators' destinations. */
 async function failures(parts: IssueParts): Promise<readonly FoundIssue[]> {
-  const own = parts.targets.list().filter(({ destination }) => destination.ownerId === null);
+  const own = parts.destinations.list().filter(({ destination }) => destination.ownerId === null);
   const found = own.map(({ destination }) =>
     inOwnTurn(parts.storage, () => failuresOf(parts, destination)),
   );

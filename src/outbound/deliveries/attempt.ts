@@ -21,9 +21,9 @@ import {
   releaseDelivery,
   settleDelivery,
 } from "./delivery-queue.sql.ts";
+import type { CachedDestination } from "./destination-cache.ts";
 import type { NotificationMetrics } from "./notification-metrics.ts";
 import type { SendResult } from "./send.ts";
-import type { Target } from "./targets.ts";
 
 export interface AttemptParts {
   readonly storage: Storage;
@@ -61,7 +61,7 @@ interface Claim {
 /** Sends a delivery and records the outcome. Never throws. */
 export async function attempt(
   parts: AttemptParts,
-  target: Target,
+  cached: CachedDestination,
   claim: Claim,
   signal: AbortSignal,
 ): Promise<void> {
@@ -78,14 +78,14 @@ export async function attempt(
     const startedAt = new Date(clock.now());
     const startedMs = performance.now();
     claim.onSend();
-    const result = await sendTraced(parts, target, notification, event, attemptCount, signal);
+    const result = await sendTraced(parts, cached, notification, event, attemptCount, signal);
     // Interrupted by the stop, which is not an error of the destination. The next start sends it again.
     if (signal.aborted && !result.delivered) return;
     // The clock may have been set back meanwhile, or have jumped forward: the attempt did not take that long.
     const tookMs = Math.ceil(performance.now() - startedMs);
     const elapsedMs = Math.max(0, clock.now() - startedAt.getTime());
     const durationMs = elapsedMs > tookMs + leastJumpMs ? tookMs : elapsedMs;
-    await record(parts, target, claim, { startedAt, durationMs, result });
+    await record(parts, cached, claim, { startedAt, durationMs, result });
   } catch (error) {
     // It is sent again when the lease ends.
     log.error({ id: notificationId, err: error }, "failed to record delivery; retrying");
@@ -99,7 +99,7 @@ interface Made extends Pick<Attempt, "startedAt" | "durationMs"> {
 /** Stores an attempt and what became of its delivery and its destination, in one transaction. */
 async function record(
   { storage, clock, log, metrics, random, onHealth, onDisabled }: AttemptParts,
-  { destination }: Target,
+  { destination }: CachedDestination,
   claim: Claim,
   { startedAt, durationMs, result }: Made,
 ): Promise<void> {
@@ -147,7 +147,7 @@ function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write
 /** Sends in a separate span, in the trace of the request that created the event. */
 async function sendTraced(
   { storage, tracer }: AttemptParts,
-  { send }: Target,
+  { send }: CachedDestination,
   notification: Sendable,
   event: Event,
   earlierAttempts: number,

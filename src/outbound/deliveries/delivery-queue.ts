@@ -12,8 +12,8 @@ import {
   nextDue,
   takeProbe,
 } from "./delivery-queue.sql.ts";
+import type { CachedDestination } from "./destination-cache.ts";
 import { rateLimit } from "./rate-limit.ts";
-import type { Target } from "./targets.ts";
 
 /**
  * Sends the due deliveries of one destination: claim, send, record. A claim is a lease: if the process dies
@@ -34,13 +34,13 @@ export const leaseMs = 30_000;
 const longestSleepMs = 30_000;
 
 /**
- * `target`: returns the destination as it is now; undefined once it was removed. `signal`: aborts what is being
+ * `cached`: returns the destination as it is now; undefined once it was removed. `signal`: aborts what is being
  * sent.
  */
 export function deliveryQueue(
   parts: AttemptParts,
   destinationId: Destination["id"],
-  target: () => Target | undefined,
+  cached: () => CachedDestination | undefined,
   signal: AbortSignal,
 ): DeliveryQueue {
   const { storage, clock, log } = parts;
@@ -58,7 +58,7 @@ export function deliveryQueue(
 
   /** Returns how long to sleep; null if the end of a delivery wakes the queue. */
   async function claimAndSend(): Promise<number | null> {
-    const current = target();
+    const current = cached();
     if (current === undefined || current.destination.state !== "active") return null;
     const { maxConcurrent, ratePerSecond, openUntil } = current.destination;
     const now = clock.now();
@@ -82,7 +82,7 @@ export function deliveryQueue(
   }
 
   /** Sends one delivery, due or not, if something waits and no other instance does so. */
-  async function probe(current: Target, now: number): Promise<number> {
+  async function probe(current: CachedDestination, now: number): Promise<number> {
     const turn = { id: destinationId, now: new Date(now), openUntil: new Date(now + probeMs) };
     const lease = { destinationId, ...leaseFrom(now), limit: 1 };
     const [taken, claimed] = await storage.atomically(
@@ -103,7 +103,12 @@ export function deliveryQueue(
     return { now: new Date(now), leasedUntil: new Date(now + leaseMs) };
   }
 
-  function send(current: Target, delivery: ClaimedDelivery, now: number, isProbe: boolean): void {
+  function send(
+    current: CachedDestination,
+    delivery: ClaimedDelivery,
+    now: number,
+    isProbe: boolean,
+  ): void {
     const onSend = current.destination.ratePerSecond === null ? () => {} : rate.take();
     const claim = { delivery, claimedMs: now, isProbe, onSend };
     const sent = attempt(parts, current, claim, signal);

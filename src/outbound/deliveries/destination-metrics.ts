@@ -1,7 +1,7 @@
 import type { Metrics } from "../../telemetry/metrics.ts";
 import type { Destination } from "../destination.ts";
 
-import type { Targets } from "./targets.ts";
+import type { DestinationCache } from "./destination-cache.ts";
 
 /** The most names that are labels, so that the memory of the metrics and of what scrapes them is bounded. */
 const maxLabels = 50;
@@ -29,7 +29,7 @@ interface DestinationQueue {
 }
 
 interface Parts {
-  readonly targets: Pick<Targets, "list">;
+  readonly destinations: Pick<DestinationCache, "list">;
   readonly labelOf: DestinationLabel;
   readonly readQueues: (ids: readonly Destination["id"][]) => Promise<readonly DestinationQueue[]>;
   /** Milliseconds since the epoch. */
@@ -38,7 +38,7 @@ interface Parts {
 
 /** Reads the queues of the operators' destinations at each scrape. */
 export function destinationMetrics(metrics: Metrics, parts: Parts): void {
-  const { targets, labelOf, readQueues, now } = parts;
+  const { destinations, labelOf, readQueues, now } = parts;
   const depth = metrics.gauge({
     name: "skyhook_destination_deliveries",
     help: "Waiting and dead deliveries by destination, at most 10,000 each",
@@ -58,7 +58,7 @@ export function destinationMetrics(metrics: Metrics, parts: Parts): void {
   metrics.onScrape(async () => {
     for (const gauge of [depth, age, open]) gauge.reset();
     try {
-      const known = targets.list().map(({ destination }) => destination);
+      const known = destinations.list().map(({ destination }) => destination);
       await show(known.filter(({ ownerId }) => ownerId === null));
     } catch {
       // If the database is down, omits only these metrics, because the others are needed then.

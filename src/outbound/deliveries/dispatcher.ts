@@ -7,10 +7,10 @@ import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 
 import type { AttemptParts } from "./attempt.ts";
+import type { DestinationCache } from "./destination-cache.ts";
 import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
 import { type Outbox, outbox } from "./outbox.ts";
-import type { Targets } from "./targets.ts";
 
 /** Dispatches committed notifications to the feed, the log, all destinations and other instances, and events to their feed. */
 interface Dispatcher {
@@ -30,7 +30,7 @@ interface Parts extends Omit<AttemptParts, "onHealth" | "onDisabled"> {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;
-  readonly targets: Targets;
+  readonly destinations: DestinationCache;
 }
 
 interface DispatcherOptions {
@@ -99,7 +99,7 @@ export function dispatcher(parts: Parts, { logs }: DispatcherOptions): Dispatche
     outbox: outbox({
       storage,
       channels: { wake: committed },
-      targets: parts.targets,
+      destinations: parts.destinations,
       makeId: parts.makeId,
       now: () => clock.now(),
     }),

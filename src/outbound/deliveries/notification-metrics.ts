@@ -69,8 +69,8 @@ export function notificationMetrics(
   }
 
   return {
-    attempted(target: Destination, outcome: "delivered" | "failed", seconds: number): void {
-      const destination = labelOf(target);
+    attempted(to: Destination, outcome: "delivered" | "failed", seconds: number): void {
+      const destination = labelOf(to);
       attempts.inc({ destination, outcome });
       durations.observe({ destination }, seconds);
     },

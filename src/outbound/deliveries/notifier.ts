@@ -9,7 +9,7 @@ import type { AttemptParts } from "./attempt.ts";
 import { followHealth } from "./circuit.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
 import { type DeliveryQueue, deliveryQueue, leaseMs } from "./delivery-queue.ts";
-import type { Targets } from "./targets.ts";
+import type { DestinationCache } from "./destination-cache.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
 interface Notifier {
@@ -24,7 +24,9 @@ interface Notifier {
   stop(patienceMs: number): Promise<void>;
 }
 
-type Parts = Omit<AttemptParts, "onHealth" | "onDisabled"> & { readonly targets: Targets };
+type Parts = Omit<AttemptParts, "onHealth" | "onDisabled"> & {
+  readonly destinations: DestinationCache;
+};
 
 /** The time between two looks at the clock and, with several instances, at the destinations. */
 const lookIntervalMs = 30_000;
@@ -37,7 +39,7 @@ const longestSkewMs = 20_000;
 const noticedJumpMs = 30_000;
 
 export function notifier(parts: Parts): Notifier {
-  const { storage, clock, log, targets } = parts;
+  const { storage, clock, log, destinations } = parts;
   const stopping = new AbortController();
   const queues = new Map<Destination["id"], DeliveryQueue>();
   const intervalMs = storage.signals === null ? lookIntervalMs : lookIntervalOfSeveralMs;
@@ -51,14 +53,14 @@ export function notifier(parts: Parts): Notifier {
   }
 
   async function refresh(id?: Destination["id"]): Promise<void> {
-    const known = id === undefined ? targets.list() : [targets.find(id)];
+    const known = id === undefined ? destinations.list() : [destinations.find(id)];
     const suspended = known
-      .flatMap((target) => (target === undefined ? [] : [target.destination]))
+      .flatMap((cached) => (cached === undefined ? [] : [cached.destination]))
       .filter(({ openUntil }) => openUntil !== null);
-    const changed = await targets.refresh(id);
+    const changed = await destinations.refresh(id);
     // Another instance, a test, a retry or a resume may have closed a circuit.
     for (const before of suspended) {
-      const now = targets.find(before.id)?.destination;
+      const now = destinations.find(before.id)?.destination;
       if (now !== undefined) noticeHealth(before, now);
     }
     if (stopped) return;
@@ -69,7 +71,7 @@ export function notifier(parts: Parts): Notifier {
   /** A destination has a queue as long as it exists. */
   function startOrStop(id: Destination["id"]): void {
     const queue = queues.get(id);
-    const exists = targets.find(id) !== undefined;
+    const exists = destinations.find(id) !== undefined;
     if (exists && queue === undefined) queues.set(id, queueOf(id));
     if (exists || queue === undefined) return;
     queues.delete(id);
@@ -80,14 +82,14 @@ export function notifier(parts: Parts): Notifier {
     const attemptParts: AttemptParts = {
       ...parts,
       onHealth(changed, health) {
-        const before = targets.find(changed)?.destination;
-        targets.setHealth(changed, health);
+        const before = destinations.find(changed)?.destination;
+        destinations.setHealth(changed, health);
         wake(new Set([changed]));
         if (before !== undefined) noticeHealth(before, health);
       },
       onDisabled: (disabled) => refresh(disabled),
     };
-    return deliveryQueue(attemptParts, id, () => targets.find(id), stopping.signal);
+    return deliveryQueue(attemptParts, id, () => destinations.find(id), stopping.signal);
   }
 
   function noticeHealth(before: Destination, health: Health): void {
@@ -155,8 +157,8 @@ export function notifier(parts: Parts): Notifier {
       );
       stopped = false;
       lookedAtMs = now;
-      await targets.refresh();
-      for (const { destination } of targets.list()) startOrStop(destination.id);
+      await destinations.refresh();
+      for (const { destination } of destinations.list()) startOrStop(destination.id);
       wake(null);
       looking.start(intervalMs);
       seeking.start(null);

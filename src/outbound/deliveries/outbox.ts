@@ -10,8 +10,8 @@ import { undeliveredStatuses } from "../notification-words.ts";
 import type { Message, Notification } from "../notification.ts";
 import { insertNotification, summaryWrites } from "../notifications.sql.ts";
 
+import type { DestinationCache, Match } from "./destination-cache.ts";
 import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
-import type { Recipient, Targets } from "./targets.ts";
 
 /** Stores notifications and their deliveries, in the transaction of their event. */
 export interface Outbox {
@@ -55,16 +55,16 @@ interface Channels {
 interface Parts {
   readonly storage: Storage;
   readonly channels: Channels;
-  readonly targets: Pick<Targets, "recipientsOf">;
+  readonly destinations: Pick<DestinationCache, "matching">;
   readonly makeId: MakeId;
   readonly now: () => number;
 }
 
-export function outbox({ storage, channels, targets, makeId, now }: Parts): Outbox {
+export function outbox({ storage, channels, destinations, makeId, now }: Parts): Outbox {
   /** The destinations with deliveries of an event. */
   const sentTo = new WeakMap<Pick<Event, "id">, Set<Destination["id"]>>();
 
-  function recipientsOf(event: Pick<Event, "id">): Set<Destination["id"]> {
+  function sentToOf(event: Pick<Event, "id">): Set<Destination["id"]> {
     const ids = sentTo.get(event) ?? new Set();
     sentTo.set(event, ids);
     return ids;
@@ -89,7 +89,7 @@ export function outbox({ storage, channels, targets, makeId, now }: Parts): Outb
 
   function delivery(
     { id, eventId, createdAt }: Notification,
-    { destination, orderKey }: Recipient,
+    { destination, orderKey }: Match,
   ): Omit<StoredDelivery, "seq"> {
     return {
       id: makeId("dlv", createdAt.getTime()),
@@ -112,17 +112,17 @@ export function outbox({ storage, channels, targets, makeId, now }: Parts): Outb
 
   return {
     writesFor(event, messages, { ownerId = null, alert = false, isExcluded } = {}) {
-      const ids = recipientsOf(event);
+      const ids = sentToOf(event);
       return messages.flatMap((message) => {
-        const recipients = targets
-          .recipientsOf(event, message, { ownerId, alert })
+        const matches = destinations
+          .matching(event, message, { ownerId, alert })
           .filter(({ destination }) => isExcluded?.(destination.id) !== true);
-        const isPending = recipients.some(({ destination }) => destination.ownerId === null);
+        const isPending = matches.some(({ destination }) => destination.ownerId === null);
         const made = notification(event, message, isPending);
-        for (const { destination } of recipients) ids.add(destination.id);
+        for (const { destination } of matches) ids.add(destination.id);
         return [
           write(insertNotification, made),
-          ...recipients.flatMap((recipient) => storeDelivery(delivery(made, recipient))),
+          ...matches.flatMap((match) => storeDelivery(delivery(made, match))),
         ];
       });
     },
@@ -131,7 +131,7 @@ export function outbox({ storage, channels, targets, makeId, now }: Parts): Outb
       const undelivered = await storage.all(undeliveredOf, { eventId: event.id });
       const failed = undelivered.filter(({ status }) => statuses.some((each) => each === status));
       if (failed.length === 0) return [];
-      const ids = recipientsOf(event);
+      const ids = sentToOf(event);
       for (const { destinationId } of failed) ids.add(destinationId);
       const seqs = failed.map(({ seq }) => seq);
       const at = new Date(now());

@@ -9,10 +9,10 @@ import { emptyEvent, type Event } from "../../event/event.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import type { TestLimiter } from "../../identity/limiter.ts";
 import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
+import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retries.ts";
 import type { SendResult } from "../deliveries/send.ts";
-import type { Targets } from "../deliveries/targets.ts";
 import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
 import type { Attempt, NotificationStatus } from "../notification.ts";
@@ -50,7 +50,7 @@ interface Parts {
   readonly clock: Clock;
   readonly makeId: MakeId;
   readonly destinations: Destinations;
-  readonly targets: Targets;
+  readonly cache: DestinationCache;
   readonly outbox: Outbox;
   readonly audit: Audit;
   readonly tests: TestLimiter;
@@ -61,7 +61,7 @@ interface Parts {
 const maxAttempts = 20;
 
 export function destinationDeliveries(parts: Parts): DestinationDeliveries {
-  const { storage, clock, destinations, targets, outbox, audit, tests, makeId } = parts;
+  const { storage, clock, destinations, cache, outbox, audit, tests, makeId } = parts;
 
   async function withAttempts(
     destinationId: Destination["id"],
@@ -95,8 +95,8 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
     },
     async test(ctx, id) {
       const { id: destinationId } = await destinations.readToChange(ctx, id);
-      const target = targets.find(destinationId);
-      if (target === undefined) throw new AppError("not-found", "No destination has this id");
+      const cached = cache.find(destinationId);
+      if (cached === undefined) throw new AppError("not-found", "No destination has this id");
       tests.count(ctx);
       const now = clock.now();
       const event = testEvent(makeId("evt", now), now);
@@ -110,7 +110,7 @@ export function destinationDeliveries(parts: Parts): DestinationDeliveries {
       } as const;
       const started = performance.now();
       const { signal } = new AbortController();
-      const result = await target.send(notification, event, null, signal);
+      const result = await cached.send(notification, event, null, signal);
       const { delivered, responseStatus, error } = result;
       if (delivered) await parts.closeCircuit(destinationId);
       const durationMs = Math.round(performance.now() - started);

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AppError, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
-import { orderByPattern } from "../deliveries/targets.ts";
+import { orderByPattern } from "../deliveries/destination-cache.ts";
 import { signedFormats } from "../destination-secrets.ts";
 import {
   destinationStates,

@@ -19,7 +19,7 @@ import type { Message } from "../notification.ts";
 import { type Send, sender, type SendParts } from "./send.ts";
 
 /** A destination, ready to receive. */
-export interface Target {
+export interface CachedDestination {
   readonly destination: Destination;
   /** Compiled on first use, because most destinations of users never need theirs. Null: all events. */
   readonly filter: () => Filter | null;
@@ -27,26 +27,26 @@ export interface Target {
 }
 
 /** Whose deliveries are to be stored for a message, and under which order key. */
-export interface Recipient {
+export interface Match {
   readonly destination: Destination;
   readonly orderKey: string | null;
 }
 
 /** The destinations of the database, kept in memory because every event needs them. */
-export interface Targets {
-  list(): readonly Target[];
+export interface DestinationCache {
+  list(): readonly CachedDestination[];
   /**
    * The destinations that receive a message. `ownerId`: the owner of the booking that the event is about; null
    * for other events. `alert`: only those that receive alerts.
    */
-  recipientsOf(
+  matching(
     event: Event,
     message: Message,
     options: { readonly ownerId: string | null; readonly alert: boolean },
-  ): readonly Recipient[];
+  ): readonly Match[];
   /** Remembers the health of a destination, which the database has already. */
   setHealth(id: Destination["id"], health: Health): void;
-  find(id: Destination["id"]): Target | undefined;
+  find(id: Destination["id"]): CachedDestination | undefined;
   /**
    * Reads a destination again after a change; without an id all of them, because another process may have changed
    * one. Returns those that differ, removed ones included. The others keep their compiled filters.
@@ -61,16 +61,16 @@ interface Parts extends SendParts {
   readonly keys: () => KeyRing;
 }
 
-export function targets(parts: Parts): Targets {
+export function destinationCache(parts: Parts): DestinationCache {
   const { storage, log } = parts;
-  const known = new Map<Destination["id"], Target>();
+  const known = new Map<Destination["id"], CachedDestination>();
   /** Thousands of users may have destinations, but an event concerns one of them. Null: the operators. */
   const idsByOwner = new Map<string | null, Set<Destination["id"]>>();
   let refreshing: Promise<unknown> = Promise.resolve();
 
-  function put(target: Target): void {
-    const { id, ownerId } = target.destination;
-    known.set(id, target);
+  function put(cached: CachedDestination): void {
+    const { id, ownerId } = cached.destination;
+    known.set(id, cached);
     idsByOwner.set(ownerId, (idsByOwner.get(ownerId) ?? new Set()).add(id));
   }
 
@@ -82,9 +82,9 @@ export function targets(parts: Parts): Targets {
   }
 
   function setHealth(id: Destination["id"], { failures, openUntil }: Health): void {
-    const target = known.get(id);
-    if (target === undefined) return;
-    known.set(id, { ...target, destination: { ...target.destination, failures, openUntil } });
+    const cached = known.get(id);
+    if (cached === undefined) return;
+    known.set(id, { ...cached, destination: { ...cached.destination, failures, openUntil } });
   }
 
   async function readAgain(ids: readonly Destination["id"][]): Promise<void> {
@@ -95,7 +95,7 @@ export function targets(parts: Parts): Targets {
     for (const id of ids) {
       const found = byId.get(id);
       if (found === undefined) remove(id);
-      else put(targetOf(parts, found));
+      else put(cachedOf(parts, found));
     }
   }
 
@@ -106,8 +106,8 @@ export function targets(parts: Parts): Targets {
     const removed = [...known.keys()].filter((id) => !ids.has(id));
     const changed = versions.filter(({ id, updatedAt }) => !isAt(known.get(id), updatedAt));
     const inOtherHealth = versions.filter((version) => {
-      const target = known.get(version.id);
-      return target !== undefined && !isSameHealth(target.destination, version);
+      const cached = known.get(version.id);
+      return cached !== undefined && !isSameHealth(cached.destination, version);
     });
     for (const id of removed) remove(id);
     for (const version of inOtherHealth) setHealth(version.id, version);
@@ -122,15 +122,15 @@ export function targets(parts: Parts): Targets {
 
   return {
     list: () => [...known.values()],
-    recipientsOf(event, { severity }, { ownerId, alert }) {
+    matching(event, { severity }, { ownerId, alert }) {
       const owners = ownerId === null ? [null] : [null, ownerId];
       const ids = owners.flatMap((owner) => [...(idsByOwner.get(owner) ?? [])]);
-      return ids.flatMap((id): readonly Recipient[] => {
-        const target = known.get(id);
-        if (target === undefined) return [];
-        const { destination } = target;
+      return ids.flatMap((id): readonly Match[] => {
+        const cached = known.get(id);
+        if (cached === undefined) return [];
+        const { destination } = cached;
         if (destination.state === "disabled" || (alert && !destination.alerts)) return [];
-        const result = target.filter()?.match({ ...event, severity }) ?? { matches: true };
+        const result = cached.filter()?.match({ ...event, severity }) ?? { matches: true };
         if ("error" in result) {
           // Better a notification too many than one too few.
           const fields = {
@@ -154,11 +154,11 @@ export function targets(parts: Parts): Targets {
   };
 }
 
-function isAt(target: Target | undefined, updatedAt: Date): boolean {
-  return target?.destination.updatedAt.getTime() === updatedAt.getTime();
+function isAt(cached: CachedDestination | undefined, updatedAt: Date): boolean {
+  return cached?.destination.updatedAt.getTime() === updatedAt.getTime();
 }
 
-function targetOf(parts: Parts, stored: StoredDestination): Target {
+function cachedOf(parts: Parts, stored: StoredDestination): CachedDestination {
   const { sealed: _, ...destination } = stored;
   return { destination, filter: lazy(() => filterOf(parts, stored)), send: sendTo(parts, stored) };
 }

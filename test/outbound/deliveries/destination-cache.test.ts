@@ -4,7 +4,10 @@ import { join } from "node:path";
 
 import type { Context } from "../../../src/base/context.ts";
 import { write } from "../../../src/db/statement.ts";
-import { type Targets, targets } from "../../../src/outbound/deliveries/targets.ts";
+import {
+  type DestinationCache,
+  destinationCache,
+} from "../../../src/outbound/deliveries/destination-cache.ts";
 import {
   destinationById,
   recordFailure,
@@ -30,7 +33,7 @@ const url = "http://127.0.0.1:1099/";
 const filter = 'event.type == "task.completed"';
 
 let app: TestApp;
-let known: Targets;
+let known: DestinationCache;
 let logged: () => string;
 beforeEach(async () => {
   app = await startApp({ DESTINATIONS_ALLOW_PRIVATE: "true" });
@@ -43,7 +46,7 @@ beforeEach(async () => {
     removeFolder(folder);
   });
   logged = () => readFileSync(file, "utf8");
-  known = targets({
+  known = destinationCache({
     storage: app.services.storage,
     log: createLog({ level: "error", format: "json", fd }),
     clock: app.clock,
@@ -58,9 +61,9 @@ async function create(ctx: Context, name: string) {
   return (await app.services.destinations.create(ctx, input)).made;
 }
 
-const recipients = (ownerId: string | null) =>
+const matches = (ownerId: string | null) =>
   known
-    .recipientsOf(
+    .matching(
       eventRow(1),
       { title: "", text: "", url: null, severity: "info" },
       { ownerId, alert: false },
@@ -81,7 +84,7 @@ test.each([
     expect([...(await refresh(second.id))]).toEqual([second.id]);
     expect(known.find(first.id)).toBe(before.first);
     expect(known.find(second.id)).not.toBe(before.second);
-    expect(recipients(null)).toEqual(["first"]);
+    expect(matches(null)).toEqual(["first"]);
   },
 );
 
@@ -99,8 +102,8 @@ test("the filter of a user's destination is compiled for events of that user onl
   const { id: others } = await create(as("carol", "user"), "of-carol");
   for (const each of [id, others]) await breakFilter(each);
   await known.refresh();
-  expect([recipients(null), recipients("ada")]).toEqual([[], []]);
-  expect(recipients("bob")).toEqual(["of-bob"]);
+  expect([matches(null), matches("ada")]).toEqual([[], []]);
+  expect(matches("bob")).toEqual(["of-bob"]);
   await until(() => logged().includes(id));
   expect(logged()).toContain("filter is invalid; delivering all events");
   // An earlier attempt would be in the log.
@@ -112,14 +115,14 @@ test("destinations that another instance created, changed or removed are noticed
   const [kept, gone] = [await create(admin, "kept"), await create(bob, "gone")];
   expect(await known.refresh()).toEqual(new Set([kept.id, gone.id]));
   expect(await known.refresh()).toEqual(new Set());
-  expect(recipients("bob")).toEqual(["kept", "gone"]);
+  expect(matches("bob")).toEqual(["kept", "gone"]);
   await app.services.destinations.remove(bob, gone.id);
   const added = await create(bob, "added");
   await app.services.storage.atomically(
     write(recordFailure, { id: kept.id, openUntil: new Date(1), threshold: 1 }),
   );
   expect(await known.refresh()).toEqual(new Set([gone.id, added.id, kept.id]));
-  expect(recipients("bob")).toEqual(["kept", "added"]);
+  expect(matches("bob")).toEqual(["kept", "added"]);
   expect(known.find(gone.id)).toBeUndefined();
   expect(known.find(kept.id)?.destination).toMatchObject({ failures: 1, openUntil: new Date(1) });
 });
