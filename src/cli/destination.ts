@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 
 import { isTrueAt, type JsonObject, textAt } from "../base/payload.ts";
-import { formatNames } from "../outbound/destination.ts";
+import { formatNames } from "../outbound/formats/formats.ts";
 
 import { argument, example, parseLine, wholeNumber } from "./arguments.ts";
 import { painter, table } from "./output.ts";

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 import { checkedFile } from "../inbound/providers/files/checked-file.ts";
-import { destinationStates, formatNames } from "../outbound/destination.ts";
+import { destinationStates } from "../outbound/destination.ts";
+import { formatNames } from "../outbound/formats/formats.ts";
 
 const destinationSchema = Type.Object(
   {

@@ -1,6 +1,6 @@
 import type { Event, EventStatus } from "../event/event.ts";
-import { severities } from "../outbound/notification-words.ts";
-import type { Severity } from "../outbound/notification.ts";
+import { severities } from "../event/message.ts";
+import type { Severity } from "../event/message.ts";
 
 /** Which events a follower receives. Undefined: all. */
 export interface EventMatch {

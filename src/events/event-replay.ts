@@ -2,11 +2,12 @@ import type { Write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
 import { receiptById } from "../event/events.sql.ts";
+import type { Message } from "../event/message.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
-import type { Message, Notification } from "../outbound/notification.ts";
+import type { Notification } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
 /** A field of an event that this version interprets differently. */

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import { choice, choices, instantFilter, textFilter } from "../base/parameters.ts";
 import { eventStatuses } from "../event/event-words.ts";
-import { severities } from "../outbound/notification-words.ts";
+import { severities } from "../event/message.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Authenticated, bearer } from "../web/rest/auth.ts";
 import { problemReferences } from "../web/rest/problem.schema.ts";

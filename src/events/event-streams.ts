@@ -9,10 +9,10 @@ import { type BodyText, bodyText } from "../event/body-text.ts";
 import { eventsAfter } from "../event/event.sql.ts";
 import { type Event, noReceipt } from "../event/event.ts";
 import { bodySizeById, receiptById } from "../event/events.sql.ts";
+import { highestSeverity, type Severity } from "../event/message.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
-import { highestSeverity, type Severity } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
 

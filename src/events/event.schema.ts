@@ -2,12 +2,9 @@ import { Type } from "@sinclair/typebox";
 
 import { eventStatuses } from "../event/event-words.ts";
 import type { Event } from "../event/event.ts";
+import { severities } from "../event/message.ts";
 import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
-import {
-  deliveryStates,
-  notificationStatuses,
-  severities,
-} from "../outbound/notification-words.ts";
+import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
 import {
   attemptSchema,
   notificationFields,

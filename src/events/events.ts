@@ -14,6 +14,7 @@ import {
   receiptById,
   reinterpretEvent,
 } from "../event/events.sql.ts";
+import { highestSeverity, type Severity } from "../event/message.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -26,12 +27,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
 import type { Destination } from "../outbound/destination.ts";
 import type { FilterExplanation } from "../outbound/filters/filter.ts";
-import {
-  type Attempt,
-  highestSeverity,
-  type Notification,
-  type Severity,
-} from "../outbound/notification.ts";
+import type { Attempt, Notification } from "../outbound/notification.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,

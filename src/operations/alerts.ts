@@ -5,12 +5,12 @@ import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { emptyEvent, type StoredEvent } from "../event/event.ts";
 import { insertEvent } from "../event/events.sql.ts";
+import type { Message } from "../event/message.ts";
 import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
 import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { type Destination, goneReason, nameInLogs } from "../outbound/destination.ts";
-import type { Message } from "../outbound/notification.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**

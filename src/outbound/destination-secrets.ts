@@ -8,7 +8,8 @@ import {
   sealingKey,
 } from "../base/sealing.ts";
 
-import type { Destination, FormatName, StoredDestination } from "./destination.ts";
+import type { Destination, StoredDestination } from "./destination.ts";
+import { isSigned } from "./formats/formats.ts";
 
 /** What only the sender may know of a destination. */
 export interface DestinationSecrets {
@@ -19,9 +20,6 @@ export interface DestinationSecrets {
   /** Also signs until then, in milliseconds since the epoch, so that receivers can change theirs meanwhile. */
   readonly previous: { readonly secret: string; readonly untilMs: number } | null;
 }
-
-/** Formats signed with a secret that Skyhook makes. */
-export const signedFormats: readonly FormatName[] = ["cloudevents", "json"];
 
 export function sealSecrets(
   keys: KeyRing,
@@ -60,11 +58,10 @@ export function readSecrets(keys: KeyRing, stored: StoredDestination): Destinati
 /** The secrets that a change of the format keeps: a secret that Skyhook made stays one, a routing key too. */
 export function keptSecrets(
   secrets: DestinationSecrets,
-  before: FormatName,
-  after: FormatName,
+  before: string,
+  after: string,
 ): Pick<DestinationSecrets, "secret" | "previous"> {
-  const isKept =
-    before === after || (signedFormats.includes(before) && signedFormats.includes(after));
+  const isKept = before === after || (isSigned(before) && isSigned(after));
   return isKept ? secrets : { secret: null, previous: null };
 }
 

@@ -1,23 +1,13 @@
 import { defineTable } from "../db/table.ts";
 
+import type { FormatName } from "./formats/formats.ts";
+
 /** `paused`: deliveries wait. `disabled`: no deliveries are stored. */
 export const destinationStates = ["active", "paused", "disabled"] as const;
 export type DestinationState = (typeof destinationStates)[number];
 
 /** Why Skyhook disables a destination by itself. */
 export const goneReason = "the destination answered 410 Gone";
-
-/** What a destination receives. */
-export const formatNames = [
-  "cloudevents",
-  "json",
-  "slack",
-  "discord",
-  "teams",
-  "pagerduty",
-  "email",
-] as const;
-export type FormatName = (typeof formatNames)[number];
 
 /** Where notifications are sent, which ones, and how fast. */
 export interface Destination {

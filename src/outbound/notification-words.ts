@@ -4,9 +4,6 @@ export const notificationStatuses = ["pending", "retrying", "delivered", "dead"]
 /** The statuses after a failed delivery attempt. */
 export const undeliveredStatuses = ["dead", "retrying"] as const;
 
-/** In ascending order. */
-export const severities = ["info", "success", "warning", "error"] as const;
-
 /**
  * What became of an event's notifications: the worst of their statuses, in the order dead, retrying, pending,
  * delivered. `none`: it has no notifications.

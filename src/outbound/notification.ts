@@ -1,25 +1,10 @@
 import { defineTable } from "../db/table.ts";
+import type { Message } from "../event/message.ts";
 
 import type { Destination } from "./destination.ts";
-import { type notificationStatuses, severities } from "./notification-words.ts";
+import type { notificationStatuses } from "./notification-words.ts";
 
 export type NotificationStatus = (typeof notificationStatuses)[number];
-
-export type Severity = (typeof severities)[number];
-
-/** The highest severity of these messages, or null if there are none. */
-export function highestSeverity(messages: readonly Pick<Message, "severity">[]): Severity | null {
-  const found = messages.map(({ severity }) => severity);
-  return severities.findLast((severity) => found.includes(severity)) ?? null;
-}
-
-/** The text of a notification, returned by a provider's notify function. */
-export interface Message {
-  readonly title: string;
-  readonly text: string;
-  readonly url: string | null;
-  readonly severity: Severity;
-}
 
 /**
  * One message to the operators about one event. Its status sums up its deliveries to the operators'

@@ -1,5 +1,6 @@
 import { bookingMessage, bookingsProvider } from "../booking/bookings/booking-event.ts";
 import type { Event } from "../event/event.ts";
+import type { Message } from "../event/message.ts";
 import { eventReplay } from "../events/event-replay.ts";
 import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
@@ -15,7 +16,6 @@ import type { Registry } from "../inbound/providers/registry.ts";
 import { alertMessage, skyhookProvider } from "../operations/alerts.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
-import type { Message } from "../outbound/notification.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
 
 import type { Platform } from "./platform.ts";

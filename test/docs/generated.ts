@@ -9,6 +9,7 @@ import {
 import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
 import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
 import type { Event, StoredEvent } from "../../src/event/event.ts";
+import type { Message } from "../../src/event/message.ts";
 import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
@@ -16,7 +17,6 @@ import { interpret, messagesOf } from "../../src/inbound/providers/interpret.ts"
 import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
 import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";
 import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
-import type { Message } from "../../src/outbound/notification.ts";
 import { problems } from "../../src/web/rest/errors.ts";
 
 import {

@@ -2,7 +2,7 @@ import type { Actor } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
+import type { Message, Severity } from "../../event/message.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { PaymentProblem } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";

@@ -12,6 +12,7 @@ import {
   type DestinationHealth,
   destinationHealth,
 } from "../../outbound/destinations/destination-health.ts";
+import { formatInfo } from "../../outbound/formats/formats.ts";
 import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
 import { mailboxOf } from "../../outbound/transports/mail.ts";
 import { messageOf } from "../errors.ts";
@@ -93,7 +94,7 @@ async function unreachable(
 }
 
 function serverOf({ format }: StoredDestination, address: string, allowsPrivate: boolean) {
-  if (format === "email") {
+  if (formatInfo(format)?.transport === "smtp") {
     const { server, port } = mailboxOf(address, { allowsPrivate });
     return { url: server, port };
   }

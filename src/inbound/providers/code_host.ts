@@ -13,7 +13,7 @@ import {
   urlAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
+import type { Message, Severity } from "../../event/message.ts";
 
 import { samples } from "./code_host.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";

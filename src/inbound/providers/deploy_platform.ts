@@ -11,7 +11,7 @@ import {
   webUrl,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
+import type { Message, Severity } from "../../event/message.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";

@@ -1,6 +1,6 @@
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../outbound/notification.ts";
+import type { Message } from "../../event/message.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";

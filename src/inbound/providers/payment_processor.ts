@@ -10,7 +10,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../outbound/notification.ts";
+import type { Message, Severity } from "../../event/message.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import { samples } from "./payment_processor.samples.ts";

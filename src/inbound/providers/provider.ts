@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/payload.ts";
 import type { Event, EventData } from "../../event/event.ts";
-import type { Message } from "../../outbound/notification.ts";
+import type { Message } from "../../event/message.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import type { SignatureScheme } from "../signatures/scheme.ts";
 

@@ -9,7 +9,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../outbound/notification.ts";
+import type { Message } from "../../event/message.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";

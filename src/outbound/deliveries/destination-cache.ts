@@ -3,6 +3,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
+import type { Message } from "../../event/message.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { openSecrets } from "../destination-secrets.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../destination.ts";
 import { destinationsByIds, destinationVersions } from "../destinations.sql.ts";
 import { compileFilter, type Filter } from "../filters/filter.ts";
-import type { Message } from "../notification.ts";
 
 import { type Send, sender, type SendParts } from "./send.ts";
 

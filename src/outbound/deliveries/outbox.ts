@@ -2,12 +2,13 @@ import type { MakeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
+import type { Message } from "../../event/message.ts";
 import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
 import type { StoredDelivery } from "../delivery.ts";
 import type { Destination } from "../destination.ts";
 import { undeliveredStatuses } from "../notification-words.ts";
-import type { Message, Notification } from "../notification.ts";
+import type { Notification } from "../notification.ts";
 import { insertNotification, summaryWrites } from "../notifications.sql.ts";
 
 import type { DestinationCache, Match } from "./destination-cache.ts";

@@ -6,9 +6,9 @@ import type { Event } from "../../event/event.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
-import { email } from "../formats/email.ts";
-import type { Format, Sendable } from "../formats/format.ts";
-import { httpFormat } from "../formats/formats.ts";
+import { renderEmail } from "../formats/email.ts";
+import type { Render, Sendable } from "../formats/format.ts";
+import { formatInfo, httpFormat } from "../formats/formats.ts";
 import {
   type AddressRules,
   destinationUrl,
@@ -69,7 +69,7 @@ export function sender(
   const rules =
     id === operatorGateway.id ? { allowsPrivate: true } : rulesFor(parts.privateAllowed, ownerId);
   const deliver =
-    format === "email"
+    formatInfo(format)?.transport === "smtp"
       ? sendByMail({ ...parts, rules }, secrets)
       : sendByHttp({ ...parts, rules }, httpFormat(format), secrets);
   return async (notification, event, trace, signal) => {
@@ -84,7 +84,7 @@ export function sender(
 
 function sendByHttp(
   { clock, rules, resolve }: RuledParts,
-  format: Format,
+  render: Render,
   secrets: DestinationSecrets,
 ): Send {
   const post = poster({
@@ -95,7 +95,7 @@ function sendByHttp(
     const atMs = clock.now();
     const origin = trace?.origin ? traceHeaders(trace.origin) : null;
     const keys = secretsAt(secrets, atMs);
-    const rendered = format({ notification, event, origin, secrets: keys, atMs });
+    const rendered = render({ notification, event, origin, secrets: keys, atMs });
     const headers = { ...rendered.headers, ...(trace !== null && traceHeaders(trace.attempt)) };
     const url = rules.allowsPrivate
       ? new URL(secrets.address)
@@ -119,7 +119,13 @@ function resultOf({ status, retryAfterMs, excerpt }: PostResponse): SendResult {
 
 function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecrets): Send {
   return async (notification, event, _, signal) => {
-    await sendMail(mailboxOf(address, rules), email(notification, event), rules, resolve, signal);
+    await sendMail(
+      mailboxOf(address, rules),
+      renderEmail(notification, event),
+      rules,
+      resolve,
+      signal,
+    );
     return { delivered: true, responseStatus: null, error: null, retryAfterMs: null };
   };
 }

@@ -1,12 +1,7 @@
 import type { KeyRing } from "../../base/sealing.ts";
-import {
-  keptSecrets,
-  readSecrets,
-  sealSecrets,
-  shownAddress,
-  signedFormats,
-} from "../destination-secrets.ts";
+import { keptSecrets, readSecrets, sealSecrets, shownAddress } from "../destination-secrets.ts";
 import { operatorGateway, type StoredDestination } from "../destination.ts";
+import { givenSecretOf, isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
@@ -51,7 +46,7 @@ function edited(
   const { url = before.address, secret: given, ...rest } = changes;
   const next = { ...stored, ...rest, address: shownAddress(url) };
   const kept = keptSecrets(before, stored.format, next.format);
-  const supplied = next.format === "pagerduty" ? (given ?? kept.secret) : (given ?? null);
+  const supplied = given ?? (givenSecretOf(next.format) === null ? null : kept.secret);
   // A filter that stays was compiled when it was stored, which takes most of the time of a change.
   const { filter = null } = changes;
   validate(
@@ -68,7 +63,7 @@ function edited(
     .filter(([field, value]) => value !== old[field])
     .map(([field]) => field);
   if (!["format", "url", "secret"].some((field) => fields.includes(field))) return { next, fields };
-  const secret = signedFormats.includes(next.format) ? (kept.secret ?? makeSecret()) : supplied;
+  const secret = isSigned(next.format) ? (kept.secret ?? makeSecret()) : supplied;
   const sealed = sealSecrets(keys(), id, { ...kept, address: url, secret });
   return { next: { ...next, sealed }, fields };
 }

@@ -4,14 +4,9 @@ import { AppError, type FieldError } from "../../base/errors.ts";
 import { AddressError } from "../../base/public-address.ts";
 import { bodyReader } from "../../base/validation.ts";
 import { orderByPattern } from "../deliveries/destination-cache.ts";
-import { signedFormats } from "../destination-secrets.ts";
-import {
-  destinationStates,
-  type FormatName,
-  formatNames,
-  operatorGateway,
-} from "../destination.ts";
+import { destinationStates, operatorGateway } from "../destination.ts";
 import { compileFilter, FilterError, maxFilterCharacters } from "../filters/filter.ts";
+import { formatNames, formats, givenSecretOf, isSigned } from "../formats/formats.ts";
 import { type AddressRules, destinationUrl } from "../transports/address.ts";
 import { mailboxOf } from "../transports/mail.ts";
 
@@ -23,6 +18,11 @@ export const filterSchema = Type.Union(
     examples: ['event.type == "deploy.error"'],
   },
 );
+
+const secretTakers = formatNames.filter((name) => givenSecretOf(name) !== null);
+const secrets = secretTakers
+  .map((name) => `For \`${name}\`: the ${givenSecretOf(name)?.label.toLowerCase()}.`)
+  .join(" ");
 
 const fields = {
   name: Type.String({
@@ -59,7 +59,7 @@ const fields = {
   secret: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: "For `pagerduty`: the routing key. Other formats get a secret made for them.",
+    description: `${secrets} Other formats get a secret made for them.`,
   }),
 };
 const { name, format, url, ...optional } = fields;
@@ -109,13 +109,17 @@ export function validate(
   rules: AddressRules | null,
   ownerId: string | null,
 ): void {
+  const given = givenSecretOf(format);
   const isOrder = orderBy === undefined || orderBy === null || orderByPattern.test(orderBy);
   const errors = [
     name === operatorGateway.name && rules !== null
       ? (["/name", `${name} is the destination of OPERATOR_GATEWAY_URL`] as const)
       : null,
-    format !== "pagerduty" && secret !== undefined
-      ? (["/secret", "Only pagerduty takes a secret from you. Leave it out."] as const)
+    given === null && secret !== undefined
+      ? ([
+          "/secret",
+          `Only ${secretTakers.join(", ")} takes a secret from you. Leave it out.`,
+        ] as const)
       : null,
     rules === null ? null : addressError(format, url, rules),
     filterError(filter ?? null),
@@ -123,11 +127,11 @@ export function validate(
       ? null
       : (["/ratePerSecond", `Use a whole number from 1 to ${maxRatePerSecond}`] as const),
     isOrder ? null : (["/orderBy", "Write a field of the event, such as event.subject"] as const),
-    format === "pagerduty" && (secret ?? "") === ""
-      ? (["/secret", "Required: the routing key of the PagerDuty integration"] as const)
+    given !== null && (secret ?? "") === ""
+      ? (["/secret", `Required: the ${given.label.toLowerCase()} of ${given.of}`] as const)
       : null,
-    ownerId !== null && !signedFormats.includes(format)
-      ? (["/format", "Use json or cloudevents"] as const)
+    ownerId !== null && !isSigned(format)
+      ? (["/format", `Use ${formatNames.filter(isSigned).join(" or ")}`] as const)
       : null,
     ownerId !== null && alerts === true
       ? (["/alerts", "Only destinations of the operators receive alerts. Leave it out."] as const)
@@ -137,9 +141,9 @@ export function validate(
   throw invalidAll(errors.map(([pointer, detail]) => ({ pointer, code: "rule-broken", detail })));
 }
 
-function addressError(format: FormatName, url: string, rules: AddressRules) {
+function addressError(format: DestinationInput["format"], url: string, rules: AddressRules) {
   try {
-    if (format === "email") mailboxOf(url, rules);
+    if (formats[format].transport === "smtp") mailboxOf(url, rules);
     else destinationUrl(url, rules);
     return null;
   } catch (error) {

@@ -10,8 +10,9 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { type Destination, destinationStates, formatNames } from "../destination.ts";
+import { type Destination, destinationStates } from "../destination.ts";
 import type { FilterExplanation } from "../filters/filter.ts";
+import { formatNames } from "../formats/formats.ts";
 
 import type { DestinationWithSecret } from "./destinations.ts";
 

@@ -10,7 +10,7 @@ import type { Storage } from "../../db/storage.ts";
 import type { AuditAction } from "../../identity/audit/audit-entry.ts";
 import type { Audit } from "../../identity/audit/audit.ts";
 import { type Creation, once, reserveKey } from "../../identity/idempotency/idempotent.ts";
-import { readSecrets, sealSecrets, signedFormats } from "../destination-secrets.ts";
+import { readSecrets, sealSecrets } from "../destination-secrets.ts";
 import {
   type Destination,
   type DestinationState,
@@ -25,6 +25,7 @@ import {
   recordRecovery,
   updateDestination,
 } from "../destinations.sql.ts";
+import { isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 import { type PrivateAllowed, rulesFor } from "../transports/address.ts";
 
@@ -200,7 +201,7 @@ export function destinations(parts: Parts): Destinations {
         async () => {
           const stored = newDestination(parts, input, ownerId, now);
           await insert(ctx, stored, keyed ? reserveKey(keyed, stored.id) : []);
-          const isOurs = signedFormats.includes(stored.format);
+          const isOurs = isSigned(stored.format);
           return { ...shown(stored), secret: isOurs ? readSecrets(keys(), stored).secret : null };
         },
         async (id) => ({ ...shown(await find.toChange(ctx, id)), secret: null }),
@@ -234,7 +235,7 @@ export function destinations(parts: Parts): Destinations {
       const stored = await find.toChange(ctx, id);
       requireNotOfSettings(stored, { secret: "" });
       const before = readSecrets(keys(), stored);
-      if (!signedFormats.includes(stored.format) || before.secret === null) {
+      if (!isSigned(stored.format) || before.secret === null) {
         throw invalid("/format", `The format ${stored.format} has no secret that Skyhook makes`);
       }
       const secret = makeSecret();

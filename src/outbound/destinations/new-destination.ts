@@ -3,9 +3,10 @@ import type { MakeId } from "../../base/ids.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
-import { sealSecrets, shownAddress, signedFormats } from "../destination-secrets.ts";
+import { sealSecrets, shownAddress } from "../destination-secrets.ts";
 import type { StoredDestination } from "../destination.ts";
 import { countOfOwner, insertIfRoom } from "../destinations.sql.ts";
+import { isSigned } from "../formats/formats.ts";
 import { makeSecret } from "../formats/standard-webhooks.ts";
 
 import { type DestinationInput, invalid } from "./destination-input.ts";
@@ -26,7 +27,7 @@ export function newDestination(
 ): StoredDestination {
   const { name, format, url, filter, orderBy, ratePerSecond, maxConcurrent, alerts } = input;
   const id = makeId("dst", now.getTime());
-  const made = signedFormats.includes(format) ? makeSecret() : null;
+  const made = isSigned(format) ? makeSecret() : null;
   const secrets = { address: url, secret: made ?? input.secret ?? null, previous: null };
   return {
     id,

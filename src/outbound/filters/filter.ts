@@ -4,7 +4,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../../event/event.ts";
-import type { Severity } from "../notification.ts";
+import type { Severity } from "../../event/message.ts";
 
 import { calledBy, operands, pathOf, walk } from "./filter-syntax.ts";
 

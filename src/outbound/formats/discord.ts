@@ -1,6 +1,13 @@
-import type { Severity } from "../notification.ts";
+import type { Severity } from "../../event/message.ts";
 
-import { type Format, jsonType, originOf, safeLink, shortened } from "./format.ts";
+import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened } from "./format.ts";
+
+export const discord = {
+  label: "Discord",
+  address: "The URL of a channel’s webhook: discord.com/api/webhooks/…",
+  transport: "http",
+  secret: null,
+} as const satisfies FormatInfo;
 
 const colours: Readonly<Record<Severity, number>> = {
   info: 0x5b7083,
@@ -15,7 +22,7 @@ const maxDescriptionCharacters = 4_096;
 const maxFooterCharacters = 2_048;
 
 /** An embed for a webhook (https://discord.com/developers/docs/resources/webhook#execute-webhook). */
-export const discord: Format = ({ notification, event }) => {
+export const renderDiscord: Render = ({ notification, event }) => {
   const { title, text, url, severity, createdAt } = notification;
   const link = safeLink(url);
   const embed = {

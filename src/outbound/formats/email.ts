@@ -1,11 +1,18 @@
 import type { Event } from "../../event/event.ts";
 import type { EmailMessage } from "../transports/mail.ts";
 
-import { originOf, safeLink, type Sendable, shortened } from "./format.ts";
+import { type FormatInfo, originOf, safeLink, type Sendable, shortened } from "./format.ts";
+
+export const email = {
+  label: "E-mail",
+  address: "smtps://user:password@host:465/?from=a@example.com&to=b@example.com",
+  transport: "smtp",
+  secret: null,
+} as const satisfies FormatInfo;
 
 const maxSubjectCharacters = 200;
 
-export function email(notification: Sendable, event: Event): EmailMessage {
+export function renderEmail(notification: Sendable, event: Event): EmailMessage {
   const { id, title, text, url, severity, createdAt } = notification;
   const link = safeLink(url);
   const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];

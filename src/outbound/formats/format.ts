@@ -1,13 +1,27 @@
 import type { Event } from "../../event/event.ts";
+import type { Message } from "../../event/message.ts";
 import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
-import type { Notification } from "../notification.ts";
 import type { PostRequest } from "../transports/post.ts";
 
 /** The notification of a delivery. */
-export type Sendable = Pick<
-  Notification,
-  "id" | "title" | "text" | "url" | "severity" | "createdAt"
->;
+export interface Sendable extends Message {
+  readonly id: `ntf_${string}`;
+  readonly createdAt: Date;
+}
+
+/** What creating a destination takes: plain data, which the console's page shows too. */
+export interface FormatInfo {
+  /** Its name in the console. */
+  readonly label: string;
+  /** What its address is. Without a scheme: the console's page names no other origin. */
+  readonly address: string;
+  readonly transport: "http" | "smtp";
+  /**
+   * `made`: Skyhook makes a secret and signs with it, so users may choose the format. Otherwise the user gives
+   * one, or the address holds it (null).
+   */
+  readonly secret: "made" | { readonly label: string; readonly of: string } | null;
+}
 
 /** One delivery to render. */
 export interface Rendering {
@@ -22,7 +36,7 @@ export interface Rendering {
 }
 
 /** Renders a delivery for a service. Pure; escapes and shortens all text of the payload. */
-export type Format = (rendering: Rendering) => PostRequest;
+export type Render = (rendering: Rendering) => PostRequest;
 
 export const jsonType = { "content-type": "application/json; charset=utf-8" } as const;
 

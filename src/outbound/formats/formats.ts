@@ -1,27 +1,51 @@
-import type { FormatName } from "../destination.ts";
+import { discord, renderDiscord } from "./discord.ts";
+import { email } from "./email.ts";
+import type { FormatInfo, Render } from "./format.ts";
+import { cloudevents, json, renderCloudevents, renderJson } from "./json.ts";
+import { pagerduty, renderPagerduty } from "./pagerduty.ts";
+import { renderSlack, slack } from "./slack.ts";
+import { renderTeams, teams } from "./teams.ts";
 
-import { discord } from "./discord.ts";
-import type { Format } from "./format.ts";
-import { cloudevents, json } from "./json.ts";
-import { pagerduty } from "./pagerduty.ts";
-import { slack } from "./slack.ts";
-import { teams } from "./teams.ts";
+/** What a destination receives. The console's page imports this list, so it stays apart from the functions. */
+export const formats = { cloudevents, json, slack, discord, teams, pagerduty, email } as const;
+export type FormatName = keyof typeof formats;
+// Guarantee: the object has no other keys.
+export const formatNames = Object.keys(formats) as readonly FormatName[];
+
+type SentBy<Transport> = {
+  [Name in FormatName]: (typeof formats)[Name]["transport"] extends Transport ? Name : never;
+}[FormatName];
 
 /** Formats that are sent by HTTP; `email` is sent by SMTP. */
-export const httpFormats: Readonly<Record<Exclude<FormatName, "email">, Format>> = {
-  cloudevents,
-  json,
-  slack,
-  discord,
-  teams,
-  pagerduty,
+export const httpFormats: Readonly<Record<SentBy<"http">, Render>> = {
+  cloudevents: renderCloudevents,
+  json: renderJson,
+  slack: renderSlack,
+  discord: renderDiscord,
+  teams: renderTeams,
+  pagerduty: renderPagerduty,
 };
-const formatsByName: ReadonlyMap<string, Format> = new Map(Object.entries(httpFormats));
+
+/** Undefined for a format that a newer version stored. */
+export function formatInfo(name: string): FormatInfo | undefined {
+  const known: Readonly<Record<string, FormatInfo>> = formats;
+  return Object.hasOwn(known, name) ? known[name] : undefined;
+}
+
+/** Whether Skyhook makes its secret. */
+export const isSigned = (name: string): boolean => formatInfo(name)?.secret === "made";
+
+/** The secret that a user gives; null if the format takes none. */
+export function givenSecretOf(name: string) {
+  const secret = formatInfo(name)?.secret ?? null;
+  return secret === "made" ? null : secret;
+}
 
 /** Throws for a format that a newer version stored. */
-export function httpFormat(name: string): Format {
-  const format = formatsByName.get(name);
-  if (format !== undefined) return format;
+export function httpFormat(name: string): Render {
+  const renders: Readonly<Record<string, Render>> = httpFormats;
+  const render = Object.hasOwn(renders, name) ? renders[name] : undefined;
+  if (render !== undefined) return render;
   throw new Error(
     `This version of Skyhook does not know the format ${name}. Upgrade this instance.`,
   );

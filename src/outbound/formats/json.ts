@@ -1,9 +1,20 @@
 import { cloudEvent } from "./cloud-event.ts";
-import { type Format, jsonType, type Rendering } from "./format.ts";
+import { type FormatInfo, jsonType, type Render, type Rendering } from "./format.ts";
 import { keyOf, signedHeaders } from "./standard-webhooks.ts";
 
+const signedInfo = {
+  address: "The URL of your service. You get a signing secret.",
+  transport: "http",
+  secret: "made",
+} as const;
+export const cloudevents = {
+  label: "CloudEvents, signed",
+  ...signedInfo,
+} as const satisfies FormatInfo;
+export const json = { label: "JSON, signed", ...signedInfo } as const satisfies FormatInfo;
+
 /** CloudEvents 1.0 in structured mode, signed per Standard Webhooks. */
-export const cloudevents: Format = (rendering) => {
+export const renderCloudevents: Render = (rendering) => {
   const { event, origin } = rendering;
   const body = JSON.stringify(cloudEvent(event, dataOf(rendering), origin));
   const type = { "content-type": "application/cloudevents+json; charset=utf-8" };
@@ -11,7 +22,7 @@ export const cloudevents: Format = (rendering) => {
 };
 
 /** The payload that Standard Webhooks recommends ("Payload structure"): type, timestamp and data. */
-export const json: Format = (rendering) => {
+export const renderJson: Render = (rendering) => {
   const { event } = rendering;
   const timestamp = event.occurredAt.toISOString();
   const type = `${event.provider}.${event.type}`;

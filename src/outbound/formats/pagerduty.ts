@@ -1,7 +1,14 @@
 import type { Event } from "../../event/event.ts";
-import type { Severity } from "../notification.ts";
+import type { Severity } from "../../event/message.ts";
 
-import { type Format, jsonType, safeLink, shortened } from "./format.ts";
+import { type FormatInfo, jsonType, type Render, safeLink, shortened } from "./format.ts";
+
+export const pagerduty = {
+  label: "PagerDuty",
+  address: "The Events API v2 by https: events.pagerduty.com/v2/enqueue",
+  transport: "http",
+  secret: { label: "Routing key", of: "the PagerDuty integration" },
+} as const satisfies FormatInfo;
 
 /** Success resolves an incident and has no severity of its own. */
 const severities: Readonly<Record<Exclude<Severity, "success">, string>> = {
@@ -18,7 +25,7 @@ const maxDedupKeyCharacters = 255;
  * An event of the Events API v2. The secret is the integration's routing key. Events about one subject belong
  * to one incident; an event of severity `success` resolves it.
  */
-export const pagerduty: Format = ({ notification, event, secrets }) => {
+export const renderPagerduty: Render = ({ notification, event, secrets }) => {
   const { id, title, text, url, severity, createdAt } = notification;
   const link = safeLink(url);
   const body = {

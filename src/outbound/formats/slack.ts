@@ -1,6 +1,13 @@
-import type { Severity } from "../notification.ts";
+import type { Severity } from "../../event/message.ts";
 
-import { type Format, jsonType, originOf, safeLink, shortened } from "./format.ts";
+import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened } from "./format.ts";
+
+export const slack = {
+  label: "Slack",
+  address: "The URL of an incoming webhook: hooks.slack.com/services/…",
+  transport: "http",
+  secret: null,
+} as const satisfies FormatInfo;
 
 /** Distinguishable for people with colour-blindness too, by lightness. */
 const colours: Readonly<Record<Severity, string>> = {
@@ -18,7 +25,7 @@ const maxSectionCharacters = 3_000;
  * A message for an incoming webhook (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks).
  * Text of the payload is plain text, which Slack neither formats nor searches for mentions and links.
  */
-export const slack: Format = ({ notification, event }) => {
+export const renderSlack: Render = ({ notification, event }) => {
   const { title, text, url, severity } = notification;
   const plain = (content: string, maxLength: number) => ({
     type: "plain_text",

@@ -1,6 +1,13 @@
-import type { Severity } from "../notification.ts";
+import type { Severity } from "../../event/message.ts";
 
-import { type Format, jsonType, originOf, safeLink, shortened } from "./format.ts";
+import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened } from "./format.ts";
+
+export const teams = {
+  label: "Microsoft Teams",
+  address: "The URL of the workflow “Post to a channel when a webhook request is received”",
+  transport: "http",
+  secret: null,
+} as const satisfies FormatInfo;
 
 const colours: Readonly<Record<Severity, string>> = {
   info: "default",
@@ -17,7 +24,7 @@ const maxTextCharacters = 3_000;
  * An Adaptive Card for the workflow "Post to a channel when a webhook request is received"
  * (https://adaptivecards.io/explorer/RichTextBlock.html). Text runs are not formatted, unlike text blocks.
  */
-export const teams: Format = ({ notification, event }) => {
+export const renderTeams: Render = ({ notification, event }) => {
   const { title, text, url, severity } = notification;
   const run = (content: string, look: object) => ({
     type: "RichTextBlock",

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
+import { severities } from "../../event/message.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
   count,
@@ -11,7 +12,7 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import { notificationStatuses, severities } from "../notification-words.ts";
+import { notificationStatuses } from "../notification-words.ts";
 import type { Attempt, Notification } from "../notification.ts";
 
 const notificationId = prefixedId<Notification["id"]>("ntf_", {

@@ -5,12 +5,11 @@ import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
-import type { FormatName } from "../../../src/outbound/destination.ts";
-import { email } from "../../../src/outbound/formats/email.ts";
+import { severities } from "../../../src/event/message.ts";
+import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
-import { httpFormats } from "../../../src/outbound/formats/formats.ts";
+import { type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";
 import { secretOf } from "../../../src/outbound/formats/standard-webhooks.ts";
-import { severities } from "../../../src/outbound/notification-words.ts";
 
 const secrets = [secretOf(new Uint8Array(32).fill(1)), secretOf(new Uint8Array(32).fill(2))];
 const at = new Date("2026-11-22T10:00:00.000Z");
@@ -309,7 +308,7 @@ describe.each(["cloudevents", "json"] as const)("%s", (name) => {
 
 describe("e-mail", () => {
   test("is readable text", () => {
-    expect(email(rendering.notification, rendering.event)).toEqual({
+    expect(renderEmail(rendering.notification, rendering.event)).toEqual({
       messageId: "<ntf_1@skyhook.invalid>",
       subject: "Deploy failed: web",
       text: "production · Fix cart\n\nhttps://vercel.com/acme/web/dpl_1\n\ndeploy_platform · deploy.error · Ada · error\n\nntf_1 · evt_1",
@@ -320,7 +319,7 @@ describe("e-mail", () => {
   test("has a one-line subject, whatever the title holds", () => {
     fc.assert(
       fc.property(hostile, (title) => {
-        const { subject } = email({ ...rendering.notification, title }, rendering.event);
+        const { subject } = renderEmail({ ...rendering.notification, title }, rendering.event);
         expect(subject).not.toMatch(/[\r\n\0]/);
         expect(subject.length).toBeWithin(1, 201);
       }),

@@ -1,5 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 
+import { isSigned } from "../../../outbound/formats/formats.ts";
 import { callApi } from "../api.ts";
 import { milliseconds } from "../durations.ts";
 import { toApiError } from "../load.ts";
@@ -16,8 +17,6 @@ interface Parts {
   readonly edit: () => void;
 }
 
-/** Formats signed with a secret that Skyhook makes. */
-const signedFormats: readonly Destination["format"][] = ["cloudevents", "json"];
 /** The settings of the server define it; its secret and existence cannot be changed here. */
 export const operatorGateway = "operator-gateway";
 
@@ -66,7 +65,7 @@ export function Actions({ destination, close, acted, rotated, edit }: Parts) {
       {state === "active"
         ? change("Pause", "pause", "Paused. Deliveries are kept.")
         : change("Resume", "resume", "Resumed. Kept deliveries are sent.")}
-      {isOwn && signedFormats.includes(format) && (
+      {isOwn && isSigned(format) && (
         <Confirmed
           label="Rotate secret"
           title={`Make a new secret for ${name}?`}

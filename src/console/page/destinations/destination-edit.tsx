@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
+import { formats, givenSecretOf } from "../../../outbound/formats/formats.ts";
 import { ApiError, callApi } from "../api.ts";
 import { toApiError } from "../load.ts";
 import { Text } from "../text.tsx";
@@ -11,7 +12,6 @@ import {
   AlertsField,
   Field,
   FilterField,
-  formats,
   FormError,
   Limits,
   numberOrText,
@@ -111,6 +111,7 @@ interface IdentityParts {
 
 /** Name, address and routing key. The page does not know the parts of an address that are secret. */
 function Identity({ of: { name, address, format }, errorOf }: IdentityParts) {
+  const secret = givenSecretOf(format);
   return (
     <>
       <Field name="name" label="Name" error={errorOf("name")}>
@@ -132,12 +133,12 @@ function Identity({ of: { name, address, format }, errorOf }: IdentityParts) {
           />
         )}
       </Field>
-      {format === "pagerduty" && (
+      {secret !== null && (
         <Field
           name="secret"
-          label="Routing key"
+          label={secret.label}
           error={errorOf("secret")}
-          hint="Empty: keeps the stored key"
+          hint="Empty: keeps the stored one"
         >
           {(field) => <input {...field} autocomplete="off" spellcheck={false} />}
         </Field>

@@ -5,39 +5,6 @@ import type { Destination } from "../wire.ts";
 
 import { FilterPreview } from "./filter-preview.tsx";
 
-export type Format = Destination["format"];
-
-/** What each format needs as its address. Without schemes, because the page names no other origin. */
-export const formats: Readonly<
-  Record<Format, { readonly label: string; readonly address: string }>
-> = {
-  slack: {
-    label: "Slack",
-    address: "The URL of an incoming webhook: hooks.slack.com/services/…",
-  },
-  discord: {
-    label: "Discord",
-    address: "The URL of a channel’s webhook: discord.com/api/webhooks/…",
-  },
-  teams: {
-    label: "Microsoft Teams",
-    address: "The URL of the workflow “Post to a channel when a webhook request is received”",
-  },
-  pagerduty: {
-    label: "PagerDuty",
-    address: "The Events API v2 by https: events.pagerduty.com/v2/enqueue",
-  },
-  email: {
-    label: "E-mail",
-    address: "smtps://user:password@host:465/?from=a@example.com&to=b@example.com",
-  },
-  json: { label: "JSON, signed", address: "The URL of your service. You get a signing secret." },
-  cloudevents: {
-    label: "CloudEvents, signed",
-    address: "The URL of your service. You get a signing secret.",
-  },
-};
-
 /** The error of a field; null if it has none. */
 export type ErrorOf = (name: string) => string | null;
 

@@ -1,5 +1,11 @@
 import { useState } from "preact/hooks";
 
+import {
+  type FormatName,
+  formatNames,
+  formats,
+  givenSecretOf,
+} from "../../../outbound/formats/formats.ts";
 import { type ApiError, callApi } from "../api.ts";
 import { Detail } from "../list-pane.tsx";
 import { toApiError } from "../load.ts";
@@ -9,8 +15,6 @@ import {
   AlertsField,
   Field,
   FilterField,
-  type Format,
-  formats,
   FormError,
   Limits,
   numberOrText,
@@ -24,7 +28,7 @@ interface Parts {
 
 /** Creates a destination. Shows the errors of the server at their fields. */
 export function DestinationForm({ close, created }: Parts) {
-  const [format, setFormat] = useState<Format>("slack");
+  const [format, setFormat] = useState<FormatName>("slack");
   const [filter, setFilter] = useState("");
   const [error, setError] = useState<ApiError | null>(null);
   const [isBusy, setIsBusy] = useState(false);
@@ -40,6 +44,7 @@ export function DestinationForm({ close, created }: Parts) {
       setIsBusy(false);
     }
   }
+  const secret = givenSecretOf(format);
   const errorOf = (name: string) => error?.fields.get(name) ?? null;
 
   return (
@@ -62,12 +67,12 @@ export function DestinationForm({ close, created }: Parts) {
             <select
               {...field}
               value={format}
-              // Guarantee: the options are the keys of `formats`.
-              onChange={(event) => setFormat(event.currentTarget.value as Format)}
+              // Guarantee: the options are the names of formats.
+              onChange={(event) => setFormat(event.currentTarget.value as FormatName)}
             >
-              {Object.entries(formats).map(([name, { label }]) => (
+              {formatNames.map((name) => (
                 <option key={name} value={name}>
-                  {label}
+                  {formats[name].label}
                 </option>
               ))}
             </select>
@@ -76,12 +81,12 @@ export function DestinationForm({ close, created }: Parts) {
         <Field name="url" label="Address" error={errorOf("url")} hint={formats[format].address}>
           {(field) => <input {...field} autocomplete="off" spellcheck={false} inputMode="url" />}
         </Field>
-        {format === "pagerduty" && (
+        {secret !== null && (
           <Field
             name="secret"
-            label="Routing key"
+            label={secret.label}
             error={errorOf("secret")}
-            hint="The integration key of the PagerDuty service"
+            hint={`The ${secret.label.toLowerCase()} of ${secret.of}`}
           >
             {(field) => <input {...field} autocomplete="off" spellcheck={false} />}
           </Field>

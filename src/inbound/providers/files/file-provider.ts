@@ -1,6 +1,6 @@
 import { joined, textAt } from "../../../base/payload.ts";
 import type { Event } from "../../../event/event.ts";
-import type { Message } from "../../../outbound/notification.ts";
+import type { Message } from "../../../event/message.ts";
 import {
   coversBodyPlaces,
   headerIn,

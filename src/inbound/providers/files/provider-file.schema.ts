@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { severities } from "../../../outbound/notification-words.ts";
+import { severities } from "../../../event/message.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 
 import type { Event } from "../../../../src/event/event.ts";
+import { severities } from "../../../../src/event/message.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
@@ -16,7 +17,6 @@ import { kindOf } from "../../../../src/inbound/signatures/jwt.ts";
 import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
 import type { SigningKey } from "../../../../src/inbound/signatures/keys.ts";
 import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-import { severities } from "../../../../src/outbound/notification-words.ts";
 import { recordedDeliveries } from "../oracles/recorded.ts";
 import { secondOpinions } from "../oracles/second-opinion.ts";
 
