@@ -1,6 +1,60 @@
 import type { Column, Table } from "drizzle-orm";
 
-/** The column type that stores a value of type `V`. */
+/**
+ * What a column stores. `integer` fits 32 bits, `bigint` 53 (JavaScript's safe integers); `instant` is
+ * a point in time in whole milliseconds. Each dialect maps these to its own types.
+ */
+interface Values {
+  readonly text: string;
+  readonly integer: number;
+  readonly bigint: number;
+  readonly boolean: boolean;
+  readonly instant: Date;
+  readonly bytes: Uint8Array;
+  readonly json: unknown;
+}
+export type Kind = keyof Values;
+
+/** The schema of a field that is shown, as `web/schema.ts` makes it. The column stores its values. */
+interface Field {
+  readonly static: unknown;
+}
+
+/** The columns of a table by the field of the row that they store: a schema, or a kind and perhaps ` or null`. */
+type Columns = Readonly<Record<string, Field | Kind | `${Kind} or null`>>;
+
+type ValueOf<C> = C extends Field
+  ? C["static"]
+  : C extends `${infer K extends Kind} or null`
+    ? Values[K] | null
+    : C extends Kind
+      ? Values[C]
+      : never;
+
+/**
+ * A table, defined once for both databases. Migrations create it, with keys, indexes and constraints;
+ * the definition says how rows are read and written. A test compares the two.
+ */
+export interface Definition {
+  readonly name: string;
+  readonly columns: Columns;
+}
+
+export interface TableDefinition<Row> extends Definition {
+  /** Never set: carries the type of the rows. */
+  readonly $row?: Row;
+}
+
+/** What a row of these columns holds. */
+type RowIn<C extends Columns> = { readonly [Name in keyof C]: ValueOf<C[Name]> };
+
+/** The columns that store a `Row`. A missing column, wrong type or wrong nullability does not compile. */
+type ColumnsFor<Row> = {
+  readonly [Name in keyof Row]-?: null extends Row[Name]
+    ? `${KindFor<NonNullable<Row[Name]>>} or null`
+    : KindFor<Row[Name]>;
+};
+
 type KindFor<V> = [V] extends [string]
   ? "text"
   : [V] extends [number]
@@ -13,40 +67,22 @@ type KindFor<V> = [V] extends [string]
           ? "bytes"
           : "json";
 
-/**
- * What a column stores. `integer` fits 32 bits, `bigint` 53 (JavaScript's safe integers); `instant` is
- * a point in time in whole milliseconds. Each dialect maps these to its own types.
- */
-export type Kind = "text" | "integer" | "bigint" | "boolean" | "instant" | "bytes" | "json";
-
-type Columns<Row> = {
-  readonly [Field in keyof Row]-?: null extends Row[Field]
-    ? `${KindFor<NonNullable<Row[Field]>>} or null`
-    : KindFor<Row[Field]>;
-};
-
-/**
- * A table, defined once for both databases. Migrations create it, with keys, indexes and constraints;
- * the definition says how rows are read and written. A test compares the two.
- */
-export interface Definition {
-  readonly name: string;
-  /** Maps each field of the row to its kind, followed by ` or null` for a nullable column. */
-  readonly columns: Readonly<Record<string, string>>;
-}
-
-export interface TableDefinition<Row> extends Definition {
-  /** Never set: carries the type of the rows. */
-  readonly $row?: Row;
-}
-
-/** Defines the table that stores `Row`. A missing column, wrong type or wrong nullability does not compile. */
+/** Defines a table, whose rows `Stored<typeof table>` is the type of, or the table that stores a `Row`. */
+export function defineTable<const C extends Columns>(
+  name: string,
+  columns: C,
+): TableDefinition<RowIn<C>>;
 export function defineTable<Row>(
   name: string,
-  columns: Columns<Row> & Definition["columns"],
-): TableDefinition<Row> {
+  columns: ColumnsFor<Row> & Columns,
+): TableDefinition<Row>;
+export function defineTable(name: string, columns: Columns): Definition {
   return { name, columns };
 }
+
+/** The rows of a table. */
+export type Stored<Defined extends Definition> =
+  Defined extends TableDefinition<infer Row> ? Row : never;
 
 /** Tables by the names that statements use for them. */
 export type Definitions = Readonly<Record<string, Definition>>;
@@ -90,16 +126,43 @@ interface ColumnDefinition {
   readonly isNullable: boolean;
 }
 
-const nullable = " or null";
-
 export function columnsOf({ columns }: Definition): readonly ColumnDefinition[] {
-  return Object.entries(columns).map(([field, type]) => ({
+  return Object.entries(columns).map(([field, column]) => ({
     field,
     name: field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    // Guarantee: `Columns` allows only a kind, with or without the suffix.
-    kind: type.replace(nullable, "") as Kind,
-    isNullable: type.endsWith(nullable),
+    ...(typeof column === "string" ? named(column) : described(column)),
   }));
+}
+
+type Stores = Pick<ColumnDefinition, "kind" | "isNullable">;
+
+function named(column: Kind | `${Kind} or null`): Stores {
+  const [kind, isNull] = column.split(" ");
+  // Guarantee: the type of `column`.
+  return { kind: kind as Kind, isNullable: isNull !== undefined };
+}
+
+/** JSON Schema types of columns. A `number` has no column: store whole minor units. */
+const kinds: Readonly<Record<string, Kind>> = {
+  string: "text",
+  integer: "integer",
+  boolean: "boolean",
+  array: "json",
+  object: "json",
+};
+
+/** What is read of a JSON Schema. */
+interface JsonSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly anyOf?: readonly [JsonSchema, JsonSchema];
+}
+
+function described(schema: Field & JsonSchema): Stores {
+  const [value, other] = schema.anyOf ?? [schema];
+  const kind = value.format === "date-time" ? "instant" : kinds[value.type ?? ""];
+  if (kind === undefined) throw new Error(`No column stores ${JSON.stringify(schema)}`);
+  return { kind, isNullable: other?.type === "null" };
 }
 
 /** Builds the Drizzle table of each definition once, on first use. */

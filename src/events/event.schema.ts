@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
 import { eventStatuses } from "../event/event-words.ts";
-import type { Event } from "../event/event.ts";
 import { severities } from "../event/message.ts";
 import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
 import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
@@ -32,7 +31,7 @@ import type {
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 
 const eventFields = {
-  id: prefixedId<Event["id"]>("evt_", { description: "Sorts by time of receipt." }),
+  id: prefixedId("evt_", { description: "Sorts by time of receipt." }),
   provider: text("The provider that sent it.", "code_host"),
   type: text("What happened. For accepted events one of Skyhook's types.", "pull_request.opened"),
   status: word(eventStatuses, {
@@ -98,7 +97,7 @@ const notificationDeliverySchema = schemaOf<NotificationDelivery>()(
   "NotificationDelivery",
   "What became of a notification at one destination.",
   {
-    destinationId: prefixedId<NotificationDelivery["destinationId"]>("dst_", {
+    destinationId: prefixedId("dst_", {
       description: "The destination.",
     }),
     destination: text("The destination's name.", "deploys"),

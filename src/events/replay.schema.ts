@@ -34,7 +34,7 @@ const filtersSchema = schemaOf<ReplayFilters>()("ReplayFilters", "Which events a
 });
 
 export const replaySchema = schemaOf<Replay>()("Replay", "The replay of many events.", {
-  id: prefixedId<Replay["id"]>("rpl_", { description: "The replay's id." }),
+  id: prefixedId("rpl_", { description: "The replay's id." }),
   createdAt: instant({ description: "When it was started." }),
   actor: text("The id of the user or client who started it."),
   status: word(replayStatuses, { description: "A stopped replay can be resumed." }),
@@ -58,7 +58,7 @@ export const replayPageSchema = pageOf(replaySchema);
 
 export const replayFailurePageSchema = pageOf(
   schemaOf<ReplayFailure>()("ReplayFailure", "An event that could not be replayed.", {
-    id: prefixedId<ReplayFailure["id"]>("evt_", { description: "The event." }),
+    id: prefixedId("evt_", { description: "The event." }),
     createdAt: instant({ description: "When it failed." }),
     error: text("Why."),
   }),
@@ -78,7 +78,7 @@ const differenceSchema = schemaOf<ReplayDifference>()(
   "ReplayDifference",
   "An event that this version interprets differently.",
   {
-    id: prefixedId<ReplayDifference["id"]>("evt_", { description: "The event." }),
+    id: prefixedId("evt_", { description: "The event." }),
     provider: text("Its provider.", "code_host"),
     type: text("Its stored type.", "package.published"),
     changes: listOf(changeSchema),

@@ -8,10 +8,33 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 
-/** Documentation of a value in the OpenAPI document. */
-interface Annotations {
-  readonly description?: string;
-  readonly examples?: readonly unknown[];
+/** Documentation of a value in the OpenAPI document. A text is its description. */
+type Annotations =
+  string | { readonly description?: string; readonly examples?: readonly unknown[] };
+
+const annotated = (annotations: Annotations) =>
+  typeof annotations === "string" ? { description: annotations } : annotations;
+
+/** The fields of a resource by name, in the order of responses. */
+type Fields = Readonly<Record<string, TSchema>>;
+
+type OptionalIn<F extends Fields> = {
+  [Name in keyof F]: F[Name] extends { [OptionalKind]: "Optional" } ? Name : never;
+}[keyof F];
+
+/** The type of the values that have these fields. */
+export type Of<F extends Fields> = {
+  readonly [Name in keyof F as Exclude<Name, OptionalIn<F>>]: F[Name]["static"];
+} & { readonly [Name in keyof F as Extract<Name, OptionalIn<F>>]?: F[Name]["static"] };
+
+/**
+ * A resource, or an object in one, as REST shows it. Everything else is made from it: its type is `Static<typeof …>`,
+ * the table stores its `properties`, and `web/graphql/from-schema.ts` makes its GraphQL type.
+ */
+export function resource<F extends Fields>(name: string, description: string, fields: F) {
+  const schema = Type.Unsafe<Of<F>>(Type.Object(fields, { $id: name, description }));
+  // Guarantee: `Type.Object` keeps the fields as its properties.
+  return schema as typeof schema & { readonly properties: F };
 }
 
 /** A schema whose static type is `Value`. */
@@ -60,14 +83,20 @@ export const instant = (annotations: Annotations = {}) =>
     type: "string",
     format: "date-time",
     examples: ["2026-12-01T23:25:00.000Z"],
-    ...annotations,
+    ...annotated(annotations),
   });
 
 /** A string enumeration, of the words that this version knows. A response may have others. */
 export const word = <const Words extends readonly string[]>(
   words: Words,
   annotations: Annotations = {},
-) => Type.Unsafe<Words[number]>({ [Kind]: "Word", type: "string", enum: words, ...annotations });
+) =>
+  Type.Unsafe<Words[number]>({
+    [Kind]: "Word",
+    type: "string",
+    enum: words,
+    ...annotated(annotations),
+  });
 
 const graphqlScalar = Symbol("GraphQL scalar");
 
@@ -88,13 +117,16 @@ export const emailAddress = (description: string) =>
   Type.String({ description, examples: ["ada@example.com"], [graphqlScalar]: "EmailAddress" });
 
 /** An id with the prefix of its type. */
-export const prefixedId = <Id extends string>(prefix: string, annotations: Annotations = {}) =>
-  Type.Unsafe<Id>(
+export const prefixedId = <const Prefix extends string>(
+  prefix: Prefix,
+  annotations: Annotations = {},
+) =>
+  Type.Unsafe<`${Prefix}${string}`>(
     Type.String({
       pattern: `^${prefix}`,
       examples: [`${prefix}019377b07d4070008000000000000001`],
       [graphqlScalar]: "ID",
-      ...annotations,
+      ...annotated(annotations),
     }),
   );
 
@@ -105,11 +137,19 @@ export const text = (description: string, ...examples: readonly string[]) =>
 export const count = (description: string, ...examples: readonly number[]) =>
   Type.Integer({ minimum: 0, description, ...(examples.length > 0 && { examples }) });
 
+export const flag = (description: string) => Type.Boolean({ description });
+
+/** An object with any names, whose values have the same type. */
+export const mapOf = <Schema extends TSchema>(schema: Schema, description: string) =>
+  Type.Unsafe<Readonly<Record<string, Static<Schema>>>>(
+    Type.Record(Type.String(), schema, { description }),
+  );
+
 export const nullable = <Schema extends TSchema>(schema: Schema, annotations: Annotations = {}) =>
-  Type.Unsafe<Static<Schema> | null>(Type.Union([schema, Type.Null()], { ...annotations }));
+  Type.Unsafe<Static<Schema> | null>(Type.Union([schema, Type.Null()], annotated(annotations)));
 
 export const listOf = <Schema extends TSchema>(schema: Schema, annotations: Annotations = {}) =>
-  Type.Unsafe<readonly Static<Schema>[]>(Type.Array(schema, { ...annotations }));
+  Type.Unsafe<readonly Static<Schema>[]>(Type.Array(schema, annotated(annotations)));
 
 /**
  * A schema for the OpenAPI document and typed clients only; Elysia does not validate against it. Used for

@@ -1,6 +1,16 @@
 import { expect, test } from "bun:test";
 
-import { columnsOf, defineTable } from "../../src/db/table.ts";
+import { columnsOf, defineTable, type Stored } from "../../src/db/table.ts";
+import {
+  amount,
+  count,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  prefixedId,
+  text,
+} from "../../src/web/schema.ts";
 
 interface Row {
   readonly id: `evt_${string}`;
@@ -19,6 +29,42 @@ test("the columns of a table have the names and types of its row", () => {
     { field: "createdAt", name: "created_at", kind: "instant", isNullable: false },
     { field: "body", name: "body", kind: "bytes", isNullable: true },
   ]);
+});
+
+test("a column stores the field that a schema describes", () => {
+  const table = defineTable("rows", {
+    id: prefixedId("evt_"),
+    createdAt: nullable(instant()),
+    size: count("How big."),
+    tags: listOf(text("A tag.")),
+    done: flag("Whether it is done."),
+    seq: "bigint or null",
+  });
+  const row: Stored<typeof table> = {
+    id: "evt_1",
+    createdAt: null,
+    size: 1,
+    tags: ["new"],
+    done: true,
+    seq: null,
+  };
+  expect(Object.keys(row)).toEqual(Object.keys(table.columns));
+  expect(columnsOf(table).map(({ kind, isNullable }) => [kind, isNullable])).toEqual([
+    ["text", false],
+    ["instant", true],
+    ["integer", false],
+    ["json", false],
+    ["boolean", false],
+    ["bigint", true],
+  ]);
+  // @ts-expect-error: the prefix is another
+  const other: (typeof row)["id"] = "dst_1";
+  expect(other).not.toBe(row.id);
+});
+
+test("no column stores a number that is not whole", () => {
+  const table = defineTable("rows", { price: amount("The price.") });
+  expect(() => columnsOf(table)).toThrow("No column stores");
 });
 
 // Checked by the type checker: none of these lines may compile.

@@ -1,6 +1,5 @@
 import { Type } from "@sinclair/typebox";
 
-import type { Event } from "../../event/event.ts";
 import { notificationSchema } from "../../outbound/notifications/notification.schema.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
@@ -17,7 +16,7 @@ import {
   word,
 } from "../../web/schema.ts";
 import { refundStatuses } from "../booking-state.ts";
-import { type Booking, bookingStatuses, paymentMethods } from "../booking.ts";
+import { bookingStatuses, paymentMethods } from "../booking.ts";
 import { currencySchema, flightSchema } from "../flights/flight.schema.ts";
 
 import { type HistoryEntry, historyTypes, type Webhook } from "./booking-history.ts";
@@ -38,7 +37,7 @@ import {
   type RefundProgress,
 } from "./payment-view.ts";
 
-const bookingId = prefixedId<Booking["id"]>("bk_", { description: "The booking's id." });
+const bookingId = prefixedId("bk_", { description: "The booking's id." });
 
 const soldFields = {
   totalPrice: amount("The price for all passengers, in major units of the currency.", 999),
@@ -99,7 +98,7 @@ export const cancellationQuoteSchema = schemaOf<CancellationQuote>()(
 );
 
 const summaryFields = {
-  id: prefixedId<Booking["id"]>("bk_", { description: "Equal to `bookingId`." }),
+  id: prefixedId("bk_", { description: "Equal to `bookingId`." }),
   bookingId,
   status: word(bookingStatuses, {
     description:
@@ -135,7 +134,7 @@ export const webhookSchema = schemaOf<Webhook>()(
   "The provider's event that caused it.",
   {
     provider: text("The provider.", "payment_processor"),
-    eventId: prefixedId<Event["id"]>("evt_", { description: "The id of the event." }),
+    eventId: prefixedId("evt_", { description: "The id of the event." }),
     deleted: Type.Boolean({ description: "Whether retention has deleted the event." }),
   },
 );
@@ -150,7 +149,7 @@ export const historyEntrySchema = schemaOf<HistoryEntry>()(
     actor: nullable(
       text("The id of the caller; null if no caller was involved or it is no longer known."),
     ),
-    eventId: nullable(prefixedId<Event["id"]>("evt_"), {
+    eventId: nullable(prefixedId("evt_"), {
       description:
         "The id of the entry's event; null if it has none, or retention has deleted it. For a payment or refund the provider's, also if deleted.",
     }),
@@ -170,7 +169,7 @@ const reportedFields = {
   }),
   provider: text("The provider that reported it.", "payment_processor"),
   createdAt: instant({ description: "When it was reported." }),
-  eventId: prefixedId<Event["id"]>("evt_", {
+  eventId: prefixedId("evt_", {
     description: "The provider's event. Retention may have deleted it.",
   }),
 };

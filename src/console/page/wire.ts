@@ -44,7 +44,7 @@ import type {
   TestResult,
 } from "../../outbound/destinations/destination-deliveries.ts";
 import type { ListedDestination } from "../../outbound/destinations/destination-health.ts";
-import type { DestinationWithSecret } from "../../outbound/destinations/destinations.ts";
+import type { DestinationWithSecret } from "../../outbound/destinations/destination.schema.ts";
 import type {
   FilterPreview,
   PreviewedNotification,

@@ -1,4 +1,7 @@
+import type { Static } from "@sinclair/typebox";
+
 import { defineTable } from "../../db/table.ts";
+import { instant, nullable, prefixedId, resource, text } from "../../web/schema.ts";
 
 /** What operators do that others need to know of. */
 export const auditActions = [
@@ -29,25 +32,16 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** Who did what, and when. Kept for AUDIT_RETENTION_DAYS. Holds no secrets and no personal data. */
-export interface AuditEntry {
-  readonly id: `aud_${string}`;
-  readonly createdAt: Date;
-  /** The caller: the id of a user or client. */
-  readonly actor: string;
-  /** One of `auditActions`, or one of a newer version: during an upgrade, instances of both share the database. */
-  readonly action: string;
-  /** What it was done to, such as a destination's name or an event's id. */
-  readonly subject: string;
-  /** What changed, in a few words; null if the action says it. */
-  readonly detail: string | null;
-}
-
-export const auditTable = defineTable<AuditEntry>("audit", {
-  id: "text",
-  createdAt: "instant",
-  actor: "text",
-  action: "text",
-  subject: "text",
-  detail: "text or null",
+/** Kept for AUDIT_RETENTION_DAYS. Holds no secrets and no personal data. */
+export const auditEntrySchema = resource("AuditEntry", "Who did what, and when.", {
+  id: prefixedId("aud_", "The entry's id."),
+  createdAt: instant("When it was done."),
+  actor: text("The id of the user or client who did it."),
+  action: text("What was done. Newer versions may add actions.", ...auditActions),
+  subject: text("What it was done to.", "deploys"),
+  detail: nullable(text("What changed; null if the action says it.")),
 });
+
+export interface AuditEntry extends Static<typeof auditEntrySchema> {}
+
+export const auditTable = defineTable("audit", auditEntrySchema.properties);

@@ -8,21 +8,12 @@ import { documentedHeaders, linkHeaders } from "../../web/rest/documented-header
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { servePage } from "../../web/rest/serve.ts";
-import { documented, instant, nullable, prefixedId, schemaOf, text } from "../../web/schema.ts";
+import { documented, instant, text } from "../../web/schema.ts";
 
-import { type AuditAction, auditActions, type AuditEntry } from "./audit-entry.ts";
+import { type AuditAction, auditActions, auditEntrySchema } from "./audit-entry.ts";
 import type { Audit, AuditFilters } from "./audit.ts";
 
-const auditPageSchema = pageOf(
-  schemaOf<AuditEntry>()("AuditEntry", "Who did what, and when.", {
-    id: prefixedId<AuditEntry["id"]>("aud_", { description: "The entry's id." }),
-    createdAt: instant({ description: "When it was done." }),
-    actor: text("The id of the user or client who did it."),
-    action: text("What was done. Newer versions may add actions.", ...auditActions),
-    subject: text("What it was done to.", "deploys"),
-    detail: nullable(text("What changed; null if the action says it.")),
-  }),
-);
+const auditPageSchema = pageOf(auditEntrySchema);
 
 const auditQuery = documented(
   Type.Object({

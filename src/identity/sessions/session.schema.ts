@@ -10,7 +10,7 @@ export const sessionSchema = schemaOf<ConsoleSession>()(
   "ConsoleSession",
   "A browser that is signed in to the console.",
   {
-    id: prefixedId<ConsoleSession["id"]>("ses_", { description: "The session's id." }),
+    id: prefixedId("ses_", { description: "The session's id." }),
     actor: text("Who signed in.", "skyhook-console"),
     roles: listOf(word(roles), { description: "What it may do." }),
     address: text("The client's address at sign-in.", "192.0.2.1"),

@@ -6,7 +6,7 @@ export const acknowledgementSchema = schemaOf<Acknowledgement>()(
   "Returned only after the event is on disk.",
   {
     status: word(["accepted", "duplicate", "ignored"]),
-    id: prefixedId<Acknowledgement["id"]>("evt_", {
+    id: prefixedId("evt_", {
       description: "The stored event. For a duplicate, the first one.",
     }),
     idempotencyKey: text(

@@ -23,7 +23,7 @@ import {
 } from "./explanation.ts";
 
 const rejectionFields = {
-  id: prefixedId<Rejection["id"]>("rej_", { description: "Sorts by time of receipt." }),
+  id: prefixedId("rej_", { description: "Sorts by time of receipt." }),
   provider: text("The provider in the request's path.", "code_host"),
   createdAt: instant({ description: "Time of receipt." }),
   reason: word(rejectionReasons, { description: "Why it was rejected. Not sent to the sender." }),

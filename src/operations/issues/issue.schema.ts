@@ -18,7 +18,7 @@ export const issueSchema = schemaOf<Issue>()(
   "Issue",
   "Failures of one kind with the same cause, at one provider or destination.",
   {
-    id: prefixedId<Issue["id"]>("iss_", { description: "The same while the issue lasts." }),
+    id: prefixedId("iss_", { description: "The same while the issue lasts." }),
     kind: word(issueKinds, {
       description:
         "`circuit-open`: sending is suspended. `dead-letters`: all attempts failed. `rejected`: deliveries failed verification within 24 hours. `provider-silent`: no deliveries for longer than usual. `retrying`: attempts failed, more follow.",

@@ -12,7 +12,6 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
-import type { OutgoingDelivery } from "../delivery.ts";
 import { notificationStatuses } from "../notification-words.ts";
 import { attemptSchema, notificationFields } from "../notifications/notification.schema.ts";
 
@@ -25,11 +24,11 @@ const deliverySchema = schemaOf<ListedDelivery>()(
   "Delivery",
   "One notification on its way to one destination.",
   {
-    id: prefixedId<OutgoingDelivery["id"]>("dlv_", { description: "The delivery's id." }),
-    destinationId: prefixedId<OutgoingDelivery["destinationId"]>("dst_", {
+    id: prefixedId("dlv_", { description: "The delivery's id." }),
+    destinationId: prefixedId("dst_", {
       description: "The destination.",
     }),
-    notificationId: prefixedId<OutgoingDelivery["notificationId"]>("ntf_", {
+    notificationId: prefixedId("ntf_", {
       description: "The notification.",
     }),
     eventId,

@@ -11,13 +11,13 @@ import {
   text,
   word,
 } from "../../web/schema.ts";
+import { destinationSchema } from "../destination.ts";
 
 import {
   circuitStates,
   type DestinationHealth,
   type ListedDestination,
 } from "./destination-health.ts";
-import { destinationFields } from "./destination.schema.ts";
 
 export const healthSchema = schemaOf<DestinationHealth>()(
   "DestinationHealth",
@@ -57,7 +57,7 @@ export const listedDestinationSchema = schemaOf<ListedDestination>()(
   "ListedDestination",
   "Where notifications are sent, which ones, how fast and how well.",
   {
-    ...destinationFields,
+    ...destinationSchema.properties,
     health: Type.Optional(healthSchema),
   },
 );

@@ -5,14 +5,14 @@ import { nullWhere } from "../../web/graphql/errors.ts";
 import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader } from "../../web/graphql/loaders.ts";
-import type { Destination } from "../destination.ts";
+import { type Destination, destinationSchema } from "../destination.ts";
 
 import { testResultSchema } from "./delivery.schema.ts";
 import type { DestinationDeliveries } from "./destination-deliveries.ts";
 import { healthSchema } from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
-import { destinationSchema, destinationWithSecretSchema } from "./destination.schema.ts";
-import type { Destinations, DestinationWithSecret } from "./destinations.ts";
+import { type DestinationWithSecret, destinationWithSecretSchema } from "./destination.schema.ts";
+import type { Destinations } from "./destinations.ts";
 
 interface Services {
   readonly destinations: Destinations;

@@ -10,6 +10,7 @@ import { problemResponses } from "../../web/rest/problem.schema.ts";
 import { serveCreation, servePage } from "../../web/rest/serve.ts";
 import { urlOf } from "../../web/rest/url.ts";
 import { documented } from "../../web/schema.ts";
+import { destinationSchema } from "../destination.ts";
 import { notificationStatuses } from "../notification-words.ts";
 
 import {
@@ -27,11 +28,7 @@ import {
 } from "./destination-health.schema.ts";
 import type { DestinationHealthReader } from "./destination-health.ts";
 import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
-import {
-  destinationParams,
-  destinationSchema,
-  destinationWithSecretSchema,
-} from "./destination.schema.ts";
+import { destinationParams, destinationWithSecretSchema } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
 import { filterPreviewSchema } from "./filter-preview.schema.ts";
 import { filterPreviewInputSchema, type PreviewFilter } from "./filter-preview.ts";

@@ -38,14 +38,9 @@ import {
   readDestinationChanges,
   validate,
 } from "./destination-input.ts";
+import type { DestinationWithSecret } from "./destination.schema.ts";
 import { insertion, newDestination, noRoom } from "./new-destination.ts";
 import { requireNotOfSettings } from "./operator-gateway.ts";
-
-/** A destination with its secret, which is shown once. */
-export interface DestinationWithSecret extends Destination {
-  /** Null if the format has none, or if the caller supplied it. */
-  readonly secret: string | null;
-}
 
 /**
  * Where notifications are sent. Admins manage all destinations; a user those for bookings of their own;

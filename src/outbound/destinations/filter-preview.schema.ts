@@ -12,7 +12,7 @@ const previewedNotificationSchema = schemaOf<PreviewedNotification>()(
   "PreviewedNotification",
   "What a filter does with one notification.",
   {
-    notificationId: prefixedId<PreviewedNotification["notificationId"]>("ntf_", {
+    notificationId: prefixedId("ntf_", {
       description: "The notification.",
     }),
     eventId,

@@ -15,13 +15,13 @@ import {
 import { notificationStatuses } from "../notification-words.ts";
 import type { Attempt, Notification } from "../notification.ts";
 
-const notificationId = prefixedId<Notification["id"]>("ntf_", {
+const notificationId = prefixedId("ntf_", {
   description: "Also the `webhook-id` of every delivery attempt.",
 });
 
 export const notificationFields = {
   id: notificationId,
-  eventId: prefixedId<Notification["eventId"]>("evt_", { description: "The event." }),
+  eventId: prefixedId("evt_", { description: "The event." }),
   createdAt: instant({ description: "Time of creation." }),
   title: text("A one-line summary.", "Deployment failed"),
   text: text("The details; may be empty."),
@@ -49,7 +49,7 @@ export const attemptSchema = schemaOf<Attempt>()(
   "One attempt to deliver a notification to a destination.",
   {
     notificationId,
-    destinationId: prefixedId<Attempt["destinationId"]>("dst_", {
+    destinationId: prefixedId("dst_", {
       description: "The destination.",
     }),
     startedAt: instant({ description: "Start of the attempt." }),
