@@ -7,7 +7,7 @@ import { flightPages } from "../src/booking/flights/flights.sql.ts";
 import { openStorage } from "../src/db/open.ts";
 import type { Source } from "../src/db/paginate.ts";
 import type { Storage } from "../src/db/storage.ts";
-import { eventPages } from "../src/event/events.sql.ts";
+import { eventPages } from "../src/events/event-search.sql.ts";
 import { schema } from "../src/schema/schema.ts";
 
 import { tokenSettings } from "./api-requests.ts";

@@ -5,8 +5,9 @@ import { openStorage } from "../src/db/open.ts";
 import { paginate } from "../src/db/paginate.ts";
 import { write } from "../src/db/statement.ts";
 import type { Storage } from "../src/db/storage.ts";
+import type { EventFilters } from "../src/events/event-filters.ts";
 import { indexQueued } from "../src/events/event-search.sql.ts";
-import { type EventFilters, eventsMatching } from "../src/events/event-search.ts";
+import { eventsMatching } from "../src/events/event-search.ts";
 import { schema } from "../src/schema/schema.ts";
 
 import { withFolder } from "./folder.ts";

@@ -67,7 +67,7 @@ export function instantFilter(query: URLSearchParams, name: string): Date | unde
   return checkedInstant(name, single(query, name));
 }
 
-function checkedInstant(name: string, text: string | null | undefined): Date | undefined {
+export function checkedInstant(name: string, text: string | null | undefined): Date | undefined {
   if (text === undefined || text === null) return undefined;
   const at = instantIn(text);
   if (at === null) {
@@ -99,7 +99,14 @@ export function choice<const Choice extends string>(
   choices: readonly Choice[],
 ): Choice | undefined {
   const value = single(query, name);
-  if (value === undefined) return undefined;
+  return value === undefined ? undefined : choiceOf(name, choices, value);
+}
+
+export function choiceOf<const Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  value: string,
+): Choice {
   const found = choices.find((candidate) => candidate === value);
   if (found === undefined) throw invalidParameter(name, `Must be one of: ${choices.join(", ")}`);
   return found;

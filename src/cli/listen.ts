@@ -87,7 +87,7 @@ export async function listen(options: ListenOptions, env: NodeJS.ProcessEnv): Pr
   const stopKeys = watchKeys(local, stop);
   try {
     if (provider !== undefined) local.showSecret(provider);
-    const query = streamQuery(options, { include: "body", since: sinceOf(state, since) });
+    const query = streamQuery(options, { include: "body", from: sinceOf(state, since) });
     const source = {
       url: `${base}/v1/events/feed?${query.toString()}`,
       mint,

@@ -52,7 +52,7 @@ export async function tail(options: TailOptions, env: NodeJS.ProcessEnv): Promis
   const stopped = new AbortController();
   const stop = () => stopped.abort();
   process.once("SIGINT", stop).once("SIGTERM", stop);
-  const query = streamQuery(options, { severity: options.severity, since: options.from });
+  const query = streamQuery(options, { severity: options.severity, from: options.from });
   const source = {
     url: `${base}/v1/events/feed?${query.toString()}`,
     mint,

@@ -1,6 +1,5 @@
 import { and, desc, eq, gte, isNotNull, isNull, sql } from "drizzle-orm";
 
-import { pagesOver } from "../db/keyset.ts";
 import { allColumns, encoded, type Parameters, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 
@@ -156,13 +155,3 @@ export const lastEventOf = statement<Pick<Event, "provider">>()((db, { events },
     .orderBy(sql`${events.createdAt} desc`, sql`${events.id} desc`)
     .limit(1),
 );
-
-/** The columns that events are filtered by. */
-export type ColumnFilter = "provider" | "type" | "status" | "subject" | "idempotencyKey";
-
-export const eventPages = pagesOver(tables)<Event, ColumnFilter>({
-  table: (t) => t.events,
-  select: (db, t) => db.select(eventColumns(t)).from(t.events),
-  uncommon: { filter: "status", common: "accepted" },
-  indexed: ["idempotencyKey", "type", "provider"],
-});

@@ -2,12 +2,12 @@ import { and, asc, desc, eq, gte, lte, sql } from "drizzle-orm";
 
 import { pagesOver } from "../db/keyset.ts";
 import { searchesOver } from "../db/search.ts";
-import { encoded, type Select, statementsOver } from "../db/statement.ts";
+import { columnsExcept, encoded, type Select, statementsOver } from "../db/statement.ts";
 import type { TablesOf } from "../db/table.ts";
 import { eventColumns } from "../event/event.sql.ts";
 import { type Event, eventsTable } from "../event/event.ts";
-import type { ColumnFilter } from "../event/events.sql.ts";
 
+import type { EventColumn } from "./event-filters.ts";
 import {
   eventStatesTable,
   eventVocabularyTable,
@@ -25,11 +25,19 @@ const tables = {
 type Tables = TablesOf<typeof tables>;
 const statement = statementsOver(tables);
 
+/** Events by their columns. */
+export const eventPages = pagesOver(tables)<Event, EventColumn>({
+  table: (t) => t.events,
+  select: (db, t) => db.select(eventColumns(t)).from(t.events),
+  uncommon: { filter: "status", common: "accepted" },
+  indexed: ["idempotencyKey", "type", "provider"],
+});
+
 /** Indexed events by the state of their deliveries. */
-export const eventStatePages = pagesOver(tables)<Event, ColumnFilter | "delivery">({
+export const eventStatePages = pagesOver(tables)<Event, EventColumn | "delivery">({
   table: (t) => {
     const { createdAt, id, delivery } = t.eventStates;
-    return { ...filterColumns(t), createdAt, id, delivery };
+    return { ...columnsExcept(t.events, {}), createdAt, id, delivery };
   },
   select: (db, t) => db.select(eventColumns(t)).from(t.eventStates),
   join: (query, t) => query.innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
@@ -37,24 +45,16 @@ export const eventStatePages = pagesOver(tables)<Event, ColumnFilter | "delivery
 });
 
 /** Indexed events by their words. */
-export const eventSearch = searchesOver(tables)<Event, ColumnFilter | "delivery">({
+export const eventSearch = searchesOver(tables)<Event, EventColumn | "delivery">({
   index: (t) => t.eventWords,
   positions: (t) => t.eventStates.position,
-  table: (t) => {
-    const { createdAt, id } = t.events;
-    return { ...filterColumns(t), createdAt, id, delivery: t.eventStates.delivery };
-  },
+  table: (t) => ({ ...columnsExcept(t.events, {}), delivery: t.eventStates.delivery }),
   select: (db, t) => db.select(eventColumns(t)).from(t.eventWords),
   join: <Row>(query: Select<Row>, t: Tables) =>
     query
       .innerJoin(t.eventStates, eq(t.eventStates.position, t.eventWords.rowid))
       .innerJoin(t.events, eq(t.events.id, t.eventStates.id)),
 });
-
-function filterColumns({ events }: Tables) {
-  const { provider, type, status, subject, idempotencyKey } = events;
-  return { provider, type, status, subject, idempotencyKey };
-}
 
 /** The first type from one, inclusive, up to another, exclusive. */
 export const nextType = statement<{ from: string; until: string }>()((db, { events }, p) =>

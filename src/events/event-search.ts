@@ -3,33 +3,20 @@ import { invalidParameter } from "../base/parameters.ts";
 import { exactWord, parseSearch, type SearchTerm } from "../base/search-terms.ts";
 import { merged } from "../db/merge.ts";
 import type { Source } from "../db/paginate.ts";
-import type { TimeRange } from "../db/part.ts";
 import { inOrder } from "../db/search.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Event, EventStatus } from "../event/event.ts";
-import { eventPages } from "../event/events.sql.ts";
+import type { Event } from "../event/event.ts";
 
+import type { EventFilters } from "./event-filters.ts";
 import type { DeliveryState } from "./event-index.ts";
 import {
+  eventPages,
   eventSearch,
   eventStatePages,
   nextType,
   nextWord,
   stateAfter,
 } from "./event-search.sql.ts";
-
-/** Which events to list. Undefined means any. */
-export interface EventFilters extends TimeRange {
-  readonly provider?: string | undefined;
-  /** Exact, or the beginning of types and `*`. */
-  readonly type?: string | undefined;
-  readonly status?: EventStatus | undefined;
-  readonly subject?: string | undefined;
-  readonly idempotencyKey?: string | undefined;
-  readonly delivery?: DeliveryState | undefined;
-  /** Words of the title, actor, subject and data: see `parseSearch`. */
-  readonly q?: string | undefined;
-}
 
 /** A type prefix is read as one list per type, each by its index. */
 const maxTypes = 50;

@@ -1,9 +1,8 @@
 import { Elysia } from "elysia";
 
 import type { Clock } from "../base/clock.ts";
-import { choice, choices, instantFilter, textFilter } from "../base/parameters.ts";
-import { eventStatuses } from "../event/event-words.ts";
-import { severities } from "../event/message.ts";
+import { queriedFilters } from "../base/filters.ts";
+import { choices } from "../base/parameters.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Authenticated, bearer } from "../web/rest/auth.ts";
 import { problemReferences } from "../web/rest/problem.schema.ts";
@@ -15,6 +14,7 @@ import {
 } from "../web/rest/sse.ts";
 import { urlOf } from "../web/rest/url.ts";
 
+import { streamFilters } from "./event-filters.ts";
 import type { EventStreams, StreamItem } from "./event-streams.ts";
 import { eventStreamQuery } from "./event.schema.ts";
 
@@ -31,17 +31,8 @@ export const eventStreamsRest = (
       const query = urlOf(exchange.request).searchParams;
       const overdue = new AbortController();
       const items = await streams.open(ctx, {
-        match: {
-          provider: textFilter(query, "provider"),
-          type: textFilter(query, "type"),
-          status: choice(query, "status", eventStatuses),
-          subject: textFilter(query, "subject"),
-          idempotencyKey: textFilter(query, "idempotencyKey"),
-          q: textFilter(query, "q"),
-          severity: choice(query, "severity", severities),
-        },
+        match: queriedFilters(streamFilters, query),
         afterSeq: lastEventId(exchange.request),
-        since: instantFilter(query, "since") ?? null,
         withBody: choices(query, "include", ["body"]).includes("body"),
         onOverdue: () => overdue.abort(),
       });

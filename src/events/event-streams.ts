@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import { matchesFields } from "../base/filters.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import { invalidParameter } from "../base/parameters.ts";
 import { parseSearch } from "../base/search-terms.ts";
@@ -9,14 +10,14 @@ import { type BodyText, bodyText } from "../event/body-text.ts";
 import { eventsAfter } from "../event/event.sql.ts";
 import { type Event, noReceipt } from "../event/event.ts";
 import { bodySizeById, receiptById } from "../event/events.sql.ts";
-import { highestSeverity, type Severity } from "../event/message.ts";
+import { highestSeverity, severities, type Severity } from "../event/message.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed.ts";
 
-import { type EventMatch, isAtLeast, matches } from "./event-match.ts";
+import { type StreamFilters, streamFilters } from "./event-filters.ts";
 import { eventsMatching, eventsWithWords } from "./event-search.ts";
 import { type EventTimeline, receiptOf } from "./events.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -41,11 +42,10 @@ export interface StreamItem {
 }
 
 export interface StreamOptions {
-  readonly match: EventMatch;
-  /** Resumes after this position. Null: starts at `since`. */
+  /** Without `from`, starts with new events. */
+  readonly match: StreamFilters;
+  /** Resumes after this position. Null: starts at `from`. */
   readonly afterSeq: number | null;
-  /** Null: starts with new events. */
-  readonly since: Date | null;
   /** Only webhooks, with receipt and body. Recorded in the audit list. */
   readonly withBody: boolean;
   /** Called when the client does not read a large body for which others wait. It should be disconnected. */
@@ -94,10 +94,10 @@ export function eventStreams(parts: Parts): EventStreams {
   /** Those that match, apart from their severity. */
   async function matching(
     entries: readonly EventEntry[],
-    match: EventMatch,
+    match: StreamFilters,
     isOver: () => boolean,
   ): Promise<ReadonlySet<Event["id"]>> {
-    const candidates = entries.filter((entry) => matches(entry, match));
+    const candidates = entries.filter((entry) => matchesFields(streamFilters, entry, match));
     const ids = candidates.map(({ id }) => id);
     if (match.q === undefined || ids.length === 0) return new Set(ids);
     // Events are indexed after their commit. Until then, their words are not known.
@@ -172,16 +172,17 @@ export function eventStreams(parts: Parts): EventStreams {
   }
 
   async function opened(ctx: Context, options: StreamOptions, onEnd: () => void) {
-    const { match, since, withBody } = options;
+    const { match, withBody } = options;
     await checkProvider(match.provider);
     // Read before the stream opens, so that the client misses nothing after it opens.
     const newest = await eventFeed.newestSeq();
-    const first = since === null ? newest : await eventFeed.seqBefore(since);
+    const { from } = match;
+    const first = from === undefined ? newest : await eventFeed.seqBefore(from);
     // A higher number comes from another database. Such a client starts with new events.
     const afterSeq = Math.min(options.afterSeq ?? first, newest);
     if (match.q !== undefined) await checkSearch(match.q, afterSeq, newest);
     if (withBody) {
-      const { provider: _, type = "*", ...others } = match;
+      const { provider: _, from: __, type = "*", ...others } = match;
       const detail = `${shown({ type, ...others })}, after position ${afterSeq}`;
       await storage.atomically(
         audit.entry(ctx, "events.streamed", match.provider ?? "all providers", detail),
@@ -214,6 +215,11 @@ export function eventStreams(parts: Parts): EventStreams {
       }
     },
   };
+}
+
+function isAtLeast(severity: Severity | null, least: Severity | undefined): boolean {
+  if (least === undefined) return true;
+  return severity !== null && severities.indexOf(severity) >= severities.indexOf(least);
 }
 
 function notIndexed(): AppError {

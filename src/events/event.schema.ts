@@ -8,6 +8,7 @@ import {
   attemptSchema,
   notificationFields,
 } from "../outbound/notifications/notification.schema.ts";
+import { filterParameters } from "../web/filters.schema.ts";
 import { pageOf, pageParameters } from "../web/rest/page.schema.ts";
 import {
   count,
@@ -21,6 +22,7 @@ import {
   word,
 } from "../web/schema.ts";
 
+import { eventFilters, streamFilters } from "./event-filters.ts";
 import type {
   EventTimeline,
   ListedEvent,
@@ -155,51 +157,13 @@ export const eventListQuery = documented(
         "total,severity",
       ),
     ),
-    provider: Type.Optional(text("Only events of this provider.")),
-    type: Type.Optional(
-      text(
-        "Only events of this type, or of all types that start with the text before `*`.",
-        "deploy.*",
-      ),
-    ),
-    status: Type.Optional(word(eventStatuses, { description: "Only events with this status." })),
-    from: Type.Optional(instant({ description: "Only events received at this time or later." })),
-    to: Type.Optional(instant({ description: "Only events received before this time." })),
-    subject: Type.Optional(text("Only events about this resource.", "pull_request/42")),
-    idempotencyKey: Type.Optional(text("Only the event with this key.", "code_host:72d3162e")),
-    delivery: Type.Optional(
-      word(deliveryStates, {
-        description:
-          "Only events whose notifications are in this state: `dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`; `none` without notifications.",
-      }),
-    ),
-    q: Type.Optional(
-      text(
-        'Only events with all of these words in their title, actor, subject or data. `deplo*` matches words that start with `deplo`, `"build failed"` an exact phrase. Case and accents are ignored.',
-        "build fail*",
-      ),
-    ),
+    ...filterParameters(eventFilters),
   }),
 );
 
 export const eventStreamQuery = documented(
   Type.Object({
-    provider: Type.Optional(text("Only events of this provider.")),
-    type: Type.Optional(text("Only events of this type, or of these types.", "deploy.*")),
-    status: Type.Optional(word(eventStatuses, { description: "Only events with this status." })),
-    subject: Type.Optional(text("Only events about this resource.", "pull_request/42")),
-    idempotencyKey: Type.Optional(text("Only the event with this key.", "code_host:72d3162e")),
-    q: Type.Optional(
-      text("Only events with all of these words, as in the list of events.", "build fail*"),
-    ),
-    severity: Type.Optional(
-      word(severities, {
-        description: "Only events with a notification of this severity or a higher one.",
-      }),
-    ),
-    since: Type.Optional(
-      instant({ description: "Starts with events of this time. Ignored with Last-Event-ID." }),
-    ),
+    ...filterParameters(streamFilters),
     include: Type.Optional(text("`body`: webhooks only, with receipt and body.", "body")),
   }),
 );

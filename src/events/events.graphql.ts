@@ -1,13 +1,15 @@
 import { decodeCursor } from "../base/cursor.ts";
-import { checkedFilter, checkedRange } from "../base/parameters.ts";
+import { argumentFilters } from "../base/filters.ts";
 import type { Event } from "../event/event.ts";
 import { highestSeverity } from "../event/message.ts";
 import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../web/graphql/builder.ts";
 import { connectionOf } from "../web/graphql/connection.ts";
+import { filterArguments } from "../web/graphql/filters.ts";
 import { enumOf, fieldsOf } from "../web/graphql/from-schema.ts";
 import { loader, one } from "../web/graphql/loaders.ts";
 
+import { eventFilters } from "./event-filters.ts";
 import { deliveryStateOf } from "./event-index.ts";
 import { eventSchema } from "./event.schema.ts";
 import type { Events } from "./events.ts";
@@ -92,52 +94,13 @@ export function eventsGraphql(
       {
         type: EventType,
         description: "All events, newest first. Operators only.",
-        args: {
-          provider: t.arg.string({ description: "Only events of this provider." }),
-          type: t.arg.string({
-            description: "Only events of this type; `deploy.*` matches all types with this prefix.",
-          }),
-          status: t.arg({ type: EventStatus, description: "Only events with this status." }),
-          q: t.arg.string({
-            description:
-              'Only events with all of these words in title, actor, subject or data: `deplo*`, `"build failed"`.',
-          }),
-          from: t.arg({
-            type: "DateTime",
-            description: "Only events received at this time or later.",
-          }),
-          to: t.arg({ type: "DateTime", description: "Only events received before this time." }),
-          subject: t.arg.string({ description: "Only events about this resource." }),
-          idempotencyKey: t.arg.string({ description: "Only the event with this key." }),
-          delivery: t.arg({
-            type: DeliveryState,
-            description: "Only events with notifications in this state.",
-          }),
-        },
-        resolve: (_, given, { signedIn }) => {
+        args: filterArguments(t.arg, eventFilters, {
+          status: EventStatus,
+          delivery: DeliveryState,
+        }),
+        resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
-          const {
-            provider,
-            type,
-            status,
-            q,
-            from,
-            to,
-            subject,
-            idempotencyKey,
-            delivery,
-            ...args
-          } = given;
-          const filters = {
-            ...checkedRange(from, to),
-            provider: checkedFilter("provider", provider),
-            type: checkedFilter("type", type),
-            status: status ?? undefined,
-            q: checkedFilter("q", q),
-            subject: checkedFilter("subject", subject),
-            idempotencyKey: checkedFilter("idempotencyKey", idempotencyKey),
-            delivery: delivery ?? undefined,
-          };
+          const filters = argumentFilters(eventFilters, args);
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "evt_"),

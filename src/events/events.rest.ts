@@ -3,10 +3,9 @@ import { Elysia } from "elysia";
 import type { Clock } from "../base/clock.ts";
 import type { Context } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import { queriedFilters } from "../base/filters.ts";
 import { ownTurns } from "../base/own-turn.ts";
-import { choice, textFilter, timeRange } from "../base/parameters.ts";
-import { eventStatuses } from "../event/event-words.ts";
-import { deliveryStates } from "../outbound/notification-words.ts";
+import { choice } from "../base/parameters.ts";
 import { type Authenticated, operations, operatorsOnly } from "../web/rest/auth.ts";
 import { documentedHeaders, linkHeaders } from "../web/rest/documented-headers.ts";
 import { problemResponses } from "../web/rest/problem.schema.ts";
@@ -14,7 +13,7 @@ import { servePage } from "../web/rest/serve.ts";
 import { streamedJson } from "../web/rest/streamed-json.ts";
 import { urlOf } from "../web/rest/url.ts";
 
-import type { EventFilters } from "./event-search.ts";
+import { eventFilters } from "./event-filters.ts";
 import {
   eventListQuery,
   eventPageSchema,
@@ -24,19 +23,6 @@ import {
 } from "./event.schema.ts";
 import type { Events, EventTimeline } from "./events.ts";
 import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
-
-function filtersOf(query: URLSearchParams): EventFilters {
-  return {
-    ...timeRange(query),
-    provider: textFilter(query, "provider"),
-    type: textFilter(query, "type"),
-    status: choice(query, "status", eventStatuses),
-    subject: textFilter(query, "subject"),
-    idempotencyKey: textFilter(query, "idempotencyKey"),
-    delivery: choice(query, "delivery", deliveryStates),
-    q: textFilter(query, "q"),
-  };
-}
 
 const operation = operations("Operators", operatorsOnly);
 
@@ -80,7 +66,7 @@ export const eventsRest = (events: Events, authenticated: Authenticated, clock: 
               severity: included.includes("severity"),
               delivery: included.includes("delivery"),
             };
-            return events.list(ctx, page, filtersOf(query), extras);
+            return events.list(ctx, page, queriedFilters(eventFilters, query), extras);
           },
           ["severity", "delivery"],
         );

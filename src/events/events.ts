@@ -34,9 +34,10 @@ import {
   notificationsOfEvents,
 } from "../outbound/notifications.sql.ts";
 
+import type { EventFilters } from "./event-filters.ts";
 import { type DeliveryState, deliveryStateOf } from "./event-index.ts";
 import type { EventReplay } from "./event-replay.ts";
-import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
+import { eventsMatching, needsIndex } from "./event-search.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** An event with its receipt, body and notifications. */

@@ -11,8 +11,9 @@ import type { Event } from "../event/event.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 
+import type { EventFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, type FieldChange } from "./event-replay.ts";
-import { type EventFilters, eventsMatching, needsIndex } from "./event-search.ts";
+import { eventsMatching, needsIndex } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
 import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "./replay.ts";
 import {

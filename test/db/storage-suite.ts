@@ -14,7 +14,6 @@ import type { Storage } from "../../src/db/storage.ts";
 import { eventById } from "../../src/event/event.sql.ts";
 import {
   countDuplicate,
-  eventPages,
   firstWithHash,
   firstWithKey,
   insertEvent,
@@ -22,6 +21,7 @@ import {
   receiptById,
   reinterpretEvent,
 } from "../../src/event/events.sql.ts";
+import { eventPages } from "../../src/events/event-search.sql.ts";
 import { insertUser, userByEmail } from "../../src/identity/users/users.sql.ts";
 import { insertNotification, newestSeq } from "../../src/outbound/notifications.sql.ts";
 import { statisticsTests } from "../operations/statistics/statistics-suite.ts";

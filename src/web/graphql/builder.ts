@@ -1,4 +1,4 @@
-import SchemaBuilder from "@pothos/core";
+import SchemaBuilder, { type ArgBuilder, type InputFieldRef } from "@pothos/core";
 import RelayPlugin from "@pothos/plugin-relay";
 import { type GraphQLSchema, isObjectType } from "graphql";
 
@@ -33,6 +33,10 @@ export type FieldBuilder<Value> = PothosSchemaTypes.ObjectFieldBuilder<
   PothosSchemaTypes.ExtendDefaultTypes<Types>,
   Value
 >;
+
+/** What makes the arguments of a field. */
+export type ArgumentBuilder = ArgBuilder<PothosSchemaTypes.ExtendDefaultTypes<Types>>;
+export type ArgumentOf<Value> = InputFieldRef<PothosSchemaTypes.ExtendDefaultTypes<Types>, Value>;
 
 const maxNodes = 100;
 

@@ -55,7 +55,6 @@ function unknownParameters(unknown: readonly string[], known: readonly string[])
 /** What other APIs, or the options of the command line, call our parameters. */
 const synonyms: ReadonlyMap<string, string> = new Map([
   ["since", "from"],
-  ["from", "since"],
   ["until", "to"],
   ["before", "to"],
   ["search", "q"],

@@ -62,7 +62,7 @@ describe("unknown query parameters", () => {
   test.each([
     ["/v1/events", "since", "from"],
     ["/v1/events", "Until", "to"],
-    ["/v1/events/feed", "from", "since"],
+    ["/v1/events/feed", "since", "from"],
     ["/v1/events", "search", "q"],
     ["/v1/users", "per_page", "limit"],
     ["/v1/users", "after", "cursor"],

@@ -19,7 +19,7 @@ const day = "2026-02-30";
 test.each([
   `/v1/events?from=${instant}`,
   `/v1/events?to=${instant}`,
-  `/v1/events/feed?since=${instant}`,
+  `/v1/events/feed?from=${instant}`,
   `/v1/rejections?from=${instant}`,
   `/v1/statistics/deliveries?from=${instant}&to=2026-12-01T00:00:00Z`,
   `/v1/api/flights?origin=JFK&destination=LHR&departureDate=${day}`,

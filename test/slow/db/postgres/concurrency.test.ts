@@ -11,7 +11,8 @@ import {
 import { openStorage } from "../../../../src/db/open.ts";
 import { write } from "../../../../src/db/statement.ts";
 import { eventsAfter, newestEventSeq } from "../../../../src/event/event.sql.ts";
-import { countDuplicate, eventPages, insertEvent } from "../../../../src/event/events.sql.ts";
+import { countDuplicate, insertEvent } from "../../../../src/event/events.sql.ts";
+import { eventPages } from "../../../../src/events/event-search.sql.ts";
 import { usersByIds } from "../../../../src/identity/users/users.sql.ts";
 import { insertDelivery } from "../../../../src/outbound/deliveries.sql.ts";
 import { claimDue } from "../../../../src/outbound/deliveries/delivery-queue.sql.ts";

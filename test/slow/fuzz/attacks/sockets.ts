@@ -151,7 +151,7 @@ export const socketAttacks: readonly Attack[] = [
       const [, id] = /"id":"(evt_\w+)"/.exec(await list.text()) ?? [];
       await withWires(victim, 62, async (wires) => {
         for (const wire of wires) wire.stopReading();
-        const follow = "GET /v1/events/feed?include=body&since=2020-01-01T00:00:00Z";
+        const follow = "GET /v1/events/feed?include=body&from=2020-01-01T00:00:00Z";
         for (const [n, wire] of wires.entries()) {
           await wire.send(head(n < 32 ? follow : `GET /v1/events/${id}`, operator));
         }

@@ -1,0 +1,109 @@
+import { checkedFilter, checkedInstant, choiceOf, invalidParameter, single } from "./parameters.ts";
+
+/**
+ * The filters of a list, by name. A definition is plain data: the console's page and the command line read it too.
+ * Query parameters, GraphQL arguments, request bodies, options and controls are made from it.
+ */
+export type Filters = Readonly<Record<string, Filter>>;
+
+type Filter = TextFilter | WordFilter | InstantFilter;
+
+interface Described {
+  /** One sentence, such as `Only events of this provider.` */
+  readonly description: string;
+  /** More sentences, where there is room for them: in the reference of the API. */
+  readonly details?: string;
+  readonly example?: string;
+  /** The label of its control in the console. */
+  readonly label?: string;
+  /** How it is compared with the field of its name. Without it, only a query of the database can decide. */
+  readonly compare?: "equal" | "equal or prefix";
+}
+
+interface TextFilter extends Described {
+  readonly kind: "text";
+  readonly maxLength?: number;
+}
+
+/** One of a closed set. */
+interface WordFilter extends Described {
+  readonly kind: "word";
+  readonly words: readonly string[];
+}
+
+/** A list has `from`, which is inclusive, and `to`, which is exclusive. */
+interface InstantFilter extends Described {
+  readonly kind: "instant";
+}
+
+type ValueOf<One extends Filter> = One extends { readonly words: readonly (infer Word)[] }
+  ? Word
+  : One extends InstantFilter
+    ? Date
+    : string;
+
+/** The values of filters. Undefined: any. */
+export type FiltersOf<Defined extends Filters> = {
+  readonly [Name in keyof Defined]?: ValueOf<Defined[Name]> | undefined;
+};
+
+/** The longest value of a text filter without a limit of its own. */
+export const maxFilterLength = 200;
+
+/** The filters of a query string. Throws `invalid-parameter`. */
+export function queriedFilters<const Defined extends Filters>(
+  defined: Defined,
+  query: URLSearchParams,
+): FiltersOf<Defined> {
+  return readFilters(defined, (name) => single(query, name));
+}
+
+/** The filters among the arguments of a GraphQL field. Throws `invalid-parameter`. */
+export function argumentFilters<const Defined extends Filters>(
+  defined: Defined,
+  given: { readonly [Name in keyof Defined]?: string | null | undefined },
+): FiltersOf<Defined> {
+  return readFilters(defined, (name) => given[name]);
+}
+
+function readFilters<Defined extends Filters>(
+  defined: Defined,
+  given: (name: string) => string | null | undefined,
+): FiltersOf<Defined> {
+  const values = new Map(
+    Object.entries(defined).map(([name, filter]) => [name, read(name, filter, given(name))]),
+  );
+  const [from, to] = [values.get("from"), values.get("to")];
+  if (from && to && from > to) throw invalidParameter("to", "Must not be before from");
+  // Guarantee: each name of the definition has the value that `read` returns for its kind.
+  return Object.fromEntries(values) as FiltersOf<Defined>;
+}
+
+function read(
+  name: string,
+  filter: Filter,
+  given: string | null | undefined,
+): string | Date | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (filter.kind === "word") return choiceOf(name, filter.words, given);
+  if (filter.kind === "instant") return checkedInstant(name, given);
+  return checkedFilter(name, given, filter.maxLength ?? maxFilterLength);
+}
+
+/** Whether an item has the values of the filters that can be compared with its fields. */
+export function matchesFields<Defined extends Filters>(
+  defined: Defined,
+  item: object,
+  values: FiltersOf<Defined>,
+): boolean {
+  const fields: Readonly<Record<string, unknown>> = { ...item };
+  return Object.entries(defined).every(([name, { compare }]) => {
+    const wanted = values[name];
+    if (compare === undefined || wanted === undefined) return true;
+    const value = fields[name];
+    if (compare === "equal" || typeof wanted !== "string" || !wanted.endsWith("*")) {
+      return value === wanted;
+    }
+    return typeof value === "string" && value.startsWith(wanted.slice(0, -1));
+  });
+}
