@@ -2,8 +2,8 @@ import { type Command, Option } from "commander";
 
 import { type JsonObject, textAt } from "../base/payload.ts";
 import { readConfig } from "../config/config.ts";
-import { severities } from "../event/message.ts";
-import type { Severity } from "../event/message.ts";
+import { severities } from "../event/new-notification.ts";
+import type { Severity } from "../event/new-notification.ts";
 
 import { argument, example } from "./arguments.ts";
 import { pastTime } from "./durations.ts";

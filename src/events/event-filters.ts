@@ -1,6 +1,6 @@
 import type { Filters, FiltersOf } from "../base/filters.ts";
 import { eventStatuses } from "../event/event-words.ts";
-import { severities } from "../event/message.ts";
+import { severities } from "../event/new-notification.ts";
 import { deliveryStates } from "../outbound/notification-words.ts";
 
 /** The filters of the list of events. Bulk replays have the same. */

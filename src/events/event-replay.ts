@@ -2,7 +2,7 @@ import type { Write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
 import { receiptById } from "../event/events.sql.ts";
-import type { Message } from "../event/message.ts";
+import type { NewNotification } from "../event/new-notification.ts";
 import { interpret } from "../inbound/providers/interpret.ts";
 import type { Provider } from "../inbound/providers/provider.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
@@ -37,7 +37,7 @@ export interface EventReplay {
 export function eventReplay(
   storage: Storage,
   outbox: Outbox,
-  messagesFor: (event: Event) => readonly Message[],
+  notificationsFor: (event: Event) => readonly NewNotification[],
   providerOf: (id: string) => Provider | undefined,
 ): EventReplay {
   async function reinterpreted(stored: Event): Promise<Event> {
@@ -56,9 +56,9 @@ export function eventReplay(
         const notifying = await outbox.rescheduleFor(event, "undelivered");
         return { event, notifying, outcome: sent.some(isUndelivered) ? "resent" : "silent" };
       }
-      const messages = messagesFor(event);
-      const outcome = messages.length === 0 ? "silent" : "notified";
-      return { event, notifying: outbox.writesFor(event, messages), outcome };
+      const notifications = notificationsFor(event);
+      const outcome = notifications.length === 0 ? "silent" : "notified";
+      return { event, notifying: outbox.writesFor(event, notifications), outcome };
     },
   };
 }

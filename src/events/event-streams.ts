@@ -10,7 +10,7 @@ import { type BodyText, bodyText } from "../event/body-text.ts";
 import { eventsAfter } from "../event/event.sql.ts";
 import { type Event, noReceipt } from "../event/event.ts";
 import { bodySizeById, receiptById } from "../event/events.sql.ts";
-import { highestSeverity, severities, type Severity } from "../event/message.ts";
+import { highestSeverity, severities, type Severity } from "../event/new-notification.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { whileSignedIn } from "../identity/auth/while-signed-in.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 import { eventStatuses } from "../event/event-words.ts";
-import { severities } from "../event/message.ts";
+import { severities } from "../event/new-notification.ts";
 import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
 import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
 import {

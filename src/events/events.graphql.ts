@@ -1,7 +1,7 @@
 import { decodeCursor } from "../base/cursor.ts";
 import { argumentFilters } from "../base/filters.ts";
 import type { Event } from "../event/event.ts";
-import { highestSeverity } from "../event/message.ts";
+import { highestSeverity } from "../event/new-notification.ts";
 import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
 import type { Builder } from "../web/graphql/builder.ts";
 import { connectionOf } from "../web/graphql/connection.ts";

@@ -14,7 +14,7 @@ import {
   receiptById,
   reinterpretEvent,
 } from "../event/events.sql.ts";
-import { highestSeverity, type Severity } from "../event/message.ts";
+import { highestSeverity, type Severity } from "../event/new-notification.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";

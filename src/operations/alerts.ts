@@ -5,7 +5,7 @@ import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import { emptyEvent, type StoredEvent } from "../event/event.ts";
 import { insertEvent } from "../event/events.sql.ts";
-import type { Message } from "../event/message.ts";
+import type { NewNotification } from "../event/new-notification.ts";
 import { rejectionsSince } from "../inbound/rejections/rejections.sql.ts";
 import { deadCounts, goneDestinations } from "../outbound/deliveries.sql.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
@@ -171,7 +171,7 @@ async function announce(
     data: { count: news.length },
   };
   const inTrouble = new Set(news.map(([, { destinationId }]) => destinationId));
-  const writes = outbox.writesFor(event, [alertMessage(event)], {
+  const writes = outbox.writesFor(event, [alertNotification(event)], {
     alert: true,
     isExcluded: (id) => inTrouble.has(id),
   });
@@ -180,7 +180,10 @@ async function announce(
 }
 
 /** The notification about an alert. */
-export function alertMessage({ title, type }: Pick<StoredEvent, "title" | "type">): Message {
+export function alertNotification({
+  title,
+  type,
+}: Pick<StoredEvent, "title" | "type">): NewNotification {
   const text = `Run \`skyhook doctor\`, or open the console. (${type})`;
   return { title, text, url: null, severity: "error" };
 }

@@ -1,5 +1,5 @@
 import { defineTable } from "../db/table.ts";
-import type { Message } from "../event/message.ts";
+import type { NewNotification } from "../event/new-notification.ts";
 
 import type { Destination } from "./destination.ts";
 import type { notificationStatuses } from "./notification-words.ts";
@@ -10,7 +10,7 @@ export type NotificationStatus = (typeof notificationStatuses)[number];
  * One message to the operators about one event. Its status sums up its deliveries to the operators'
  * destinations: `dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`.
  */
-export interface Notification extends Message {
+export interface Notification extends NewNotification {
   /** `ntf_` and a UUIDv7. Sent as the `webhook-id` of every delivery attempt. */
   readonly id: `ntf_${string}`;
   readonly eventId: `evt_${string}`;

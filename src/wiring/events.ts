@@ -1,6 +1,6 @@
-import { bookingMessage, bookingsProvider } from "../booking/bookings/booking-event.ts";
+import { bookingNotification, bookingsProvider } from "../booking/bookings/booking-event.ts";
 import type { Event } from "../event/event.ts";
-import type { Message } from "../event/message.ts";
+import type { NewNotification } from "../event/new-notification.ts";
 import { eventReplay } from "../events/event-replay.ts";
 import { type EventStreams, eventStreams } from "../events/event-streams.ts";
 import { type Events, events } from "../events/events.ts";
@@ -10,10 +10,10 @@ import { pruner } from "../events/retention/pruner.ts";
 import { searchIndex } from "../events/search-index.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import { reveals } from "../identity/audit/reveals.ts";
-import { messagesOf } from "../inbound/providers/interpret.ts";
+import { notificationsOf } from "../inbound/providers/interpret.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 import type { Registry } from "../inbound/providers/registry.ts";
-import { alertMessage, skyhookProvider } from "../operations/alerts.ts";
+import { alertNotification, skyhookProvider } from "../operations/alerts.ts";
 import type { DestinationCache } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { EventFeed } from "../outbound/notifications/event-feed.ts";
@@ -54,14 +54,14 @@ export function eventServices(platform: Platform, parts: Parts) {
   const indexing = searchIndex(storage, clock, log);
 
   /** The notifications for an event of a provider, of bookings or of Skyhook itself. */
-  function messagesFor(event: Event): readonly Message[] {
-    if (event.provider === bookingsProvider) return [bookingMessage(event)];
-    if (event.provider === skyhookProvider) return [alertMessage(event)];
+  function notificationsFor(event: Event): readonly NewNotification[] {
+    if (event.provider === bookingsProvider) return [bookingNotification(event)];
+    if (event.provider === skyhookProvider) return [alertNotification(event)];
     const provider = registry.provider(event.provider);
-    return provider === undefined ? [] : messagesOf(provider, event);
+    return provider === undefined ? [] : notificationsOf(provider, event);
   }
 
-  const replaying = eventReplay(storage, outbox, messagesFor, (id) => registry.provider(id));
+  const replaying = eventReplay(storage, outbox, notificationsFor, (id) => registry.provider(id));
   const running = replayRunner({ storage, outbox, index: indexing, replaying, clock, log });
   const services: EventServices = {
     events: events(

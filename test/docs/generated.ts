@@ -4,16 +4,16 @@ import { emptyBooking } from "../../src/booking/booking.ts";
 import {
   bookingEvent,
   bookingEventTypes,
-  bookingMessage,
+  bookingNotification,
 } from "../../src/booking/bookings/booking-event.ts";
 import type { BookingOnFlight } from "../../src/booking/bookings/bookings.sql.ts";
 import { problemEvent, refundEvent } from "../../src/booking/bookings/payment-event.ts";
 import type { Event, StoredEvent } from "../../src/event/event.ts";
-import type { Message } from "../../src/event/message.ts";
+import type { NewNotification } from "../../src/event/new-notification.ts";
 import type { PaymentNotice } from "../../src/inbound/payment-notice.ts";
 import { catalogue } from "../../src/inbound/providers/catalogue.ts";
 import { publishedSchema } from "../../src/inbound/providers/files/published-schema.ts";
-import { interpret, messagesOf } from "../../src/inbound/providers/interpret.ts";
+import { interpret, notificationsOf } from "../../src/inbound/providers/interpret.ts";
 import type { Provider, Sample } from "../../src/inbound/providers/provider.ts";
 import { eventIdentity } from "../../src/inbound/receive/event-identity.ts";
 import { cloudEvent } from "../../src/outbound/formats/cloud-event.ts";
@@ -77,7 +77,7 @@ function errorTable(): string {
 /** An event, and what operators receive for it. */
 interface Received {
   readonly event: Event;
-  readonly message: Message;
+  readonly message: NewNotification;
 }
 
 /** The event and the message of a sample delivery, made as for a real one. */
@@ -107,7 +107,7 @@ function receivedOf(provider: Provider, sample: Sample): Received {
     data,
     recovered: false,
   };
-  const [message] = messagesOf(provider, event);
+  const [message] = notificationsOf(provider, event);
   if (message === undefined) throw new Error(`${provider.id} has no message for ${type}`);
   return { event, message };
 }
@@ -182,7 +182,7 @@ function bookingEvents(): readonly StoredEvent[] {
 
 function bookingReceived(stored: StoredEvent): Received {
   const { headers: _, body: __, bodyHash: ___, ...event } = stored;
-  return { event, message: bookingMessage(event) };
+  return { event, message: bookingNotification(event) };
 }
 
 function eventTable(): string {

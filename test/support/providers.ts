@@ -29,7 +29,7 @@ export function headerOf(headers: Readonly<Record<string, string>>): VerifiedReq
     names.map((name) => values.get(name)).find((value) => value !== undefined) ?? null;
 }
 
-export function messagesOf(provider: Provider, interpreted: Interpretation) {
+export function notificationsOf(provider: Provider, interpreted: Interpretation) {
   const event: Event = {
     ...interpreted,
     id: "evt_1",

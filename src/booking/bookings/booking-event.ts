@@ -2,7 +2,7 @@ import type { Actor } from "../../base/context.ts";
 import type { MakeId } from "../../base/ids.ts";
 import { moneyOf, moneyText } from "../../base/money.ts";
 import { emptyEvent, type Event, type StoredEvent } from "../../event/event.ts";
-import type { Message, Severity } from "../../event/message.ts";
+import type { NewNotification, Severity } from "../../event/new-notification.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import type { PaymentProblem } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
@@ -79,7 +79,7 @@ export function bookingEvent(
 }
 
 /** The notification about a booking event, or about money that does not fit a booking. */
-export function bookingMessage({ title, type, data, url }: Event): Message {
+export function bookingNotification({ title, type, data, url }: Event): NewNotification {
   const known = bookingEventTypes.find((each) => each === type);
   const text = moneyText({ amount: Number(data["total"]), currency: String(data["currency"]) });
   return { title, text, url, severity: known === undefined ? "error" : severityOf[known] };

@@ -9,7 +9,7 @@ import type { Outbox } from "../../outbound/deliveries/outbox.ts";
 import { departed } from "../flight.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 
-import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, cancelBooking, releaseHold } from "./bookings.sql.ts";
 import { type Refund, refundOf, type RefundPolicy } from "./refund.ts";
 
@@ -66,7 +66,7 @@ export async function cancelNow(
     ),
     write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
     write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
+    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
   );
   if (cancelled.changes === 0) return false;
   outbox.committed(event);

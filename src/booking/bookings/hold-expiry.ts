@@ -10,7 +10,7 @@ import { transitions } from "../booking-state.ts";
 import type { Booking } from "../booking.ts";
 import { giveSeatsBack } from "../flights/flights.sql.ts";
 
-import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { type BookingOnFlight, expiredHolds, expireHold, nextExpiry } from "./bookings.sql.ts";
 
 interface Parts {
@@ -65,7 +65,7 @@ async function expire(
     write(expireHold, { id: booking.id, updatedAt: now, expiredAt: now }, "stop"),
     write(giveSeatsBack, { id: booking.flightId, seats: booking.seats }),
     write(insertEvent, event),
-    ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
+    ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
   );
   if (expired.changes === 0) return;
   log.info({ id: booking.id, reference: booking.reference }, "hold expired");

@@ -16,7 +16,7 @@ import { closesAfter } from "../flight.ts";
 import { takeSeats } from "../flights/flights.sql.ts";
 import type { Payment } from "../payment.ts";
 
-import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import { findBooking } from "./booking-search.ts";
 import { type BookingOnFlight, confirmHold, reseatBooking } from "./bookings.sql.ts";
 import { problemEvent, refundEvent } from "./payment-event.ts";
@@ -172,7 +172,11 @@ function decidedBy(
       write(insertPayment, payment, changedMeanwhile),
       ...events.flatMap(({ own, ownerId }) => [
         write(insertEvent, own),
-        ...parts.outbox.writesFor(own, [bookingMessage(own)], ownerId === null ? {} : { ownerId }),
+        ...parts.outbox.writesFor(
+          own,
+          [bookingNotification(own)],
+          ownerId === null ? {} : { ownerId },
+        ),
       ]),
     ],
     committed() {

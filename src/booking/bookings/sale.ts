@@ -13,7 +13,7 @@ import { closesAfter, closesAt, type Flight } from "../flight.ts";
 import { flightById, takeSeats } from "../flights/flights.sql.ts";
 import type { PersonalDataSeal } from "../personal-data/personal-data.ts";
 
-import { bookingEvent, bookingMessage } from "./booking-event.ts";
+import { bookingEvent, bookingNotification } from "./booking-event.ts";
 import type { BookingRequest } from "./booking-request.ts";
 import { type BookingOnFlight, insertBooking, insertPassenger, mayHold } from "./bookings.sql.ts";
 import { storedFolding } from "./name-folding.ts";
@@ -78,7 +78,7 @@ export async function sell(
           write(insertPassenger, passenger),
         ),
         write(insertEvent, event),
-        ...outbox.writesFor(event, [bookingMessage(event)], { ownerId: booking.userId }),
+        ...outbox.writesFor(event, [bookingNotification(event)], { ownerId: booking.userId }),
         ...(keyed === null ? [] : reserveKey(keyed, booking.id)),
       );
       outbox.committed(event);

@@ -13,7 +13,7 @@ import {
   urlAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../event/message.ts";
+import type { NewNotification, Severity } from "../../event/new-notification.ts";
 
 import { samples } from "./code_host.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
@@ -253,7 +253,7 @@ function senderOf(payload: JsonObject): string | null {
   return firstLineAt(payload, "sender", "login");
 }
 
-function notifyCode(event: Event): Message {
+function notifyCode(event: Event): NewNotification {
   const conclusion = textAt(event.data, "conclusion");
   const text = joined(
     " · ",

@@ -11,7 +11,7 @@ import {
   webUrl,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../event/message.ts";
+import type { NewNotification, Severity } from "../../event/new-notification.ts";
 
 import { samples } from "./deploy_platform.samples.ts";
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
@@ -123,7 +123,7 @@ function siteOf(deployment: JsonObject): string | null {
   return host && /^[\w.-]+$/.test(host) ? webUrl(`https://${host}`) : null;
 }
 
-function notifyDeploy(event: Event): Message {
+function notifyDeploy(event: Event): NewNotification {
   const text = joined(
     " · ",
     event.actor && `by ${event.actor}`,

@@ -1,6 +1,6 @@
 import { asPayload, isObject, type JsonObject, printable } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 import { compactJson } from "../signatures/compact-json.ts";
 import { pointerKeys, valueAt } from "../signatures/place.ts";
 import { isTokenInBody, type SignatureScheme, signsCompactJson } from "../signatures/scheme.ts";
@@ -37,9 +37,9 @@ export function interpret(
 }
 
 /** The notifications for an event. None unless its status is `accepted`. */
-export function messagesOf(provider: Provider, event: Event): readonly Message[] {
+export function notificationsOf(provider: Provider, event: Event): readonly NewNotification[] {
   if (event.status !== "accepted") return [];
-  return provider.notify.map((notify) => notify(event)).filter((message) => message !== null);
+  return provider.notify.map((notify) => notify(event)).filter((made) => made !== null);
 }
 
 /** The parsed payload, or null as for `interpret`. */

@@ -10,7 +10,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message, Severity } from "../../event/message.ts";
+import type { NewNotification, Severity } from "../../event/new-notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, typeName } from "./event-fields.ts";
 import { samples } from "./payment_processor.samples.ts";
@@ -190,7 +190,7 @@ function reasonOf(thing: JsonObject): string | null {
   );
 }
 
-function notifyPayment(event: Event): Message {
+function notifyPayment(event: Event): NewNotification {
   return {
     title: event.title,
     text: joined(" · ", event.subject, textAt(event.data, "invoice")),

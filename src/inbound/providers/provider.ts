@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../base/payload.ts";
 import type { Event, EventData } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 import type { PaymentNotice, PaymentSource } from "../payment-notice.ts";
 import type { SignatureScheme } from "../signatures/scheme.ts";
 
@@ -100,7 +100,7 @@ export interface Interpreted extends Interpretation {
   readonly payment: PaymentNotice | null;
 }
 
-type NotifyFunction = (event: Event) => Message | null;
+type NotifyFunction = (event: Event) => NewNotification | null;
 
 /** Creates a sample that differs from all earlier ones. */
 export type Sample = (fresh: Fresh) => {

@@ -9,7 +9,7 @@ import {
   unixSecondsAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
@@ -142,7 +142,7 @@ function topicOf(payload: JsonObject): string | null {
   );
 }
 
-function notifyConversation(event: Event): Message {
+function notifyConversation(event: Event): NewNotification {
   const text = joined(
     " · ",
     event.type === "assignee.changed" ? event.actor && `by ${event.actor}` : null,

@@ -11,7 +11,7 @@ import {
   urlAt,
 } from "../../base/payload.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 
 import { dataOf, eventNameAt, ignoredTitle, listing, typeName } from "./event-fields.ts";
 import type { Interpretation, Provider, VerifiedRequest } from "./provider.ts";
@@ -99,7 +99,7 @@ function isRecurring(task: JsonObject): boolean {
   return isTrueAt(task, "due", "is_recurring");
 }
 
-function notifyTask(event: Event): Message {
+function notifyTask(event: Event): NewNotification {
   return {
     title: event.title,
     text: joined(" · ", event.actor && `by ${event.actor}`, event.subject),

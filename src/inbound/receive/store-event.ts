@@ -10,7 +10,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { withTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { inSpan, type Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { PaymentNotice } from "../payment-notice.ts";
-import { messagesOf } from "../providers/interpret.ts";
+import { notificationsOf } from "../providers/interpret.ts";
 import type { Interpreted, Provider } from "../providers/provider.ts";
 import { signatureHeaders } from "../signatures/scheme.ts";
 import type { Verified } from "../signatures/verification.ts";
@@ -124,7 +124,7 @@ async function storeNew(
   payment: PaymentNotice | null,
 ): Promise<Acknowledgement | null> {
   const { outbox, log, effectOf } = parts;
-  const notifications = outbox.writesFor(event, messagesOf(provider, event));
+  const notifications = outbox.writesFor(event, notificationsOf(provider, event));
   const stored = await decidedEffect(
     async () => (payment === null ? null : effectOf(event, payment)),
     (effect) => commit(parts, event, effect, notifications),

@@ -10,7 +10,7 @@ import { nextInLine } from "../delivery-order.sql.ts";
 import type { OutgoingDelivery } from "../delivery.ts";
 import { type Destination, goneReason, type Health, nameInLogs } from "../destination.ts";
 import { disableDestination } from "../destinations.sql.ts";
-import type { Sendable } from "../formats/format.ts";
+import type { SentNotification } from "../formats/format.ts";
 import { type Attempt, nextRetryMs } from "../notification.ts";
 import { insertAttempt, summaryWrites } from "../notifications.sql.ts";
 
@@ -148,7 +148,7 @@ function disabling({ id, updatedAt: before }: Destination, nowMs: number): Write
 async function sendTraced(
   { storage, tracer }: AttemptParts,
   { send }: CachedDestination,
-  notification: Sendable,
+  notification: SentNotification,
   event: Event,
   earlierAttempts: number,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { lazy } from "../../base/lazy.ts";
 import type { KeyRing } from "../../base/sealing.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { openSecrets } from "../destination-secrets.ts";
 import {
@@ -26,7 +26,7 @@ export interface CachedDestination {
   readonly send: Send;
 }
 
-/** Whose deliveries are to be stored for a message, and under which order key. */
+/** Whose deliveries are to be stored for a notification, and under which order key. */
 export interface Match {
   readonly destination: Destination;
   readonly orderKey: string | null;
@@ -36,12 +36,12 @@ export interface Match {
 export interface DestinationCache {
   list(): readonly CachedDestination[];
   /**
-   * The destinations that receive a message. `ownerId`: the owner of the booking that the event is about; null
+   * The destinations that receive a notification. `ownerId`: the owner of the booking that the event is about; null
    * for other events. `alert`: only those that receive alerts.
    */
   matching(
     event: Event,
-    message: Message,
+    notification: NewNotification,
     options: { readonly ownerId: string | null; readonly alert: boolean },
   ): readonly Match[];
   /** Remembers the health of a destination, which the database has already. */

@@ -2,7 +2,7 @@ import type { MakeId } from "../../base/ids.ts";
 import { type Write, write } from "../../db/statement.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 import { storeDelivery, undeliveredOf } from "../deliveries.sql.ts";
 import { linesAgain } from "../delivery-order.sql.ts";
 import type { StoredDelivery } from "../delivery.ts";
@@ -17,11 +17,15 @@ import { rescheduleDead, rescheduleUndelivered } from "./retries.sql.ts";
 /** Stores notifications and their deliveries, in the transaction of their event. */
 export interface Outbox {
   /**
-   * The writes that store one notification per message and one delivery per destination that it matches, for
+   * The writes that store these notifications, and one delivery of each per destination that it matches, for
    * the transaction of the event. `ownerId`: the owner of the booking that the event is about. `alert`: the
    * event is about Skyhook itself. `isExcluded`: a destination that does not receive it.
    */
-  writesFor(event: Event, messages: readonly Message[], options?: WriteOptions): Write<never>[];
+  writesFor(
+    event: Event,
+    notifications: readonly NewNotification[],
+    options?: WriteOptions,
+  ): Write<never>[];
   /**
    * The writes that send an event's failed deliveries again, at once. `only`: dead ones, or all. The first write
    * returns how many; none without such deliveries.
@@ -71,11 +75,11 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
     return ids;
   }
 
-  function notification(event: Event, message: Message, isPending: boolean): Notification {
+  function notification(event: Event, one: NewNotification, isPending: boolean): Notification {
     const madeAt = now();
     const createdAt = new Date(madeAt);
     return {
-      ...message,
+      ...one,
       id: makeId("ntf", madeAt),
       eventId: event.id,
       createdAt,
@@ -112,14 +116,14 @@ export function outbox({ storage, channels, destinations, makeId, now }: Parts):
   }
 
   return {
-    writesFor(event, messages, { ownerId = null, alert = false, isExcluded } = {}) {
+    writesFor(event, notifications, { ownerId = null, alert = false, isExcluded } = {}) {
       const ids = sentToOf(event);
-      return messages.flatMap((message) => {
+      return notifications.flatMap((one) => {
         const matches = destinations
-          .matching(event, message, { ownerId, alert })
+          .matching(event, one, { ownerId, alert })
           .filter(({ destination }) => isExcluded?.(destination.id) !== true);
         const isPending = matches.some(({ destination }) => destination.ownerId === null);
-        const made = notification(event, message, isPending);
+        const made = notification(event, one, isPending);
         for (const { destination } of matches) ids.add(destination.id);
         return [
           write(insertNotification, made),

@@ -7,7 +7,7 @@ import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-c
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
 import { renderEmail } from "../formats/email.ts";
-import type { Render, Sendable } from "../formats/format.ts";
+import type { Render, SentNotification } from "../formats/format.ts";
 import { formatInfo, httpFormat } from "../formats/formats.ts";
 import {
   type AddressRules,
@@ -43,7 +43,7 @@ const maxErrorCharacters = 500;
 
 /** Sends one notification. Never throws. Ends within ten seconds, or when `signal` aborts. */
 export type Send = (
-  notification: Sendable,
+  notification: SentNotification,
   event: Event,
   trace: DeliveryTrace | null,
   signal: AbortSignal,

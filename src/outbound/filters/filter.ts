@@ -4,7 +4,7 @@ import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../../event/event.ts";
-import type { Severity } from "../../event/message.ts";
+import type { Severity } from "../../event/new-notification.ts";
 
 import { calledBy, operands, pathOf, walk } from "./filter-syntax.ts";
 

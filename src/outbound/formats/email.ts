@@ -1,7 +1,7 @@
 import type { Event } from "../../event/event.ts";
 import type { EmailMessage } from "../transports/mail.ts";
 
-import { type FormatInfo, originOf, safeLink, type Sendable, shortened } from "./format.ts";
+import { type FormatInfo, originOf, safeLink, type SentNotification, shortened } from "./format.ts";
 
 export const email = {
   label: "E-mail",
@@ -12,7 +12,7 @@ export const email = {
 
 const maxSubjectCharacters = 200;
 
-export function renderEmail(notification: Sendable, event: Event): EmailMessage {
+export function renderEmail(notification: SentNotification, event: Event): EmailMessage {
   const { id, title, text, url, severity, createdAt } = notification;
   const link = safeLink(url);
   const lines = [text, link, `${originOf(event)} · ${severity}`, `${id} · ${event.id}`];

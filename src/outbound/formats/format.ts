@@ -1,10 +1,10 @@
 import type { Event } from "../../event/event.ts";
-import type { Message } from "../../event/message.ts";
+import type { NewNotification } from "../../event/new-notification.ts";
 import type { TraceHeaders } from "../../telemetry/tracing/trace-context.ts";
 import type { PostRequest } from "../transports/post.ts";
 
 /** The notification of a delivery. */
-export interface Sendable extends Message {
+export interface SentNotification extends NewNotification {
   readonly id: `ntf_${string}`;
   readonly createdAt: Date;
 }
@@ -25,7 +25,7 @@ export interface FormatInfo {
 
 /** One delivery to render. */
 export interface Rendering {
-  readonly notification: Sendable;
+  readonly notification: SentNotification;
   readonly event: Event;
   /** The trace of the request that created the event, or null. */
   readonly origin: TraceHeaders | null;

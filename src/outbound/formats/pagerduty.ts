@@ -1,5 +1,5 @@
 import type { Event } from "../../event/event.ts";
-import type { Severity } from "../../event/message.ts";
+import type { Severity } from "../../event/new-notification.ts";
 
 import { type FormatInfo, jsonType, type Render, safeLink, shortened } from "./format.ts";
 

@@ -1,4 +1,4 @@
-import type { Severity } from "../../event/message.ts";
+import type { Severity } from "../../event/new-notification.ts";
 
 import { type FormatInfo, jsonType, originOf, type Render, safeLink, shortened } from "./format.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { severities } from "../../event/message.ts";
+import { severities } from "../../event/new-notification.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
   count,

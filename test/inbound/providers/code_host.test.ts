@@ -7,7 +7,7 @@ import { codeHost } from "../../../src/inbound/providers/code_host.ts";
 import {
   expectBounded,
   interpretPayload,
-  messagesOf,
+  notificationsOf,
   replaced,
   sampleBody,
 } from "../../support/providers.ts";
@@ -25,7 +25,7 @@ describe("code_host", () => {
       actor: "ada",
       data: { conclusion: "failure", commit: "3f2c9b7e5d1a", repository: "acme/web" },
     });
-    expect(messagesOf(codeHost, event)).toMatchObject([
+    expect(notificationsOf(codeHost, event)).toMatchObject([
       { severity: "error", text: "by ada · 3f2c9b7e5d1a · push" },
     ]);
   });
@@ -44,7 +44,7 @@ describe("code_host", () => {
   ])("maps the conclusion %p to %p with severity %s", (conclusion, words, severity) => {
     const event = sent("workflow_run", replaced(run, ["workflow_run", "conclusion"], conclusion));
     expect(event.title).toStartWith(`${words} on main: `);
-    expect(messagesOf(codeHost, event)).toMatchObject([{ severity }]);
+    expect(notificationsOf(codeHost, event)).toMatchObject([{ severity }]);
   });
 
   test("includes the attempt number, and the owner of a fork in the branch", () => {

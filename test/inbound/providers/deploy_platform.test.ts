@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
 
 import { deployPlatform } from "../../../src/inbound/providers/deploy_platform.ts";
-import { interpretPayload, messagesOf, replaced, sampleBody } from "../../support/providers.ts";
+import {
+  interpretPayload,
+  notificationsOf,
+  replaced,
+  sampleBody,
+} from "../../support/providers.ts";
 
 describe("deploy_platform", () => {
   const body = sampleBody(deployPlatform, "deploy.succeeded");
@@ -33,7 +38,7 @@ describe("deploy_platform", () => {
   ])("maps %s to %s with severity %s", (type, ours, severity) => {
     const event = typed(type);
     expect(event).toMatchObject({ status: "accepted", type: ours });
-    expect(messagesOf(deployPlatform, event)).toMatchObject([{ severity }]);
+    expect(notificationsOf(deployPlatform, event)).toMatchObject([{ severity }]);
   });
 
   test.each(["deployment", "deployment.ready", "deployment.promoted", "project.created"])(

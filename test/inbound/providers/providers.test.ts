@@ -16,7 +16,7 @@ import {
   fresh,
   headerOf,
   interpretPayload,
-  messagesOf,
+  notificationsOf,
   now,
   type Path,
   replaced,
@@ -92,7 +92,7 @@ for (const provider of catalogue) {
         expect(event.occurredAt?.getTime()).toBeWithin(now.getTime() - 999, now.getTime() + 1);
         expectBounded(event);
 
-        const messages = messagesOf(provider, event);
+        const messages = notificationsOf(provider, event);
         expect(messages.length).toBeGreaterThan(0);
         for (const message of messages) {
           expect(message.title).not.toBe("");
@@ -186,7 +186,7 @@ for (const provider of catalogue) {
             expect(event.title).toMatch(/^[A-Z]\w+ [a-z]+/);
             expect(event.title).not.toMatch(/[(:]$|no name|null|undefined/);
             expectBounded(event);
-            expect(messagesOf(provider, event)).not.toBeEmpty();
+            expect(notificationsOf(provider, event)).not.toBeEmpty();
           }
         },
       );
@@ -243,7 +243,7 @@ function expectHarmless(
   const event = interpretPayload(provider, payload, headers);
   expectBounded(event);
   expect(interpretPayload(provider, payload, headers)).toEqual(event);
-  for (const message of messagesOf(provider, event)) {
+  for (const message of notificationsOf(provider, event)) {
     expectPrintable(message.title, 500);
     expectPrintable(message.text, 500);
   }

@@ -5,7 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 
-import { severities } from "../../../src/event/message.ts";
+import { severities } from "../../../src/event/new-notification.ts";
 import { renderEmail } from "../../../src/outbound/formats/email.ts";
 import type { Rendering } from "../../../src/outbound/formats/format.ts";
 import { type FormatName, httpFormats } from "../../../src/outbound/formats/formats.ts";

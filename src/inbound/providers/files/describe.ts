@@ -1,7 +1,7 @@
 import { anyTime, idOf, printable, webUrl } from "../../../base/payload.ts";
 import type { EventData } from "../../../event/event.ts";
-import { severities } from "../../../event/message.ts";
-import type { Severity } from "../../../event/message.ts";
+import { severities } from "../../../event/new-notification.ts";
+import type { Severity } from "../../../event/new-notification.ts";
 import { exactText, lookup, type PlaceSource } from "../../signatures/place.ts";
 import { coversOnlyForm, headerIn, signedPlaces } from "../../signatures/scheme.ts";
 import { dataOf, ignoredTitle, typeName } from "../event-fields.ts";

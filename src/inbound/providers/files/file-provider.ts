@@ -1,6 +1,6 @@
 import { joined, textAt } from "../../../base/payload.ts";
 import type { Event } from "../../../event/event.ts";
-import type { Message } from "../../../event/message.ts";
+import type { NewNotification } from "../../../event/new-notification.ts";
 import {
   coversBodyPlaces,
   headerIn,
@@ -57,7 +57,7 @@ function readHeaders(file: ProviderFile): readonly string[] {
   return [...new Set([...ofEvents, ...readHeadersOf(file.signature)])].toSorted();
 }
 
-function notification(event: Event): Message {
+function notification(event: Event): NewNotification {
   const { title, url, actor, subject, data } = event;
   const text = textAt(data, "text") ?? joined(" · ", actor && `by ${actor}`, subject);
   return { title, text, url, severity: storedSeverity(data) };

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { severities } from "../../../event/message.ts";
+import { severities } from "../../../event/new-notification.ts";
 import { schemeSchema } from "../../signatures/scheme.schema.ts";
 import { placeSchema } from "../../signatures/signed-text.schema.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 
 import type { Event } from "../../../../src/event/event.ts";
-import { severities } from "../../../../src/event/message.ts";
+import { severities } from "../../../../src/event/new-notification.ts";
 import { catalogueFiles } from "../../../../src/inbound/providers/files/catalogue-files.ts";
 import { fileProvider } from "../../../../src/inbound/providers/files/file-provider.ts";
 import { readProviderFile } from "../../../../src/inbound/providers/files/provider-file.ts";
-import { interpret, messagesOf } from "../../../../src/inbound/providers/interpret.ts";
+import { interpret, notificationsOf } from "../../../../src/inbound/providers/interpret.ts";
 import type { Fresh, Provider } from "../../../../src/inbound/providers/provider.ts";
 import { signedSample } from "../../../../src/inbound/providers/signed-sample.ts";
 import { eventIdentity } from "../../../../src/inbound/receive/event-identity.ts";
@@ -80,7 +80,7 @@ describe.each(Object.entries(catalogueFiles))("%s", (name, text) => {
     expect(event.type).toBe(file.events[sampleName]?.type ?? sampleName);
     expect(event.title).toMatch(/^[^{}[\]]{5,200}$/);
     expect(event.title).not.toStartWith(event.type);
-    const [message, ...others] = messagesOf(provider, event);
+    const [message, ...others] = notificationsOf(provider, event);
     expect(others).toEqual([]);
     if (message === undefined) throw new Error("There is no message");
     expect(severities).toContain(message.severity);
