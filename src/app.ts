@@ -59,8 +59,9 @@ export function createApp(services: Services) {
     verify: services.verify,
     cookie: (request: Request) => cookies.session(request),
   };
-  const signedIn = authenticated(credentials);
   const addressOf: AddressOf = (connection) => clientAddress(connection, config.trustedProxyHops);
+  const signedIn = authenticated(credentials);
+  const callers = { authenticated: signedIn, addressOf };
   const logError = errorLog(log, clock);
   const crossOrigin = cors(config.corsOrigins ?? [], (): readonly Route[] => app.routes);
   // Elysia's router misreads paths with a Host of fewer than four characters unless `standardHostname` is false.
@@ -106,10 +107,10 @@ export function createApp(services: Services) {
     )
     .use(eventsRest(services.events, signedIn, clock))
     .use(eventStreamsRest(services.eventStreams, signedIn, { clock, log }))
-    .use(replaysRest(services.replays, signedIn, addressOf))
+    .use(replaysRest(services.replays, callers))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
     .use(destinationsRest(services, signedIn, addressOf))
-    .use(auditRest(services.audit, signedIn))
+    .use(auditRest(services.audit, callers))
     .use(
       sessionsRest({
         sessions: services.sessions,

@@ -3,11 +3,8 @@ import { Elysia } from "elysia";
 
 import { maxActorIdLength } from "../../base/context.ts";
 import { invalidParameter, textFilter, timeRange } from "../../base/parameters.ts";
-import { type Authenticated, bearer } from "../../web/rest/auth.ts";
-import { documentedHeaders, linkHeaders } from "../../web/rest/documented-headers.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { servePage } from "../../web/rest/serve.ts";
+import { type Callers, routes } from "../../web/rest/route.ts";
 import { documented, instant, text } from "../../web/schema.ts";
 
 import { type AuditAction, auditActions, auditEntrySchema } from "./audit-entry.ts";
@@ -49,25 +46,16 @@ function actionsIn(query: URLSearchParams): readonly AuditAction[] | undefined {
   throw invalidParameter("action", detail);
 }
 
-export const auditRest = (audit: Audit, authenticated: Authenticated) =>
-  new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
+export const auditRest = (audit: Audit, callers: Callers) => {
+  const { list } = routes(callers, "Operations", { sentence: "For admins." });
+  return new Elysia({ name: "audit", prefix: "/v1/audit" }).get(
     "",
-    async (exchange) => {
-      const ctx = await authenticated(exchange);
-      return servePage(exchange, "aud_", (page, query) => audit.list(ctx, page, filtersOf(query)));
-    },
-    {
+    ...list("listAudit", "List who did what", {
+      description: "Newest first. All filters must match.",
+      ids: "aud_",
       query: auditQuery,
-      response: {
-        200: documentedHeaders(auditPageSchema, linkHeaders),
-        ...problemResponses(401, 403),
-      },
-      detail: {
-        operationId: "listAudit",
-        tags: ["Operations"],
-        security: bearer,
-        summary: "List who did what",
-        description: "Newest first. All filters must match. For admins.",
-      },
-    },
+      response: auditPageSchema,
+      serve: ({ ctx, page, query }) => audit.list(ctx, page, filtersOf(query)),
+    }),
   );
+};

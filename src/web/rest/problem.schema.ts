@@ -49,7 +49,7 @@ export const problemSchema = schemaOf<ProblemBody>()(
  */
 const documentedProblem = documented(problemSchema);
 
-type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
+export type Problems<Status extends number> = { [S in Status]: typeof problemSchema };
 
 /** The error responses of an operation. 400, 500 and 503 are always included. */
 export function problemResponses<const Status extends number>(

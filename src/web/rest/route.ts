@@ -1,0 +1,231 @@
+import type { Static, TSchema, TUnknown, TUnsafe } from "@sinclair/typebox";
+
+import type { Context } from "../../base/context.ts";
+import type { Page, PageRequest } from "../../base/page.ts";
+import { documented } from "../schema.ts";
+
+import { type Authenticated, bearer } from "./auth.ts";
+import type { AddressOf, Connection } from "./client-address.ts";
+import { documentedHeaders, linkHeaders, madeHeaders } from "./documented-headers.ts";
+import { idempotencyHeaders, readIdempotencyKey } from "./idempotency-key.ts";
+import { readJson } from "./json-body.ts";
+import { problemResponses, type Problems } from "./problem.schema.ts";
+import { type Exchange, servePage } from "./serve.ts";
+import { urlOf } from "./url.ts";
+
+/** How routes know who calls. */
+export interface Callers {
+  readonly authenticated: Authenticated;
+  readonly addressOf: AddressOf;
+}
+
+/** Who may call the operations of a tag. Services check it; others get 403. */
+interface Access {
+  /** How the description of each operation ends. */
+  readonly sentence: string;
+  /** Checks it before the body is read, so that nobody else can upload one. */
+  readonly check?: (ctx: Context) => void;
+}
+
+export const operatorsOnly: Access = { sentence: "Needs the role operator or admin." };
+
+/** What an operation takes and returns. Only responses are checked against their schema; services check the rest. */
+interface Operation<Response, Params, Query, Body, Status> {
+  readonly description?: string;
+  readonly params?: Params;
+  readonly query?: Query;
+  readonly body?: Body;
+  readonly response: Response;
+  /**
+   * Statuses of errors, besides those of every operation (400, 401, 500, 503), of restricted ones (403) and of
+   * those with a body (413, 415, 422).
+   */
+  readonly problems?: readonly Status[];
+}
+
+/** An authenticated request. */
+interface Call<Params extends TSchema> extends Exchange, Connection {
+  readonly ctx: Context;
+  readonly params: Static<Params>;
+  /** Empty if the operation has no query. */
+  readonly query: URLSearchParams;
+  /** The Idempotency-Key of a creation; null without one. */
+  readonly key: string | null;
+  /** The JSON of the body; undefined if the operation has none. */
+  readonly body: unknown;
+}
+
+/** Elysia's context, as far as it is used here. */
+type Received<Params extends TSchema> = Exchange & Connection & { readonly params: Static<Params> };
+
+/** What Elysia and the OpenAPI document know of a route. */
+interface Hook<
+  Response,
+  Params,
+  Query,
+  Body,
+  Headers,
+  Success extends number,
+  Status extends number,
+> {
+  readonly parse: "none";
+  readonly params: Params;
+  readonly query: Query;
+  readonly body: Body;
+  readonly headers: Headers;
+  readonly response: { readonly [S in Success]: Response } & Problems<
+    400 | 401 | 500 | 503 | Status | (TUnknown extends Body ? never : 413 | 415 | 422)
+  >;
+  readonly detail: { readonly operationId: string };
+}
+
+const noQuery = new URLSearchParams();
+
+/** Makes the routes of a tag, all of which need a token. */
+export function routes<Given extends Access | undefined = undefined>(
+  { authenticated, addressOf }: Callers,
+  tag: string,
+  access?: Given,
+) {
+  type Denied = Given extends Access ? 403 : never;
+
+  function route<
+    Response extends TSchema,
+    Params extends TSchema = TUnknown,
+    Query extends TSchema = TUnknown,
+    Body extends TSchema = TUnknown,
+    const Status extends number = never,
+    Headers extends TSchema = TUnknown,
+    const Success extends 200 | 201 = 200,
+  >(
+    operationId: string,
+    summary: string,
+    given: Operation<Response, Params, Query, Body, Status> & {
+      readonly headers?: Headers;
+      readonly success?: Success;
+      readonly serve: (call: Call<Params>) => Promise<Static<Response>>;
+    },
+  ): [
+    (exchange: Received<Params>) => Promise<Static<Response>>,
+    Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
+  ] {
+    const { success = 200, serve } = given;
+    const handler = async (exchange: Received<Params>) => {
+      const ctx = await authenticated(exchange);
+      access?.check?.(ctx);
+      const { request, set, server, params } = exchange;
+      const query = given.query ? urlOf(request).searchParams : noQuery;
+      const key = given.headers ? readIdempotencyKey(request) : null;
+      const body = given.body && (await readJson(request, addressOf(exchange)));
+      const result = await serve({ ctx, request, set, server, params, query, key, body });
+      if (success !== 200) set.status = success;
+      return result;
+    };
+    const hook = hookOf(operationId, summary, tag, access, given);
+    // Guarantee: `hookOf` returns what it is given under the same names, and leaves out what is missing.
+    return [
+      handler,
+      hook as unknown as Hook<Response, Params, Query, Body, Headers, Success, Status | Denied>,
+    ];
+  }
+
+  /** A page of a list, whose ids start with `ids`. `include` lists what callers can ask for besides `total`. */
+  function list<
+    Item,
+    Query extends TSchema,
+    Params extends TSchema = TUnknown,
+    const Status extends number = never,
+    const Extra extends string = never,
+  >(
+    operationId: string,
+    summary: string,
+    given: Operation<TUnsafe<Page<Item>>, Params, Query, TUnknown, Status> & {
+      readonly ids: string;
+      readonly include?: readonly Extra[];
+      readonly serve: (
+        call: Call<Params> & {
+          readonly page: PageRequest;
+          readonly included: readonly (Extra | "total")[];
+        },
+      ) => Promise<Page<Item>>;
+    },
+  ) {
+    const { ids, include, response, serve, ...rest } = given;
+    return route(operationId, summary, {
+      ...rest,
+      response: documentedHeaders(response, linkHeaders),
+      serve: (call) =>
+        servePage(call, ids, (page, _, included) => serve({ ...call, page, included }), include),
+    });
+  }
+
+  /** Creates a resource, once per `Idempotency-Key`, and returns its `Location`. */
+  function creation<
+    Response extends TSchema,
+    Body extends TSchema,
+    const Status extends number = never,
+  >(
+    operationId: string,
+    summary: string,
+    given: Operation<Response, TUnknown, TUnknown, Body, Status> & {
+      readonly location: (made: Static<Response>) => string;
+      readonly serve: (
+        call: Call<TUnknown>,
+      ) => Promise<{ readonly made: Static<Response>; readonly replayed: boolean }>;
+    },
+  ) {
+    const { location, response, serve, ...rest } = given;
+    return route(operationId, summary, {
+      ...rest,
+      headers: idempotencyHeaders,
+      success: 201,
+      response: documentedHeaders(response, madeHeaders),
+      serve: async (call) => {
+        const { made, replayed } = await serve(call);
+        call.set.headers["location"] = location(made);
+        if (replayed) call.set.headers["idempotent-replayed"] = "true";
+        return made;
+      },
+    });
+  }
+
+  return { route, list, creation };
+}
+
+function hookOf(
+  operationId: string,
+  summary: string,
+  tag: string,
+  access: Access | undefined,
+  {
+    description,
+    params,
+    query,
+    body,
+    headers,
+    response,
+    problems = [],
+    success = 200,
+  }: Operation<TSchema, TSchema, TSchema, TSchema, number> & {
+    readonly headers?: TSchema;
+    readonly success?: number;
+  },
+) {
+  const sentences = [description, access?.sentence].filter((each) => each !== undefined);
+  const errors = [...(access ? [403] : []), ...(body ? [413, 415, 422] : []), ...problems];
+  return {
+    parse: "none",
+    ...(params && { params }),
+    ...(query && { query }),
+    ...(body && { body: documented(body) }),
+    ...(headers && { headers }),
+    response: { [success]: response, ...problemResponses(401, ...errors) },
+    detail: {
+      operationId,
+      tags: [tag],
+      security: bearer,
+      summary,
+      ...(sentences.length > 0 && { description: sentences.join(" ") }),
+    },
+  };
+}
