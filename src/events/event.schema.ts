@@ -2,12 +2,9 @@ import { Type } from "@sinclair/typebox";
 
 import { eventStatuses } from "../event/event-words.ts";
 import { severities } from "../event/new-notification.ts";
-import { filterExplanationSchema } from "../outbound/destinations/destination.schema.ts";
+import { filterExplanationSchema } from "../outbound/filters/filter.ts";
 import { deliveryStates, notificationStatuses } from "../outbound/notification-words.ts";
-import {
-  attemptSchema,
-  notificationFields,
-} from "../outbound/notifications/notification.schema.ts";
+import { attemptSchema, notificationSchema } from "../outbound/notification.ts";
 import { filterParameters } from "../web/filters.schema.ts";
 import { pageOf, pageParameters } from "../web/rest/page.schema.ts";
 import {
@@ -106,10 +103,10 @@ const notificationDeliverySchema = schemaOf<NotificationDelivery>()(
     status: word([...notificationStatuses, "filtered"] as const, {
       description: "`filtered`: the destination's present filter does not match the event.",
     }),
-    attemptCount: notificationFields.attemptCount,
-    dueAt: notificationFields.dueAt,
-    deliveredAt: notificationFields.deliveredAt,
-    lastError: notificationFields.lastError,
+    attemptCount: notificationSchema.properties.attemptCount,
+    dueAt: notificationSchema.properties.dueAt,
+    deliveredAt: notificationSchema.properties.deliveredAt,
+    lastError: notificationSchema.properties.lastError,
     filtered: nullable(filterExplanationSchema, {
       description: "Why it was filtered, otherwise null.",
     }),
@@ -120,7 +117,7 @@ const notificationWithAttemptsSchema = schemaOf<NotificationWithAttempts>()(
   "NotificationWithAttempts",
   "A notification with its delivery attempts.",
   {
-    ...notificationFields,
+    ...notificationSchema.properties,
     attempts: listOf(attemptSchema, { description: "Oldest first." }),
     deliveries: listOf(notificationDeliverySchema, {
       description: "One entry per destination of the operators.",

@@ -1,56 +1,46 @@
-import { defineTable } from "../db/table.ts";
-import type { Event } from "../event/event.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { instant, type Of, prefixedId } from "../web/schema.ts";
 
-import type { Destination } from "./destination.ts";
-import type { Notification } from "./notification.ts";
+import { notificationSchema } from "./notification.ts";
+
+const { status, attemptCount, dueAt, deliveredAt, lastError, eventId, title, severity } =
+  notificationSchema.properties;
+
+const shownFields = {
+  id: prefixedId("dlv_", "The delivery's id."),
+  destinationId: prefixedId("dst_", "The destination."),
+  notificationId: prefixedId("ntf_", "The notification."),
+  eventId,
+  createdAt: instant("Time of creation."),
+  status,
+  attemptCount,
+  dueAt,
+  deliveredAt,
+  lastError,
+};
 
 /** One notification on its way to one destination. */
-export interface OutgoingDelivery extends Pick<
-  Notification,
-  "status" | "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
-> {
-  readonly id: `dlv_${string}`;
-  readonly destinationId: Destination["id"];
-  readonly notificationId: Notification["id"];
-  readonly eventId: Event["id"];
-  readonly createdAt: Date;
-}
+export interface OutgoingDelivery extends Of<typeof shownFields> {}
 
-/** A delivery with what its notification says. */
-export interface DeliveryWithTitle
-  extends OutgoingDelivery, Pick<Notification, "title" | "severity"> {}
+/** With what its notification says. */
+export const deliveryFields = { ...shownFields, title, severity };
 
-/** A delivery as stored. */
-export interface StoredDelivery extends OutgoingDelivery {
+export interface DeliveryWithTitle extends Of<typeof deliveryFields> {}
+
+export const deliveriesTable = defineTable("deliveries", {
+  ...shownFields,
   /** Increases with every commit. Deliveries with the same order key are sent in this order. */
-  readonly seq: number;
-  /** As in the destination. Deliveries to users do not count for the notification's status. */
-  readonly ownerId: string | null;
-  /** Null: in any order. */
-  readonly orderKey: string | null;
-  /** Until then it is leased to one process, and no other sends it. */
-  readonly leasedUntil: Date | null;
-  /** It is not due before an earlier delivery with its order key is settled. */
-  readonly blocked: boolean;
-  /** The delivery before it with its order key died after its last attempt. It is attempted once. */
-  readonly afterDead: boolean;
-}
-
-export const deliveriesTable = defineTable<StoredDelivery>("deliveries", {
   seq: "bigint",
-  id: "text",
-  destinationId: "text",
-  notificationId: "text",
-  eventId: "text",
+  /** As in the destination. Deliveries to users do not count for the notification's status. */
   ownerId: "text or null",
-  createdAt: "instant",
+  /** Null: in any order. */
   orderKey: "text or null",
-  status: "text",
-  attemptCount: "integer",
-  dueAt: "instant or null",
+  /** Until then it is leased to one process, and no other sends it. */
   leasedUntil: "instant or null",
-  deliveredAt: "instant or null",
-  lastError: "text or null",
+  /** It is not due before an earlier delivery with its order key is settled. */
   blocked: "boolean",
+  /** The delivery before it with its order key died after its last attempt. It is attempted once. */
   afterDead: "boolean",
 });
+
+export interface StoredDelivery extends Stored<typeof deliveriesTable> {}

@@ -1,73 +1,69 @@
-import { defineTable } from "../db/table.ts";
-import type { NewNotification } from "../event/new-notification.ts";
+import type { Static } from "@sinclair/typebox";
 
-import type { Destination } from "./destination.ts";
-import type { notificationStatuses } from "./notification-words.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { severities } from "../event/new-notification.ts";
+import { count, flag, instant, nullable, prefixedId, resource, text, word } from "../web/schema.ts";
+
+import { notificationStatuses } from "./notification-words.ts";
 
 export type NotificationStatus = (typeof notificationStatuses)[number];
 
+const id = prefixedId("ntf_", "Also the `webhook-id` of every delivery attempt.");
+
 /**
- * One message to the operators about one event. Its status sums up its deliveries to the operators'
- * destinations: `dead` if one is dead, otherwise `retrying`, otherwise `pending`, otherwise `delivered`.
+ * Its status sums up its deliveries to the operators' destinations: `dead` if one is dead, otherwise `retrying`,
+ * otherwise `pending`, otherwise `delivered`.
  */
-export interface Notification extends NewNotification {
-  /** `ntf_` and a UUIDv7. Sent as the `webhook-id` of every delivery attempt. */
-  readonly id: `ntf_${string}`;
-  readonly eventId: `evt_${string}`;
-  readonly createdAt: Date;
-  readonly status: NotificationStatus;
-  /** The most delivery attempts to one destination since it was last scheduled. An attempt that a stop or crash interrupts does not count, nor does a failed probe before the time of the next attempt. */
-  readonly attemptCount: number;
-  /** When the next attempt is due; null when settled. */
-  readonly dueAt: Date | null;
-  readonly deliveredAt: Date | null;
-  /** Why the last attempt failed. Shown to operators. */
-  readonly lastError: string | null;
-}
+export const notificationSchema = resource(
+  "Notification",
+  "One message to the operators about one event.",
+  {
+    id,
+    eventId: prefixedId("evt_", "The event."),
+    createdAt: instant("Time of creation."),
+    title: text("A one-line summary.", "Deployment failed"),
+    text: text("The details; may be empty."),
+    url: nullable(text("Link to the resource.")),
+    severity: word(severities, "Severity of a notification."),
+    status: word(notificationStatuses, "Its delivery status."),
+    // Of the destination with the most. An attempt that a stop or crash interrupts does not count, nor does a failed
+    // probe before the time of the next attempt.
+    attemptCount: count("Attempts since it was last scheduled.", 1),
+    dueAt: nullable(instant(), "When the next attempt is due; null if delivered or dead."),
+    deliveredAt: nullable(instant(), "Null unless delivered."),
+    lastError: nullable(text("Why the last attempt failed.")),
+  },
+);
 
-/** A notification as stored. */
-export interface StoredNotification extends Notification {
+export interface Notification extends Static<typeof notificationSchema> {}
+
+export const notificationsTable = defineTable("notifications", {
   /** Increases with every commit: the feed's position, independent of clocks. */
-  readonly seq: number;
-}
-
-export const notificationsTable = defineTable<StoredNotification>("notifications", {
   seq: "bigint",
-  id: "text",
-  eventId: "text",
-  createdAt: "instant",
-  title: "text",
-  text: "text",
-  url: "text or null",
-  severity: "text",
-  status: "text",
-  attemptCount: "integer",
-  dueAt: "instant or null",
-  deliveredAt: "instant or null",
-  lastError: "text or null",
+  ...notificationSchema.properties,
 });
 
-/** One attempt to deliver a notification to a destination. */
-export interface Attempt {
-  readonly notificationId: `ntf_${string}`;
-  readonly destinationId: Destination["id"];
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly delivered: boolean;
-  /** The destination's HTTP status, or null if it did not respond. */
-  readonly responseStatus: number | null;
-  readonly error: string | null;
-}
+export interface StoredNotification extends Stored<typeof notificationsTable> {}
 
-export const attemptsTable = defineTable<Attempt>("attempts", {
-  notificationId: "text",
-  startedAt: "instant",
-  durationMs: "integer",
-  delivered: "boolean",
-  responseStatus: "integer or null",
-  error: "text or null",
-  destinationId: "text",
-});
+export const attemptSchema = resource(
+  "Attempt",
+  "One attempt to deliver a notification to a destination.",
+  {
+    notificationId: id,
+    destinationId: prefixedId("dst_", "The destination."),
+    startedAt: instant("Start of the attempt."),
+    durationMs: count("Duration in milliseconds.", 35),
+    delivered: flag("Whether the destination accepted it."),
+    responseStatus: nullable(
+      count("The destination's HTTP status; null if it did not respond.", 200),
+    ),
+    error: nullable(text("What went wrong.")),
+  },
+);
+
+export interface Attempt extends Static<typeof attemptSchema> {}
+
+export const attemptsTable = defineTable("attempts", attemptSchema.properties);
 
 const second = 1_000;
 const minute = 60 * second;

@@ -139,6 +139,8 @@ export const count = (description: string, ...examples: readonly number[]) =>
 
 export const flag = (description: string) => Type.Boolean({ description });
 
+export const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
+
 /** An object with any names, whose values have the same type. */
 export const mapOf = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Unsafe<Readonly<Record<string, Static<Schema>>>>(

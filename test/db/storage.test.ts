@@ -186,7 +186,7 @@ describe("sqlite: schema", () => {
     const table = tableOf(definition);
     const columns = database
       .query<{ name: string; type: string; notnull: number }, [string]>(
-        "select name, lower(type) as type, [notnull] from pragma_table_info(?)",
+        "select name, lower(type) as type, [notnull] from pragma_table_info(?) order by name",
       )
       .all(getTableName(table));
     const declared = Object.values(getTableColumns(table)).map((column) => ({
@@ -195,6 +195,7 @@ describe("sqlite: schema", () => {
       // SQLite does not report an integer primary key as `not null`, but it is never null.
       notnull: column.notNull && !isRowid(definition.name, column.name) ? 1 : 0,
     }));
+    declared.sort((one, other) => (one.name < other.name ? -1 : 1));
     // SQLite treats both names alike, except for a primary key.
     const named = columns.map((column) => ({
       ...column,

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { notificationSchema } from "../../outbound/notifications/notification.schema.ts";
+import { notificationSchema } from "../../outbound/notification.ts";
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
   amount,

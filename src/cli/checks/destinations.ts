@@ -8,10 +8,8 @@ import type { Storage } from "../../db/storage.ts";
 import { openSecrets } from "../../outbound/destination-secrets.ts";
 import { operatorGateway, type StoredDestination } from "../../outbound/destination.ts";
 import { allDestinations } from "../../outbound/destinations.sql.ts";
-import {
-  type DestinationHealth,
-  destinationHealth,
-} from "../../outbound/destinations/destination-health.ts";
+import type { DestinationHealth } from "../../outbound/destinations/destination-health.schema.ts";
+import { destinationHealth } from "../../outbound/destinations/destination-health.ts";
 import { formatInfo } from "../../outbound/formats/formats.ts";
 import { publicAddressesOf, rulesFor } from "../../outbound/transports/address.ts";
 import { mailboxOf } from "../../outbound/transports/mail.ts";

@@ -39,11 +39,8 @@ import type {
   HealthStatistics,
 } from "../../operations/statistics/statistics.ts";
 import type { Destination as StoredDestination } from "../../outbound/destination.ts";
-import type {
-  ListedDelivery,
-  TestResult,
-} from "../../outbound/destinations/destination-deliveries.ts";
-import type { ListedDestination } from "../../outbound/destinations/destination-health.ts";
+import type { ListedDelivery, TestResult } from "../../outbound/destinations/delivery.schema.ts";
+import type { ListedDestination } from "../../outbound/destinations/destination-health.schema.ts";
 import type { DestinationWithSecret } from "../../outbound/destinations/destination.schema.ts";
 import type {
   FilterPreview,

@@ -12,18 +12,12 @@ import { attemptsTo, deliveryPages } from "../deliveries.sql.ts";
 import type { DestinationCache } from "../deliveries/destination-cache.ts";
 import type { Outbox } from "../deliveries/outbox.ts";
 import { retryDeadOf } from "../deliveries/retries.ts";
-import type { SendResult } from "../deliveries/send.ts";
 import type { DeliveryWithTitle } from "../delivery.ts";
 import { type Destination, nameInLogs } from "../destination.ts";
-import type { Attempt, NotificationStatus } from "../notification.ts";
+import type { NotificationStatus } from "../notification.ts";
 
+import type { ListedDelivery, TestResult } from "./delivery.schema.ts";
 import type { Destinations } from "./destinations.ts";
-
-/** A delivery in a list. */
-export interface ListedDelivery extends DeliveryWithTitle {
-  /** Oldest first, also those before a replay; at most the last 20. Present only if requested. */
-  readonly attempts?: readonly Attempt[];
-}
 
 /** What was sent to a destination. Throws as `Destinations` for the caller's rights. */
 export interface DestinationDeliveries {
@@ -39,10 +33,6 @@ export interface DestinationDeliveries {
   retryDead(ctx: Context, destinationId: string): Promise<{ readonly retried: number }>;
   /** Sends a notification that is not stored, and returns the answer. A success closes the circuit. Throws `too-many-tests`. */
   test(ctx: Context, destinationId: string): Promise<TestResult>;
-}
-
-export interface TestResult extends Pick<SendResult, "delivered" | "responseStatus" | "error"> {
-  readonly durationMs: number;
 }
 
 interface Parts {

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
 import { pageOf, pageParameters } from "../../web/rest/page.schema.ts";
 import {
@@ -7,43 +7,38 @@ import {
   instant,
   listOf,
   nullable,
-  schemaOf,
+  resource,
   text,
   word,
 } from "../../web/schema.ts";
 import { destinationSchema } from "../destination.ts";
 
-import {
-  circuitStates,
-  type DestinationHealth,
-  type ListedDestination,
-} from "./destination-health.ts";
+export const healthSchema = resource("DestinationHealth", "Health of a destination.", {
+  circuit: word(
+    ["closed", "open", "probing"],
+    "`open`: nothing is sent after many failures. `probing`: the next attempt decides.",
+  ),
+  waiting: count("Pending and retrying deliveries, at most 10,000.", 0),
+  dead: count("Dead deliveries, at most 10,000.", 0),
+  // Of a long queue, looks at the 200 due first.
+  oldestSeconds: nullable(
+    count("Age of the oldest waiting delivery in seconds; null without one.", 12),
+  ),
+  lastAttemptAt: nullable(instant(), "Time of the last attempt; null without."),
+  lastError: nullable(text("The error of the last attempt; null if it was delivered.")),
+  outcomes: listOf(
+    Type.Boolean(),
+    "The last attempts, newest first: whether each was delivered. At most 100.",
+  ),
+  successRate: nullable(
+    Type.Number({ minimum: 0, maximum: 1, examples: [0.98] }),
+    "The share of `outcomes` that was delivered; null without attempts.",
+  ),
+  p50Ms: nullable(count("Median duration of these delivered attempts, in milliseconds.", 35)),
+  p95Ms: nullable(count("95th percentile of these durations.", 120)),
+});
 
-export const healthSchema = schemaOf<DestinationHealth>()(
-  "DestinationHealth",
-  "Health of a destination.",
-  {
-    circuit: word(circuitStates, {
-      description:
-        "`open`: nothing is sent after many failures. `probing`: the next attempt decides.",
-    }),
-    waiting: count("Pending and retrying deliveries, at most 10,000.", 0),
-    dead: count("Dead deliveries, at most 10,000.", 0),
-    oldestSeconds: nullable(
-      count("Age of the oldest waiting delivery in seconds; null without one.", 12),
-    ),
-    lastAttemptAt: nullable(instant(), { description: "Time of the last attempt; null without." }),
-    lastError: nullable(text("The error of the last attempt; null if it was delivered.")),
-    outcomes: listOf(Type.Boolean(), {
-      description: "The last attempts, newest first: whether each was delivered. At most 100.",
-    }),
-    successRate: nullable(Type.Number({ minimum: 0, maximum: 1, examples: [0.98] }), {
-      description: "The share of `outcomes` that was delivered; null without attempts.",
-    }),
-    p50Ms: nullable(count("Median duration of these delivered attempts, in milliseconds.", 35)),
-    p95Ms: nullable(count("95th percentile of these durations.", 120)),
-  },
-);
+export interface DestinationHealth extends Static<typeof healthSchema> {}
 
 const include = (...values: readonly string[]) =>
   Type.Optional(
@@ -53,14 +48,13 @@ const include = (...values: readonly string[]) =>
     ),
   );
 
-export const listedDestinationSchema = schemaOf<ListedDestination>()(
+export const listedDestinationSchema = resource(
   "ListedDestination",
   "Where notifications are sent, which ones, how fast and how well.",
-  {
-    ...destinationSchema.properties,
-    health: Type.Optional(healthSchema),
-  },
+  { ...destinationSchema.properties, health: Type.Optional(healthSchema) },
 );
+
+export interface ListedDestination extends Static<typeof listedDestinationSchema> {}
 
 export const listedDestinationPageSchema = pageOf(listedDestinationSchema);
 

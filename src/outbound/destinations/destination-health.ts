@@ -4,38 +4,8 @@ import type { Storage } from "../../db/storage.ts";
 import { isCircuitOpen } from "../deliveries/circuit.ts";
 import type { Destination } from "../destination.ts";
 
+import type { DestinationHealth, ListedDestination } from "./destination-health.schema.ts";
 import { healthOf, maxCounted } from "./destination-health.sql.ts";
-
-export const circuitStates = ["closed", "open", "probing"] as const;
-
-/** Health of a destination. */
-export interface DestinationHealth {
-  /** `open`: nothing is sent after many failures. `probing`: the next attempt decides. */
-  readonly circuit: (typeof circuitStates)[number];
-  /** Pending and retrying deliveries, at most 10,000. */
-  readonly waiting: number;
-  /** Dead deliveries, at most 10,000. */
-  readonly dead: number;
-  /** Age of the oldest waiting delivery; null without one. Of a long queue, looks at the 200 due first. */
-  readonly oldestSeconds: number | null;
-  readonly lastAttemptAt: Date | null;
-  /** The error of the last attempt that was made; null if it was delivered. */
-  readonly lastError: string | null;
-  /** The last attempts, newest first: whether each was delivered. At most 100. */
-  readonly outcomes: readonly boolean[];
-  /** The share of `outcomes` that was delivered, 0 to 1; null without attempts. */
-  readonly successRate: number | null;
-  /** Median duration of these delivered attempts, in milliseconds; null without one. */
-  readonly p50Ms: number | null;
-  /** 95th percentile of these durations. */
-  readonly p95Ms: number | null;
-}
-
-/** A destination in a list. */
-export interface ListedDestination extends Destination {
-  /** Present only if requested. */
-  readonly health?: DestinationHealth;
-}
 
 /** Reads the health of destinations that the caller was allowed to read. */
 export interface DestinationHealthReader {

@@ -1,8 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-import { documented, nullable, resource, schemaOf, text } from "../../web/schema.ts";
+import { documented, nullable, resource, text } from "../../web/schema.ts";
 import { destinationSchema } from "../destination.ts";
-import type { FilterExplanation } from "../filters/filter.ts";
 
 export const destinationWithSecretSchema = resource(
   "DestinationWithSecret",
@@ -18,19 +17,6 @@ export const destinationWithSecretSchema = resource(
 );
 
 export interface DestinationWithSecret extends Static<typeof destinationWithSecretSchema> {}
-
-export const filterExplanationSchema = schemaOf<FilterExplanation>()(
-  "FilterExplanation",
-  "Why a filter does not match.",
-  {
-    clause: text("The part that decided.", 'event.severity == "error"'),
-    values: Type.Record(
-      Type.String(),
-      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
-      { description: "The values that this part read, by path." },
-    ),
-  },
-);
 
 export const destinationParams = documented(
   Type.Object({ id: text("The destination's id.", "dst_019377b07d4070008000000000000001") }),

@@ -2,7 +2,7 @@ import { decodeCursor } from "../../base/cursor.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { connectionOf } from "../../web/graphql/connection.ts";
 import { nullWhere } from "../../web/graphql/errors.ts";
-import { enumOf, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
+import { enumOf, fieldsExcept, fieldsOf, objectOf } from "../../web/graphql/from-schema.ts";
 import { idempotencyKeyArg, idempotencyKeyOf } from "../../web/graphql/idempotency-key.ts";
 import { loader } from "../../web/graphql/loaders.ts";
 import { type Destination, destinationSchema } from "../destination.ts";
@@ -37,27 +37,10 @@ export function destinationsGraphql(
     description: "Where notifications are sent, which ones, and how fast.",
     fields: (t) => ({
       destinationId: t.exposeID("id", { description: "Id of the destination in REST." }),
-      ...fieldsOf(
-        t,
-        destinationSchema,
-        [
-          "name",
-          "ownerId",
-          "format",
-          "address",
-          "filter",
-          "orderBy",
-          "ratePerSecond",
-          "maxConcurrent",
-          "alerts",
-          "state",
-          "failures",
-          "openUntil",
-          "createdAt",
-          "updatedAt",
-        ],
-        { format: Format, state: State },
-      ),
+      ...fieldsOf(t, destinationSchema, fieldsExcept(destinationSchema, "id"), {
+        format: Format,
+        state: State,
+      }),
       health: t.field({
         type: HealthType,
         description: "Its health.",

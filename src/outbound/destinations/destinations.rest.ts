@@ -30,8 +30,11 @@ import type { DestinationHealthReader } from "./destination-health.ts";
 import { destinationChangesSchema, destinationInputSchema } from "./destination-input.ts";
 import { destinationParams, destinationWithSecretSchema } from "./destination.schema.ts";
 import type { Destinations } from "./destinations.ts";
-import { filterPreviewSchema } from "./filter-preview.schema.ts";
-import { filterPreviewInputSchema, type PreviewFilter } from "./filter-preview.ts";
+import {
+  filterPreviewInputSchema,
+  filterPreviewSchema,
+  type PreviewFilter,
+} from "./filter-preview.ts";
 
 const path = "/v1/destinations";
 

@@ -1,11 +1,12 @@
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 
 import { type Context, requireOperator } from "../../base/context.ts";
 import { bodyReader } from "../../base/validation.ts";
 import type { Storage } from "../../db/storage.ts";
 import type { Event } from "../../event/event.ts";
-import { compileFilter, type Filter, type FilterExplanation } from "../filters/filter.ts";
-import type { Notification } from "../notification.ts";
+import { count, flag, listOf, nullable, prefixedId, resource, text } from "../../web/schema.ts";
+import { compileFilter, type Filter, filterExplanationSchema } from "../filters/filter.ts";
+import { type Notification, notificationSchema } from "../notification.ts";
 
 import { filterError, filterSchema, invalid } from "./destination-input.ts";
 import { newestNotifications } from "./filter-preview.sql.ts";
@@ -17,26 +18,37 @@ export const filterPreviewInputSchema = Type.Object(
 
 const readInput = bodyReader(filterPreviewInputSchema, "validation-failed");
 
-/** What a filter does with the newest notifications. */
-export interface FilterPreview {
-  /** How many of `notifications` the filter delivers. */
-  readonly delivered: number;
-  /** Newest first. */
-  readonly notifications: readonly PreviewedNotification[];
-}
+const { eventId, severity, createdAt, title } = notificationSchema.properties;
 
-export interface PreviewedNotification
-  extends
-    Pick<Notification, "eventId" | "severity" | "createdAt">,
-    Pick<Event, "provider" | "type" | "title"> {
-  readonly notificationId: Notification["id"];
-  /** Whether it would be delivered: it matches, or the filter cannot be evaluated for it. */
-  readonly delivered: boolean;
-  /** Why it does not match; null if it does. */
-  readonly explanation: FilterExplanation | null;
-  /** Why the filter cannot be evaluated; null if it can. */
-  readonly error: string | null;
-}
+const previewedNotificationSchema = resource(
+  "PreviewedNotification",
+  "What a filter does with one notification.",
+  {
+    notificationId: prefixedId("ntf_", "The notification."),
+    eventId,
+    severity,
+    createdAt,
+    provider: text("The provider of the event.", "deploy_platform"),
+    type: text("The type of the event.", "deploy.error"),
+    title,
+    delivered: flag("Whether it matches, or the filter cannot be evaluated for it."),
+    explanation: nullable(filterExplanationSchema, "Why it does not match; null if it does."),
+    error: nullable(text("Why the filter cannot be evaluated; null if it can.")),
+  },
+);
+
+export interface PreviewedNotification extends Static<typeof previewedNotificationSchema> {}
+
+export const filterPreviewSchema = resource(
+  "FilterPreview",
+  "What a filter does with the newest notifications.",
+  {
+    delivered: count("How many of `notifications` are delivered.", 12),
+    notifications: listOf(previewedNotificationSchema, "The newest 50, newest first."),
+  },
+);
+
+export interface FilterPreview extends Static<typeof filterPreviewSchema> {}
 
 /**
  * Evaluates a filter on the newest notifications. For operators only. Throws `invalid-body`, and

@@ -1,10 +1,12 @@
 import type { ASTNode, Environment, EvaluationError } from "@marcbachmann/cel-js";
+import type { Static } from "@sinclair/typebox";
 
 import { errorMessage } from "../../base/errors.ts";
 import { lazy } from "../../base/lazy.ts";
 import { nearest } from "../../base/nearest.ts";
 import type { Event } from "../../event/event.ts";
 import type { Severity } from "../../event/new-notification.ts";
+import { mapOf, resource, scalar, text } from "../../web/schema.ts";
 
 import { calledBy, operands, pathOf, walk } from "./filter-syntax.ts";
 
@@ -28,14 +30,18 @@ export type FilteredEvent = Pick<
 /** `error`: the expression cannot be evaluated for this event, so the event is delivered. */
 type FilterResult = { readonly matches: boolean } | { readonly error: string };
 
-export interface FilterExplanation {
-  /** The part of the expression that decided, such as `event.severity == "error"`. */
-  readonly clause: string;
-  /** The values that this part read, by path. Null if the event has none. */
-  readonly values: Readonly<Record<string, Value>>;
-}
+export const filterExplanationSchema = resource(
+  "FilterExplanation",
+  "Why a filter does not match.",
+  {
+    clause: text("The part that decided.", 'event.severity == "error"'),
+    values: mapOf(scalar, "The values that this part read, by path."),
+  },
+);
 
-type Value = Event["data"][string];
+export interface FilterExplanation extends Static<typeof filterExplanationSchema> {}
+
+type Value = Static<typeof scalar>;
 
 /** Where an expression is wrong. */
 export class FilterError extends Error {

@@ -4,10 +4,9 @@ import { whileSignedIn } from "../../identity/auth/while-signed-in.ts";
 import type { Builder } from "../../web/graphql/builder.ts";
 import { enumOf, fieldsOf } from "../../web/graphql/from-schema.ts";
 import { loader, several } from "../../web/graphql/loaders.ts";
-import type { Notification } from "../notification.ts";
+import { type Notification, notificationSchema } from "../notification.ts";
 
 import type { Feed, FeedEntry } from "./feed.ts";
-import { notificationSchema } from "./notification.schema.ts";
 import type { Notifications } from "./notifications.ts";
 
 interface NotificationServices {

@@ -17,11 +17,9 @@ export function objectOf<Value extends object>(
   types: Types<keyof Value & string> = {},
   name = String(schema.$id),
 ) {
-  // `schemaOf` allows no other fields than those of Value.
-  const names = Object.keys(propertiesOf(schema)) as (keyof Value & string)[];
   return builder.objectRef<Value>(name).implement({
     description: schema.description ?? "",
-    fields: (t) => fieldsOf(t, schema, names, types),
+    fields: (t) => fieldsOf(t, schema, fieldsExcept(schema), types),
   });
 }
 
@@ -48,6 +46,19 @@ export function fieldsOf<
       return [name, t.expose(name as never, options as never)];
     }),
   );
+}
+
+/** The names of all fields of a response but these. */
+export function fieldsExcept<Value extends object, Name extends keyof Value & string>(
+  schema: TUnsafe<Value>,
+  ...except: readonly Name[]
+) {
+  const excluded: readonly string[] = except;
+  // Guarantee: the properties of a schema are the fields of its values.
+  return Object.keys(propertiesOf(schema)).filter((name) => !excluded.includes(name)) as Exclude<
+    keyof Value & string,
+    Name
+  >[];
 }
 
 /** The enumeration of the words that a field can have. */

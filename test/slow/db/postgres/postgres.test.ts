@@ -23,19 +23,21 @@ describe("postgres: schema", () => {
     const found = await shared.run(
       `select table_name, column_name, data_type, is_nullable, collation_name
        from information_schema.columns where table_schema = current_schema()
-       and table_name not in ('migrations', 'event_words') order by table_name, ordinal_position`,
+       and table_name not in ('migrations', 'event_words') order by table_name, column_name`,
     );
     const declared = Object.values(tables)
       .map(tableOf)
       .toSorted((one, other) => (getTableName(one) < getTableName(other) ? -1 : 1))
       .flatMap((table) =>
-        Object.values(getTableColumns(table)).map((column) => ({
-          table_name: getTableName(table),
-          column_name: column.name,
-          data_type: column.getSQLType(),
-          is_nullable: column.notNull ? "NO" : "YES",
-          collation_name: column.getSQLType() === "text" ? "C" : null,
-        })),
+        Object.values(getTableColumns(table))
+          .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+          .map((column) => ({
+            table_name: getTableName(table),
+            column_name: column.name,
+            data_type: column.getSQLType(),
+            is_nullable: column.notNull ? "NO" : "YES",
+            collation_name: column.getSQLType() === "text" ? "C" : null,
+          })),
       );
     expect(found).toEqual(declared);
   });
