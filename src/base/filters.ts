@@ -9,13 +9,13 @@ export type Filters = Readonly<Record<string, Filter>>;
 type Filter = TextFilter | WordFilter | InstantFilter;
 
 interface Described {
+  /** In the console. */
+  readonly label: string;
   /** One sentence, such as `Only events of this provider.` */
   readonly description: string;
   /** More sentences, where there is room for them: in the reference of the API. */
   readonly details?: string;
   readonly example?: string;
-  /** The label of its control in the console. */
-  readonly label?: string;
   /** How it is compared with the field of its name. Without it, only a query of the database can decide. */
   readonly compare?: "equal" | "equal or prefix";
 }
@@ -50,23 +50,29 @@ export type FiltersOf<Defined extends Filters> = {
 /** The longest value of a text filter without a limit of its own. */
 export const maxFilterLength = 200;
 
+/** The values of filters as JSON: instants in ISO 8601, null for any. */
+export type JsonFilters<Defined extends Filters> = {
+  readonly [Name in keyof Defined]?:
+    (ValueOf<Defined[Name]> extends Date ? string : ValueOf<Defined[Name]>) | null;
+};
+
 /** The filters of a query string. Throws `invalid-parameter`. */
 export function queriedFilters<const Defined extends Filters>(
   defined: Defined,
   query: URLSearchParams,
 ): FiltersOf<Defined> {
-  return readFilters(defined, (name) => single(query, name));
+  return readEach(defined, (name) => single(query, name));
 }
 
-/** The filters among the arguments of a GraphQL field. Throws `invalid-parameter`. */
-export function argumentFilters<const Defined extends Filters>(
+/** The filters among the arguments of a GraphQL field, or in JSON. Throws `invalid-parameter`. */
+export function readFilters<const Defined extends Filters>(
   defined: Defined,
   given: { readonly [Name in keyof Defined]?: string | null | undefined },
 ): FiltersOf<Defined> {
-  return readFilters(defined, (name) => given[name]);
+  return readEach(defined, (name) => given[name]);
 }
 
-function readFilters<Defined extends Filters>(
+function readEach<Defined extends Filters>(
   defined: Defined,
   given: (name: string) => string | null | undefined,
 ): FiltersOf<Defined> {
@@ -77,6 +83,19 @@ function readFilters<Defined extends Filters>(
   if (from && to && from > to) throw invalidParameter("to", "Must not be before from");
   // Guarantee: each name of the definition has the value that `read` returns for its kind.
   return Object.fromEntries(values) as FiltersOf<Defined>;
+}
+
+/** The opposite of `readFilters`. */
+export function jsonFilters<const Defined extends Filters>(
+  defined: Defined,
+  values: FiltersOf<Defined>,
+): Required<JsonFilters<Defined>> {
+  const entries = Object.keys(defined).map((name) => {
+    const value: unknown = values[name];
+    return [name, value instanceof Date ? value.toISOString() : (value ?? null)];
+  });
+  // Guarantee: each name of the definition has its value as JSON.
+  return Object.fromEntries(entries) as Required<JsonFilters<Defined>>;
 }
 
 function read(

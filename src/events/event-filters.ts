@@ -3,30 +3,38 @@ import { eventStatuses } from "../event/event-words.ts";
 import { severities } from "../event/new-notification.ts";
 import { deliveryStates } from "../outbound/notification-words.ts";
 
-/** The filters of the list of events. Bulk replays have the same. */
+/** The filters of the list of events. */
 export const eventFilters = {
-  from: { kind: "instant", description: "Only events received at this time or later." },
-  to: { kind: "instant", description: "Only events received before this time." },
+  from: {
+    kind: "instant",
+    label: "From",
+    description: "Only events received at this time or later.",
+  },
+  to: { kind: "instant", label: "To", description: "Only events received before this time." },
   provider: {
     kind: "text",
+    label: "Provider",
     description: "Only events of this provider.",
     example: "code_host",
     compare: "equal",
   },
   type: {
     kind: "text",
+    label: "Type",
     description: "Only events of this type, or of all types that start with the text before `*`.",
     example: "deploy.*",
     compare: "equal or prefix",
   },
   status: {
     kind: "word",
+    label: "Status",
     words: eventStatuses,
     description: "Only events with this status.",
     compare: "equal",
   },
   delivery: {
     kind: "word",
+    label: "Delivery",
     words: deliveryStates,
     description: "Only events whose notifications are in this state.",
     details:
@@ -34,18 +42,21 @@ export const eventFilters = {
   },
   subject: {
     kind: "text",
+    label: "Subject",
     description: "Only events about this resource.",
     example: "pull_request/42",
     compare: "equal",
   },
   idempotencyKey: {
     kind: "text",
+    label: "Idempotency key",
     description: "Only the event with this key.",
     example: "code_host:72d3162e",
     compare: "equal",
   },
   q: {
     kind: "text",
+    label: "Search",
     description: "Only events with all of these words in their title, actor, subject or data.",
     details:
       '`deplo*` matches words that start with `deplo`, `"build failed"` an exact phrase. Case and accents are ignored.',
@@ -55,6 +66,15 @@ export const eventFilters = {
 
 /** Which events to list. */
 export type EventFilters = FiltersOf<typeof eventFilters>;
+
+/** The filters of a bulk replay. */
+export const replayFilters = {
+  ...eventFilters,
+  to: { ...eventFilters.to, details: "Default: now." },
+} as const satisfies Filters;
+
+/** Without one of these, a bulk replay would replay all events of a provider or type, or all there are. */
+export const limitingFilters = ["from", "delivery", "q", "subject", "idempotencyKey"] as const;
 
 /** The filters that are compared with a column of the event. */
 export type EventColumn = {
@@ -73,10 +93,12 @@ export const streamFilters = {
   ...streamed,
   from: {
     kind: "instant",
+    label: "From",
     description: "Starts with events of this time. Ignored with Last-Event-ID.",
   },
   severity: {
     kind: "word",
+    label: "Severity",
     words: severities,
     description: "Only events with a notification of this severity or a higher one.",
   },

@@ -1,5 +1,5 @@
 import { decodeCursor } from "../base/cursor.ts";
-import { argumentFilters } from "../base/filters.ts";
+import { readFilters } from "../base/filters.ts";
 import type { Event } from "../event/event.ts";
 import { highestSeverity } from "../event/new-notification.ts";
 import type { NotificationTypes } from "../outbound/notifications/notifications.graphql.ts";
@@ -100,7 +100,7 @@ export function eventsGraphql(
         }),
         resolve: (_, args, { signedIn }) => {
           const ctx = signedIn();
-          const filters = argumentFilters(eventFilters, args);
+          const filters = readFilters(eventFilters, args);
           return connectionOf(
             args,
             (cursor) => decodeCursor(cursor, "evt_"),

@@ -1,6 +1,7 @@
 import { type BackgroundTask, backgroundTask } from "../base/background-task.ts";
 import { type Clock, pause } from "../base/clock.ts";
 import { AppError } from "../base/errors.ts";
+import { readFilters } from "../base/filters.ts";
 import { type Write, write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
 import type { Event } from "../event/event.ts";
@@ -9,6 +10,7 @@ import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Log } from "../telemetry/log.ts";
 
+import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
 import {
@@ -27,7 +29,6 @@ import {
   releaseReplays,
   runningReplay,
 } from "./replays.sql.ts";
-import { filtersOf } from "./replays.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /** Carries out the running replay, in one process at a time. Stops after the current event; the next start continues. */
@@ -61,7 +62,7 @@ export function replayRunner(parts: Parts): ReplayRunner {
   let failed = 0;
 
   async function replay(run: StoredReplay, signal: AbortSignal): Promise<void> {
-    const filters = filtersOf(run.filters);
+    const filters = readFilters(replayFilters, run.filters);
     // In a copy of the database, the index is built again. Until then, the replay waits.
     if (needsIndex(filters) && !(await index.caughtUp())) return;
     const source = await eventsMatching(storage, filters);

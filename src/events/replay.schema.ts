@@ -1,7 +1,6 @@
 import { Type } from "@sinclair/typebox";
 
-import { eventStatuses } from "../event/event-words.ts";
-import { deliveryStates } from "../outbound/notification-words.ts";
+import { filterFields } from "../web/filters.schema.ts";
 import { pageOf } from "../web/rest/page.schema.ts";
 import {
   count,
@@ -15,22 +14,14 @@ import {
   word,
 } from "../web/schema.ts";
 
+import { replayFilters } from "./event-filters.ts";
 import type { FieldChange } from "./event-replay.ts";
 import { type Replay, type ReplayFailure, type ReplayFilters, replayStatuses } from "./replay.ts";
 import type { ReplayDifference, ReplayPreview } from "./replays.ts";
 
 const filtersSchema = schemaOf<ReplayFilters>()("ReplayFilters", "Which events are replayed.", {
-  from: nullable(text("Received at or after this time.", "2026-11-21T09:00:00.000Z")),
-  to: text("Received before this time.", "2026-11-21T10:00:00.000Z"),
-  provider: nullable(text("Of this provider.", "code_host")),
-  type: nullable(text("Of this type, or of these types.", "deploy.*")),
-  status: nullable(word(eventStatuses)),
-  delivery: nullable(word(deliveryStates)),
-  subject: Type.Optional(nullable(text("About this resource.", "pull_request/42"))),
-  idempotencyKey: Type.Optional(nullable(text("With this key.", "code_host:72d3162e"))),
-  q: Type.Optional(
-    nullable(text("With all of these words, as in the list of events.", "build fail*")),
-  ),
+  ...filterFields(replayFilters),
+  to: text("Only events received before this time.", "2026-11-21T10:00:00.000Z"),
 });
 
 export const replaySchema = schemaOf<Replay>()("Replay", "The replay of many events.", {

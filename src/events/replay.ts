@@ -1,28 +1,16 @@
+import type { JsonFilters } from "../base/filters.ts";
 import { defineTable } from "../db/table.ts";
-import type { Event, EventStatus } from "../event/event.ts";
+import type { Event } from "../event/event.ts";
 
-import type { DeliveryState } from "./event-index.ts";
+import type { replayFilters } from "./event-filters.ts";
 
 /** `running → finished`, or `running ⇄ stopped`. */
 export const replayStatuses = ["running", "stopped", "finished"] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-/** Which events a bulk replay replays. */
-export interface ReplayFilters {
-  /** Received at or after this time, in ISO 8601. Null: from the first. */
-  readonly from: string | null;
-  /** Received before this time. */
+/** Which events a bulk replay replays. Filters of later versions are absent from earlier replays. */
+export interface ReplayFilters extends JsonFilters<typeof replayFilters> {
   readonly to: string;
-  readonly provider: string | null;
-  /** Exact, or the beginning of types and `*`. */
-  readonly type: string | null;
-  readonly status: EventStatus | null;
-  readonly delivery: DeliveryState | null;
-  /** Absent from replays of versions before these filters, as are the next two. */
-  readonly subject?: string | null;
-  readonly idempotencyKey?: string | null;
-  /** Words of the title, actor, subject and data, as in the list of events. */
-  readonly q?: string | null;
 }
 
 /** What became of the events of a bulk replay. */

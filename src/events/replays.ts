@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { type Context, requireOperator } from "../base/context.ts";
 import { AppError } from "../base/errors.ts";
+import { readFilters } from "../base/filters.ts";
 import type { MakeId } from "../base/ids.ts";
 import { ownTurns } from "../base/own-turn.ts";
 import type { Page, PageRequest } from "../base/page.ts";
@@ -11,7 +12,7 @@ import type { Event } from "../event/event.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 
-import type { EventFilters } from "./event-filters.ts";
+import { replayFilters } from "./event-filters.ts";
 import { changesBetween, type EventReplay, type FieldChange } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
@@ -92,7 +93,7 @@ export function replays(parts: Parts): Replays {
   const ownTurn = ownTurns();
 
   async function sourceOf(filters: ReplayFilters) {
-    const wanted = filtersOf(filters);
+    const wanted = readFilters(replayFilters, filters);
     await checkProvider(wanted.provider);
     // Unlike a list, a replay must not skip the events that are not indexed yet.
     if (needsIndex(wanted) && !(await index.caughtUp(patienceMs))) throw notIndexed();
@@ -217,22 +218,6 @@ function alreadyRunning(): AppError {
     "replay-running",
     "Another replay is running. Wait until it has finished, or stop it.",
   );
-}
-
-/** The filters of the list of events. */
-export function filtersOf(filters: ReplayFilters): EventFilters {
-  const { from, to, provider, type, status, delivery, subject, idempotencyKey, q } = filters;
-  return {
-    to: new Date(to),
-    ...(from !== null && { from: new Date(from) }),
-    provider: provider ?? undefined,
-    type: type ?? undefined,
-    status: status ?? undefined,
-    delivery: delivery ?? undefined,
-    subject: subject ?? undefined,
-    idempotencyKey: idempotencyKey ?? undefined,
-    q: q ?? undefined,
-  };
 }
 
 function shown(filters: ReplayFilters): string {

@@ -1,15 +1,25 @@
-import { type TOptional, type TSchema, Type } from "@sinclair/typebox";
+import { type TOptional, type TSchema, type TUnsafe, Type } from "@sinclair/typebox";
 
-import type { Filters } from "../base/filters.ts";
+import { type Filters, type JsonFilters, maxFilterLength } from "../base/filters.ts";
 
-import { instant, word } from "./schema.ts";
+import { instant, nullable, word } from "./schema.ts";
+
+type Filter = Filters[string];
+
+export function describedFilter({ description, details }: Filter): string {
+  return details === undefined ? description : `${description} ${details}`;
+}
+
+function annotationsOf(filter: Filter) {
+  const { example = filter.kind === "instant" ? "2026-11-21T09:00:00Z" : undefined } = filter;
+  const description = describedFilter(filter);
+  return { description, ...(example !== undefined && { examples: [example] }) };
+}
 
 /** The query parameters of filters, as the OpenAPI document shows them. */
 export function filterParameters<const Defined extends Filters>(defined: Defined) {
   const entries = Object.entries(defined).map(([name, filter]) => {
-    const description = describedFilter(filter);
-    const { example } = filter;
-    const annotations = { description, ...(example !== undefined && { examples: [example] }) };
+    const annotations = annotationsOf(filter);
     if (filter.kind === "instant") return [name, Type.Optional(instant(annotations))];
     if (filter.kind === "word") return [name, Type.Optional(word(filter.words, annotations))];
     return [name, Type.Optional(Type.String(annotations))];
@@ -18,6 +28,42 @@ export function filterParameters<const Defined extends Filters>(defined: Defined
   return Object.fromEntries(entries) as { readonly [Name in keyof Defined]: TOptional<TSchema> };
 }
 
-export function describedFilter({ description, details }: Filters[string]): string {
-  return details === undefined ? description : `${description} ${details}`;
+type JsonFields<Defined extends Filters> = {
+  readonly [Name in keyof Defined]: TOptional<TUnsafe<Required<JsonFilters<Defined>>[Name]>>;
+};
+
+/** The fields of filters in the body of a request, each with what to write. Null is not a filter. */
+export function filterInputs<const Defined extends Filters>(defined: Defined) {
+  const entries = Object.entries(defined).map(([name, filter]) => {
+    const [schema, errorMessage] = inputOf(filter);
+    return [name, Type.Optional(Type.Union([schema, Type.Null()], { errorMessage }))];
+  });
+  // Guarantee: as above. A schema accepts what JsonFilters has for its kind.
+  return Object.fromEntries(entries) as JsonFields<Defined>;
+}
+
+export const instantDetail = "Write an instant in ISO 8601, such as 2026-11-21T09:00:00Z";
+
+function inputOf(filter: Filter): readonly [TSchema, errorMessage: string] {
+  const annotations = annotationsOf(filter);
+  if (filter.kind === "instant") return [Type.String(annotations), instantDetail];
+  if (filter.kind === "word") {
+    const words = filter.words.map((each) => Type.Literal(each));
+    return [Type.Union(words, annotations), `One of: ${filter.words.join(", ")}`];
+  }
+  const { maxLength = maxFilterLength } = filter;
+  const text = Type.String({ minLength: 1, maxLength, ...annotations });
+  return [text, `Write 1 to ${maxLength} characters`];
+}
+
+/** The fields of filters in a response. */
+export function filterFields<const Defined extends Filters>(defined: Defined) {
+  const entries = Object.entries(defined).map(([name, filter]) => {
+    const annotations = annotationsOf(filter);
+    const value =
+      filter.kind === "word" ? word(filter.words, annotations) : Type.String(annotations);
+    return [name, Type.Optional(nullable(value))];
+  });
+  // Guarantee: as above.
+  return Object.fromEntries(entries) as JsonFields<Defined>;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
+import { replayFilters } from "../../../events/event-filters.ts";
 import { type ApiError, callApi } from "../api.ts";
 import { span } from "../durations.ts";
 import { Detail } from "../list-pane.tsx";
@@ -184,21 +185,24 @@ function useRate(replay: Replay): number | null {
   return rate > 0 ? rate : null;
 }
 
+const labels: ReadonlyMap<string, string> = new Map(
+  Object.entries(replayFilters).map(([name, { label }]) => [name, label]),
+);
+
 function Chosen({ of: { filters, ratePerSecond, updatedAt, id } }: { readonly of: Replay }) {
-  const { provider, type, status, delivery, subject, idempotencyKey, q, from, to } = filters;
+  const { from, to, ...others } = filters;
+  const chosen = Object.entries(others).map(([name, value]) => {
+    // A newer version may have filters that this page does not know.
+    const label = labels.get(name) ?? name;
+    return [label, value ? <Text of={value} /> : null] as const;
+  });
   return (
     <section aria-labelledby="chosen">
       <h3 id="chosen">Events</h3>
       <Facts
         of={[
-          ["Search", q ? <Text of={q} /> : null],
-          ["Subject", subject ? <Text of={subject} /> : null],
-          ["Idempotency key", idempotencyKey ? <Text of={idempotencyKey} /> : null],
-          ["Provider", provider],
-          ["Type", type === null ? null : <Text of={type} />],
-          ["Status", status],
-          ["Delivery", delivery],
-          ["Received from", from === null ? "the first event" : <ExactTime at={from} />],
+          ...chosen,
+          ["Received from", from ? <ExactTime at={from} /> : "the first event"],
           ["Received until", <ExactTime at={to} />],
           ["Rate", `at most ${counted(ratePerSecond, "event")} per second`],
           ["Last progress", <Time at={updatedAt} />],

@@ -22,10 +22,10 @@ export function doneOf(replay: Replay): number {
 
 /** `Dead, code_host, deploy.*, “build failed”, since 2026-11-21 09:00 UTC` */
 export function filtersText(filters: Replay["filters"]): string {
-  const { provider, type, status, delivery, subject, idempotencyKey, q, from } = filters;
+  const { from, to: _, q, delivery, ...others } = filters;
   const search = isGiven(q) ? `“${q}”` : null;
-  const since = from === null ? null : `since ${minute(from)}`;
-  const parts = [delivery, provider, type, status, subject, idempotencyKey, search, since];
+  const since = isGiven(from) ? `since ${minute(from)}` : null;
+  const parts = [delivery, ...Object.values(others), search, since];
   const text = parts.filter(isGiven).join(", ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
