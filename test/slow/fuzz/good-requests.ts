@@ -34,6 +34,14 @@ export async function learn(world: World, known: Map<string, string>): Promise<v
     "user",
     await made(postJson("/v1/users", Buffer.from(JSON.stringify(user)), "user"), "id"),
   );
+  const destination = { name: "fuzz", format: "json", url: "https://hook.invalid/" };
+  known.set(
+    "destination",
+    await made(
+      postJson("/v1/destinations", Buffer.from(JSON.stringify(destination)), "admin"),
+      "id",
+    ),
+  );
   const page = await world.send(get("/v1/events?limit=1", "admin"));
   const { pagination } = await json(new Response(page.text));
   const [cursors] = itemsOf([pagination]);

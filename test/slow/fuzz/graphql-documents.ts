@@ -1,13 +1,8 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import fc from "fast-check";
 import {
-  buildSchema,
   getNamedType,
   type GraphQLArgument,
   type GraphQLField,
-  GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLOutputType,
   isEnumType,
@@ -19,13 +14,11 @@ import {
   isObjectType,
 } from "graphql";
 
-import { userInput } from "./accounts.ts";
-import { bookingInput } from "./bookings.ts";
-import { type Json, jsonText, spoilt } from "./json.ts";
-import { cursor } from "./lists.ts";
+import { cursor } from "./cursors.ts";
+import { graphqlSchema, schemaOf, valueOf } from "./definitions.ts";
+import { jsonText, spoilt } from "./json.ts";
+import { telling } from "./telling.ts";
 import { hostileText } from "./text.ts";
-
-const schema = buildSchema(readFileSync(join(import.meta.dir, "../../../schema.graphql"), "utf8"));
 
 /** Part of a document: its text, and the variables that it uses, as they are declared and given. */
 interface Piece {
@@ -53,7 +46,7 @@ const some = <Item>(all: readonly Item[], most: number): fc.Arbitrary<Item[]> =>
 function selection(output: GraphQLOutputType, place: string, depth: number): fc.Arbitrary<Piece> {
   const type = getNamedType(output);
   if (isLeafType(type)) return fc.constant(piece(""));
-  const onObjects = isInterfaceType(type) ? schema.getPossibleTypes(type) : [];
+  const onObjects = isInterfaceType(type) ? graphqlSchema.getPossibleTypes(type) : [];
   const fields = isObjectType(type) || isInterfaceType(type) ? Object.values(type.getFields()) : [];
   const reachable = fields.filter((field) => depth > 0 || isLeafType(getNamedType(field.type)));
   return fc
@@ -113,20 +106,6 @@ function argument({ name, type }: GraphQLArgument, place: string): fc.Arbitrary<
   );
 }
 
-/** Texts that mean something to an argument of a name. */
-const telling: Readonly<Record<string, readonly string[]>> = {
-  origin: ["JFK", "jfk", "XXXX"],
-  destination: ["LHR", "JFK"],
-  departureDate: ["2026-12-21", "2026-02-30", "+275760-09-13"],
-  bookingId: ["{booking}", "bk_1"],
-  userId: ["{user}"],
-  eventId: ["{event}"],
-  id: ["Rmxpz2h0OjE", "RmxpZ2h0OjE=", "QWxs"],
-  after: ["{cursor}"],
-  before: ["{cursor}"],
-  provider: ["code_host"],
-  idempotencyKey: ["k1", "k 1"],
-};
 const numbers = [0, 1, 2, 20, 100, 101, -1, 2_147_483_647, 2_147_483_648, 1.5];
 
 function textFor(name: string): fc.Arbitrary<string> {
@@ -144,7 +123,7 @@ function valueJson(type: GraphQLInputType, name: string): fc.Arbitrary<string> {
       .array(valueJson(type.ofType, name), { maxLength: 3 })
       .map((all) => `[${all.join(",")}]`);
   }
-  if (isInputObjectType(type)) return spoilt(inputs[type.name] ?? fc.constant({}));
+  if (isInputObjectType(type)) return spoilt(valueOf(schemaOf(type)));
   if (isEnumType(type)) {
     return fc.constantFrom(...type.getValues().map((value) => JSON.stringify(value.name)));
   }
@@ -152,27 +131,22 @@ function valueJson(type: GraphQLInputType, name: string): fc.Arbitrary<string> {
   return textFor(name).map((text) => JSON.stringify(text));
 }
 
-const inputs: Readonly<Record<string, fc.Arbitrary<Json>>> = {
-  CreateBookingInput: bookingInput,
-  CreateUserInput: userInput,
-};
+const enumNames = Object.values(graphqlSchema.getTypeMap())
+  .filter(isEnumType)
+  .flatMap((type) => type.getValues().map(({ name }) => name));
+const quotedEnum = new RegExp(`"(${enumNames.join("|")})"`, "g");
 
 /** The same written as GraphQL writes values: names and enum values without quotes. */
 function literal(type: GraphQLInputType, name: string): fc.Arbitrary<string> {
-  const inner = isNonNullType(type) ? type.ofType : type;
-  if (inner instanceof GraphQLInputObjectType) {
-    return spoilt(inputs[inner.name] ?? fc.constant({})).map((json) =>
-      json.replaceAll(/"(\w+)":/g, "$1: ").replaceAll('"card"', "card"),
-    );
-  }
-  const json = valueJson(inner, name);
-  return isEnumType(inner) ? json.map((text) => text.slice(1, -1)) : json;
+  return valueJson(type, name).map((json) =>
+    json.replaceAll(/"(\w+)":/g, "$1: ").replaceAll(quotedEnum, "$1"),
+  );
 }
 
 const roots = [
-  schema.getQueryType(),
-  schema.getMutationType(),
-  schema.getSubscriptionType(),
+  graphqlSchema.getQueryType(),
+  graphqlSchema.getMutationType(),
+  graphqlSchema.getSubscriptionType(),
 ].filter((type) => type !== null && type !== undefined);
 
 /** A document of the schema with its variables, as the text of a request's body. */

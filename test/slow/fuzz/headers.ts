@@ -40,6 +40,7 @@ const telling: Readonly<Record<string, readonly string[]>> = {
   "x-request-id": ["req-1", "a b", "x".repeat(64), "x".repeat(65), '"},{"'],
   "x-forwarded-proto": ["https"],
   "x-http-method-override": ["DELETE"],
+  "x-skyhook-console": ["1"],
   range: ["bytes=0-1", "bytes=9-1"],
   expect: ["x"],
   cookie: ["a=b; __proto__=1"],

@@ -10,7 +10,8 @@ const leaks: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["a file path", /node_modules|(?:^|[\s"'(=])\/(?:tmp|home|root|usr|var|work)\/\w/],
   [
     "SQL",
-    /sqlite|drizzle|\b(?:select|insert into|update|delete from)\b.+\b(?:from|values|set|where)\b/i,
+    // Operators may know which database it is.
+    /(?<!"database":")sqlite|drizzle|\b(?:select|insert into|update|delete from)\b.+\b(?:from|values|set|where)\b/i,
   ],
   ["a passport number", /FZ\d{7}/i],
 ];
@@ -43,9 +44,11 @@ export function checkAnswer(request: FuzzRequest, answer: Answer, world: World):
   else if (headers.get("content-type")?.startsWith("application/json")) JSON.parse(text);
 }
 
-/** Pages that tell how to use the API: there is much in them that would be a leak elsewhere. */
+/** Pages that tell how to use the API, or how to set up a provider: there is much in them that would be a leak elsewhere. */
 const isDocument = (path: string): boolean =>
-  /^\/(?:swagger|graphql\/playground|problems)/.test(path);
+  /^\/(?:swagger|docs|graphql\/playground|problems|v1\/providers\/catalogue|openapi\.json)/.test(
+    path,
+  );
 
 /** Throws when a secret, a passport or an inner fact of the program is in a text. */
 export function checkLeaks(text: string, { secrets }: Pick<World, "secrets">, where: string): void {

@@ -1,27 +1,25 @@
-import { grants, users } from "./accounts.ts";
 import { bearers } from "./bearers.ts";
-import { bookings } from "./bookings.ts";
 import { compact } from "./compact.ts";
+import { cursors } from "./cursors.ts";
 import { deliveries } from "./deliveries.ts";
 import { flightPlans } from "./flight-plans.ts";
+import { grants } from "./grants.ts";
 import { documents, graphqlTexts } from "./graphql.ts";
 import { headers } from "./headers.ts";
-import { cursors, lists } from "./lists.ts";
 import { money } from "./money.ts";
+import { bodies, paths, queries } from "./operations.ts";
 import { outgoing } from "./outgoing.ts";
 import { filePayloads, fileSyntax } from "./provider-files.ts";
-import { paths } from "./routes.ts";
 import { signatures } from "./signatures.ts";
 import type { Target } from "./target.ts";
 import { wire } from "./wire.ts";
 
 /** All that is fuzzed, in the order of its turns. */
 export const targets: readonly Target[] = [
-  bookings,
-  users,
-  grants,
-  lists,
+  bodies,
+  queries,
   paths,
+  grants,
   headers,
   bearers,
   deliveries,

@@ -75,7 +75,10 @@ export async function startWorld({ isWatched = false } = {}): Promise<World> {
   const bearers = await mintTokens();
   let sent = 0;
   let logRead = 0;
-  const known = new Map([["flight", "2"]]);
+  const known = new Map([
+    ["flight", "2"],
+    ["provider", "task_tracker"],
+  ]);
 
   const world: World = {
     secrets: [

@@ -1,0 +1,21 @@
+/** Texts that mean something to a parameter or argument of a name, beside what its definition says. */
+export const telling: Readonly<Record<string, readonly string[]>> = {
+  origin: ["JFK", "jfk", "XXXX"],
+  destination: ["LHR", "JFK"],
+  departureDate: ["2026-12-21", "2026-02-30", "0000-01-01", "9999-12-31"],
+  bookingId: ["{booking}", "bk_1"],
+  userId: ["{user}"],
+  eventId: ["{event}"],
+  id: ["Rmxpz2h0OjE", "RmxpZ2h0OjE=", "QWxs"],
+  cursor: ["{cursor}"],
+  after: ["{cursor}"],
+  before: ["{cursor}"],
+  include: ["total", "severity"],
+  provider: ["code_host"],
+  idempotencyKey: ["k1", "k 1"],
+  q: ["bk_1", "ABCDEF", "ada@example.com", "t*", '"a b"*', "a OR (b", "NEAR(a,b)"],
+  type: ["task.*", "*", "task.completed"],
+  from: ["2026-11-21T09:00:00Z", "1970-01-01T00:00:00+01:00", "-271821-04-20T00:00:00Z"],
+  to: ["2026-11-21T09:00:00Z", "9999-12-31T23:59:59.999999999Z"],
+  since: ["1h"],
+};
