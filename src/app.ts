@@ -94,9 +94,9 @@ export function createApp(services: Services) {
     .use(problemsRest())
     .use(webhooksRest(services.receive, addressOf, config.publicUrl))
     .use(rejectionsRest(services.rejections, signedIn))
-    .use(usersRest(services.users, signedIn, addressOf))
+    .use(usersRest(services.users, callers))
     .use(flightsRest(services.flights))
-    .use(bookingsRest(services.bookings, signedIn, addressOf))
+    .use(bookingsRest(services.bookings, callers))
     .use(
       authRest({
         clients: services.clients,
@@ -109,7 +109,7 @@ export function createApp(services: Services) {
     .use(eventStreamsRest(services.eventStreams, signedIn, { clock, log }))
     .use(replaysRest(services.replays, callers))
     .use(notificationsRest(services.notifications, services.feed, signedIn, { clock, log }))
-    .use(destinationsRest(services, signedIn, addressOf))
+    .use(destinationsRest(services, callers))
     .use(auditRest(services.audit, callers))
     .use(
       sessionsRest({

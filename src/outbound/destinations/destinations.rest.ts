@@ -1,15 +1,7 @@
 import { Elysia } from "elysia";
 
 import { choice, choices } from "../../base/parameters.ts";
-import { type Authenticated, operations } from "../../web/rest/auth.ts";
-import type { AddressOf } from "../../web/rest/client-address.ts";
-import { documentedHeaders, linkHeaders, madeHeaders } from "../../web/rest/documented-headers.ts";
-import { idempotencyHeaders } from "../../web/rest/idempotency-key.ts";
-import { readJson } from "../../web/rest/json-body.ts";
-import { problemResponses } from "../../web/rest/problem.schema.ts";
-import { serveCreation, servePage } from "../../web/rest/serve.ts";
-import { urlOf } from "../../web/rest/url.ts";
-import { documented } from "../../web/schema.ts";
+import { type Callers, routes } from "../../web/rest/route.ts";
 import { destinationSchema } from "../destination.ts";
 import { notificationStatuses } from "../notification-words.ts";
 
@@ -38,8 +30,6 @@ import {
 
 const path = "/v1/destinations";
 
-const operation = operations("Destinations");
-
 interface Services {
   readonly destinations: Destinations;
   readonly destinationDeliveries: DestinationDeliveries;
@@ -50,240 +40,156 @@ interface Services {
 /** Destinations: admins manage all, users those for bookings of their own. Operators may read. */
 export const destinationsRest = (
   { destinations, destinationDeliveries: deliveries, destinationHealth, previewFilter }: Services,
-  authenticated: Authenticated,
-  addressOf: AddressOf,
+  callers: Callers,
 ) => {
-  const one = {
+  const { route, list, creation } = routes(callers, "Destinations");
+  const changed = {
     params: destinationParams,
-    response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422, 429) },
-  };
+    response: destinationSchema,
+    problems: [403, 404, 422, 429],
+  } as const;
   return new Elysia({ name: "destinations", prefix: path })
     .post(
       "",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return serveCreation(
-          exchange,
-          addressOf(exchange),
-          (body, key) => destinations.create(ctx, body, key),
-          ({ id }) => `${path}/${id}`,
-        );
-      },
-      {
-        parse: "none",
-        body: documented(destinationInputSchema),
-        headers: idempotencyHeaders,
-        response: {
-          201: documentedHeaders(destinationWithSecretSchema, madeHeaders),
-          ...problemResponses(401, 413, 415, 422, 429),
-        },
-        detail: operation(
-          "createDestination",
-          "Create a destination",
+      ...creation("createDestination", "Create a destination", {
+        description:
           "Made by an admin, it receives all events that match. Made by a user, it receives the events of the user's bookings. The secret is shown only here.",
-        ),
-      },
+        body: destinationInputSchema,
+        response: destinationWithSecretSchema,
+        problems: [429],
+        location: ({ id }) => `${path}/${id}`,
+        serve: ({ ctx, body, key }) => destinations.create(ctx, body, key),
+      }),
     )
     .get(
       "",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(
-          exchange,
-          "dst_",
-          async (request, query, included) => {
-            const filters = { owner: choice(query, "owner", ["operators"]) };
-            const page = await destinations.list(ctx, request, filters);
-            return included.includes("health") ? destinationHealth.inPage(page) : page;
-          },
-          ["health"],
-        );
-      },
-      {
-        query: destinationListQuery,
-        response: {
-          200: documentedHeaders(listedDestinationPageSchema, linkHeaders),
-          ...problemResponses(401, 403),
-        },
-        detail: operation(
-          "listDestinations",
-          "List destinations",
+      ...list("listDestinations", "List destinations", {
+        description:
           "Newest first. Admins see all, operators those of the operators, users their own.",
-        ),
-      },
+        ids: "dst_",
+        query: destinationListQuery,
+        include: ["health"],
+        response: listedDestinationPageSchema,
+        problems: [403],
+        serve: async ({ ctx, page: request, query, included }) => {
+          const filters = { owner: choice(query, "owner", ["operators"]) };
+          const page = await destinations.list(ctx, request, filters);
+          return included.includes("health") ? destinationHealth.inPage(page) : page;
+        },
+      }),
     )
     .post(
       "/preview",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return previewFilter(ctx, await readJson(exchange.request, addressOf(exchange)));
-      },
-      {
-        parse: "none",
-        body: documented(filterPreviewInputSchema),
-        response: { 200: filterPreviewSchema, ...problemResponses(401, 403, 413, 415, 422) },
-        detail: operation(
-          "previewFilter",
-          "Try a filter",
+      ...route("previewFilter", "Try a filter", {
+        description:
           "Says for the newest 50 notifications whether the filter delivers them, and why not. Needs the role operator or admin.",
-        ),
-      },
+        body: filterPreviewInputSchema,
+        response: filterPreviewSchema,
+        problems: [403],
+        serve: ({ ctx, body }) => previewFilter(ctx, body),
+      }),
     )
     .get(
       "/:id",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        const included = choices(urlOf(exchange.request).searchParams, "include", ["health"]);
-        const destination = await destinations.read(ctx, exchange.params.id);
-        if (included.length === 0) return destination;
-        const healthOf = await destinationHealth.of([destination]);
-        return { ...destination, health: healthOf(destination) };
-      },
-      {
+      ...route("getDestination", "Read a destination", {
         params: destinationParams,
         query: destinationQuery,
-        response: { 200: listedDestinationSchema, ...problemResponses(401, 404) },
-        detail: operation("getDestination", "Read a destination"),
-      },
+        response: listedDestinationSchema,
+        problems: [404],
+        serve: async ({ ctx, params, query }) => {
+          const included = choices(query, "include", ["health"]);
+          const destination = await destinations.read(ctx, params.id);
+          if (included.length === 0) return destination;
+          const healthOf = await destinationHealth.of([destination]);
+          return { ...destination, health: healthOf(destination) };
+        },
+      }),
     )
     .patch(
       "/:id",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        const body = await readJson(exchange.request, addressOf(exchange));
-        return destinations.update(ctx, exchange.params.id, body);
-      },
-      {
-        ...one,
-        parse: "none",
-        body: documented(destinationChangesSchema),
-        response: {
-          200: destinationSchema,
-          ...problemResponses(401, 403, 404, 413, 415, 422, 429),
-        },
-        detail: operation(
-          "updateDestination",
-          "Change a destination",
+      ...route("updateDestination", "Change a destination", {
+        ...changed,
+        description:
           "Changes the given fields, `state` included. Without a difference, nothing is stored.",
-        ),
-      },
+        body: destinationChangesSchema,
+        serve: ({ ctx, params, body }) => destinations.update(ctx, params.id, body),
+      }),
     )
     .delete(
       "/:id",
-      async (exchange) => destinations.remove(await authenticated(exchange), exchange.params.id),
-      {
-        parse: "none",
-        params: destinationParams,
-        response: { 200: destinationSchema, ...problemResponses(401, 403, 404, 422, 429) },
-        detail: operation(
-          "removeDestination",
-          "Remove a destination",
-          "Also removes its deliveries, including those that were not sent.",
-        ),
-      },
+      ...route("removeDestination", "Remove a destination", {
+        ...changed,
+        description: "Also removes its deliveries, including those that were not sent.",
+        serve: ({ ctx, params }) => destinations.remove(ctx, params.id),
+      }),
     )
     .post(
       "/:id/pause",
-      async (exchange) =>
-        destinations.setState(await authenticated(exchange), exchange.params.id, "paused"),
-      {
-        ...one,
-        parse: "none",
-        detail: operation("pauseDestination", "Pause a destination", "Deliveries are kept."),
-      },
+      ...route("pauseDestination", "Pause a destination", {
+        ...changed,
+        description: "Deliveries are kept.",
+        serve: ({ ctx, params }) => destinations.setState(ctx, params.id, "paused"),
+      }),
     )
     .post(
       "/:id/resume",
-      async (exchange) =>
-        destinations.setState(await authenticated(exchange), exchange.params.id, "active"),
-      {
-        ...one,
-        parse: "none",
-        detail: operation("resumeDestination", "Resume a destination", "Kept deliveries are sent."),
-      },
+      ...route("resumeDestination", "Resume a destination", {
+        ...changed,
+        description: "Kept deliveries are sent.",
+        serve: ({ ctx, params }) => destinations.setState(ctx, params.id, "active"),
+      }),
     )
     .post(
       "/:id/disable",
-      async (exchange) =>
-        destinations.setState(await authenticated(exchange), exchange.params.id, "disabled"),
-      {
-        ...one,
-        parse: "none",
-        detail: operation(
-          "disableDestination",
-          "Disable a destination",
-          "No deliveries are stored until it is resumed.",
-        ),
-      },
+      ...route("disableDestination", "Disable a destination", {
+        ...changed,
+        description: "No deliveries are stored until it is resumed.",
+        serve: ({ ctx, params }) => destinations.setState(ctx, params.id, "disabled"),
+      }),
     )
     .post(
       "/:id/rotate",
-      async (exchange) => destinations.rotate(await authenticated(exchange), exchange.params.id),
-      {
-        parse: "none",
-        params: destinationParams,
-        response: {
-          200: destinationWithSecretSchema,
-          ...problemResponses(401, 403, 404, 422, 429),
-        },
-        detail: operation(
-          "rotateDestinationSecret",
-          "Make a new secret",
-          "The previous secret also signs for 24 hours.",
-        ),
-      },
+      ...route("rotateDestinationSecret", "Make a new secret", {
+        ...changed,
+        description: "The previous secret also signs for 24 hours.",
+        response: destinationWithSecretSchema,
+        serve: ({ ctx, params }) => destinations.rotate(ctx, params.id),
+      }),
     )
     .post(
       "/:id/test",
-      async (exchange) => deliveries.test(await authenticated(exchange), exchange.params.id),
-      {
-        parse: "none",
+      ...route("testDestination", "Send a test notification", {
+        description: "At most 20 tests per minute and caller, those of providers included.",
         params: destinationParams,
-        response: { 200: testResultSchema, ...problemResponses(401, 403, 404, 429) },
-        detail: operation(
-          "testDestination",
-          "Send a test notification",
-          "At most 20 tests per minute and caller, those of providers included.",
-        ),
-      },
+        response: testResultSchema,
+        problems: [403, 404, 429],
+        serve: ({ ctx, params }) => deliveries.test(ctx, params.id),
+      }),
     )
     .get(
       "/:id/deliveries",
-      async (exchange) => {
-        const ctx = await authenticated(exchange);
-        return servePage(
-          exchange,
-          "dlv_",
-          (page, query, included) => {
-            const filters = { status: choice(query, "status", notificationStatuses) };
-            const extras = { attempts: included.includes("attempts") };
-            return deliveries.list(ctx, exchange.params.id, page, filters, extras);
-          },
-          ["attempts"],
-        );
-      },
-      {
+      ...list("listDeliveries", "List the deliveries of a destination", {
+        description: "Newest first.",
+        ids: "dlv_",
         params: destinationParams,
         query: deliveryListQuery,
-        response: {
-          200: documentedHeaders(deliveryPageSchema, linkHeaders),
-          ...problemResponses(401, 404),
+        include: ["attempts"],
+        response: deliveryPageSchema,
+        problems: [404],
+        serve: ({ ctx, params, page, query, included }) => {
+          const filters = { status: choice(query, "status", notificationStatuses) };
+          const extras = { attempts: included.includes("attempts") };
+          return deliveries.list(ctx, params.id, page, filters, extras);
         },
-        detail: operation(
-          "listDeliveries",
-          "List the deliveries of a destination",
-          "Newest first.",
-        ),
-      },
+      }),
     )
     .post(
       "/:id/retry",
-      async (exchange) => deliveries.retryDead(await authenticated(exchange), exchange.params.id),
-      {
-        parse: "none",
+      ...route("retryDeliveries", "Send all dead deliveries again", {
         params: destinationParams,
-        response: { 200: retriedSchema, ...problemResponses(401, 403, 404, 429) },
-        detail: operation("retryDeliveries", "Send all dead deliveries again"),
-      },
+        response: retriedSchema,
+        problems: [403, 404, 429],
+        serve: ({ ctx, params }) => deliveries.retryDead(ctx, params.id),
+      }),
     );
 };

@@ -63,7 +63,7 @@ interface Hook<
   Response,
   Params,
   Query,
-  Body,
+  Body extends TSchema,
   Headers,
   Success extends number,
   Status extends number,
@@ -71,7 +71,7 @@ interface Hook<
   readonly parse: "none";
   readonly params: Params;
   readonly query: Query;
-  readonly body: Body;
+  readonly body: TUnsafe<Static<Body>>;
   readonly headers: Headers;
   readonly response: { readonly [S in Success]: Response } & Problems<
     400 | 401 | 500 | 503 | Status | (TUnknown extends Body ? never : 413 | 415 | 422)
@@ -147,7 +147,7 @@ export function routes<Given extends Access | undefined = undefined>(
           readonly page: PageRequest;
           readonly included: readonly (Extra | "total")[];
         },
-      ) => Promise<Page<Item>>;
+      ) => Promise<Page<NoInfer<Item>>>;
     },
   ) {
     const { ids, include, response, serve, ...rest } = given;
