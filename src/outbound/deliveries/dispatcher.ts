@@ -6,7 +6,7 @@ import { recordRecovery } from "../destinations.sql.ts";
 import { type EventFeed, eventFeed } from "../notifications/event-feed.ts";
 import { type Feed, feed, logFeed } from "../notifications/feed.ts";
 
-import type { AttemptParts } from "./attempt.ts";
+import type { DeliverParts } from "./deliver.ts";
 import type { DestinationCache } from "./destination-cache.ts";
 import { notifier } from "./notifier.ts";
 import { otherInstances } from "./other-instances.ts";
@@ -26,7 +26,7 @@ interface Dispatcher {
   stop(): Promise<void>;
 }
 
-interface Parts extends Omit<AttemptParts, "onHealth" | "onDisabled"> {
+interface Parts extends Omit<DeliverParts, "onHealth" | "onDisabled"> {
   readonly makeId: MakeId;
   /** Called when polling the database finds new notifications. */
   readonly onNews: () => void;

@@ -5,10 +5,10 @@ import type { Destination, Health } from "../destination.ts";
 import { longestRetryAfterMs } from "../notification.ts";
 import { summaryWrites } from "../notifications.sql.ts";
 
-import type { AttemptParts } from "./attempt.ts";
 import { followHealth } from "./circuit.ts";
+import type { DeliverParts } from "./deliver.ts";
+import { type DeliveryQueue, deliveryQueue, leaseMs } from "./deliver.ts";
 import { bringForward, destinationsDue, releaseLeases } from "./delivery-queue.sql.ts";
-import { type DeliveryQueue, deliveryQueue, leaseMs } from "./delivery-queue.ts";
 import type { DestinationCache } from "./destination-cache.ts";
 
 /** Delivers notifications to all destinations, each by a queue of its own. */
@@ -24,7 +24,7 @@ interface Notifier {
   stop(patienceMs: number): Promise<void>;
 }
 
-type Parts = Omit<AttemptParts, "onHealth" | "onDisabled"> & {
+type Parts = Omit<DeliverParts, "onHealth" | "onDisabled"> & {
   readonly destinations: DestinationCache;
 };
 
@@ -79,7 +79,7 @@ export function notifier(parts: Parts): Notifier {
   }
 
   function queueOf(id: Destination["id"]): DeliveryQueue {
-    const attemptParts: AttemptParts = {
+    const deliverParts: DeliverParts = {
       ...parts,
       onHealth(changed, health) {
         const before = destinations.find(changed)?.destination;
@@ -89,7 +89,7 @@ export function notifier(parts: Parts): Notifier {
       },
       onDisabled: (disabled) => refresh(disabled),
     };
-    return deliveryQueue(attemptParts, id, () => destinations.find(id), stopping.signal);
+    return deliveryQueue(deliverParts, id, () => destinations.find(id), stopping.signal);
   }
 
   function noticeHealth(before: Destination, health: Health): void {

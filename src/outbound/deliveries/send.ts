@@ -2,8 +2,12 @@ import type { Clock } from "../../base/clock.ts";
 import { errorMessage } from "../../base/errors.ts";
 import { printable } from "../../base/payload.ts";
 import type { Resolve } from "../../base/public-address.ts";
+import type { Storage } from "../../db/storage.ts";
+import { headersOf } from "../../event/event.sql.ts";
 import type { Event } from "../../event/event.ts";
+import { storedTrace } from "../../telemetry/tracing/stored-trace.ts";
 import { type TraceContext, traceHeaders } from "../../telemetry/tracing/trace-context.ts";
+import type { Tracer } from "../../telemetry/tracing/tracer.ts";
 import type { DestinationSecrets } from "../destination-secrets.ts";
 import { type Destination, operatorGateway } from "../destination.ts";
 import { renderEmail } from "../formats/email.ts";
@@ -128,4 +132,40 @@ function sendByMail({ rules, resolve }: RuledParts, { address }: DestinationSecr
     );
     return { delivered: true, responseStatus: null, error: null, retryAfterMs: null };
   };
+}
+
+interface TraceParts {
+  readonly storage: Storage;
+  /** Null where traces are off. */
+  readonly tracer: Tracer | null;
+}
+
+/** Sends in a separate span, in the trace of the request that created the event. */
+export async function sendTraced(
+  { storage, tracer }: TraceParts,
+  send: Send,
+  notification: SentNotification,
+  event: Event,
+  earlierAttempts: number,
+  signal: AbortSignal,
+): Promise<SendResult> {
+  if (tracer === null) return send(notification, event, null, signal);
+  const [kept] = await storage.all(headersOf, { id: event.id });
+  const origin = storedTrace(kept?.headers ?? null);
+  const span = tracer.start("notification delivery", {
+    kind: "client",
+    parent: origin,
+    attributes: {
+      "http.request.method": "POST",
+      "http.request.resend_count": earlierAttempts,
+      "cloudevents.event_id": event.id,
+    },
+  });
+  const result = await send(notification, event, { origin, attempt: span.context }, signal);
+  const { delivered, responseStatus: status } = result;
+  if (status !== null) span.set({ "http.response.status_code": status });
+  // An attempt interrupted by the stop is not an error.
+  const error = { type: String(status ?? "no-answer"), isServerError: !signal.aborted };
+  span.end(delivered ? undefined : error);
+  return result;
 }
