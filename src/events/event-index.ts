@@ -1,7 +1,8 @@
 import { defineTable } from "../db/table.ts";
-import type { Event } from "../event/event.ts";
-import type { deliveryStates } from "../outbound/notification-words.ts";
+import { eventFields } from "../event/event.ts";
+import { deliveryStates } from "../outbound/notification-words.ts";
 import type { Notification } from "../outbound/notification.ts";
+import { word } from "../web/schema.ts";
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -14,39 +15,23 @@ export function deliveryStateOf(
   return worstFirst.find((each) => notifications.some(({ status }) => status === each)) ?? "none";
 }
 
-/** An event that is to be indexed. The database indexes it when the row is deleted. */
-interface QueuedEvent {
-  readonly seq: number;
-  readonly eventId: Event["id"];
-}
-
-export const searchQueueTable = defineTable<QueuedEvent>("search_queue", {
+/** Events that are to be indexed. The database indexes one when its row is deleted. */
+export const searchQueueTable = defineTable("search_queue", {
   seq: "bigint",
-  eventId: "text",
+  eventId: eventFields.id,
 });
 
-/** An indexed event. The database keeps the state up to date. */
-interface EventState {
+/** Indexed events. The database keeps their states up to date. */
+export const eventStatesTable = defineTable("event_states", {
   /** Too large for a JavaScript number: never select it. */
-  readonly position: number;
-  readonly id: Event["id"];
-  readonly createdAt: Date;
-  readonly delivery: DeliveryState;
-}
-
-export const eventStatesTable = defineTable<EventState>("event_states", {
   position: "bigint",
-  id: "text",
+  id: eventFields.id,
   createdAt: "instant",
-  delivery: "text",
+  delivery: word(deliveryStates),
 });
 
 /** The full-text index. `rowid` is the event's position. */
-export const eventWordsTable = defineTable<{ readonly rowid: number }>("event_words", {
-  rowid: "bigint",
-});
+export const eventWordsTable = defineTable("event_words", { rowid: "bigint" });
 
 /** The words of the full-text index, one row for each place. Only on SQLite. */
-export const eventVocabularyTable = defineTable<{ readonly term: string }>("event_vocabulary", {
-  term: "text",
-});
+export const eventVocabularyTable = defineTable("event_vocabulary", { term: "text" });

@@ -10,13 +10,7 @@ import { undeliveredStatuses } from "../outbound/notification-words.ts";
 import type { Notification } from "../outbound/notification.ts";
 import { notificationsOfEvent } from "../outbound/notifications.sql.ts";
 
-/** A field of an event that this version interprets differently. */
-export interface FieldChange {
-  /** Such as `type` or `data.amount`. */
-  readonly field: string;
-  readonly stored: string | null;
-  readonly now: string | null;
-}
+import type { FieldChange } from "./replay.schema.ts";
 
 /** What the replay of an event will do. */
 interface PreparedReplay {

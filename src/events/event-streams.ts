@@ -19,7 +19,8 @@ import type { EventEntry, EventFeed } from "../outbound/notifications/event-feed
 
 import { type StreamFilters, streamFilters } from "./event-filters.ts";
 import { eventsMatching, eventsWithWords } from "./event-search.ts";
-import { type EventTimeline, receiptOf } from "./events.ts";
+import type { EventTimeline } from "./event.schema.ts";
+import { receiptOf } from "./events.ts";
 import type { SearchIndex } from "./search-index.ts";
 import { maxUnreadBytes, streamBudget } from "./stream-budget.ts";
 

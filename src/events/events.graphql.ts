@@ -6,7 +6,7 @@ import type { NotificationTypes } from "../outbound/notifications/notifications.
 import type { Builder } from "../web/graphql/builder.ts";
 import { connectionOf } from "../web/graphql/connection.ts";
 import { filterArguments } from "../web/graphql/filters.ts";
-import { enumOf, fieldsOf } from "../web/graphql/from-schema.ts";
+import { enumOf, fieldsExcept, fieldsOf } from "../web/graphql/from-schema.ts";
 import { loader, one } from "../web/graphql/loaders.ts";
 
 import { eventFilters } from "./event-filters.ts";
@@ -36,25 +36,10 @@ export function eventsGraphql(
     loadManyWithoutCache: (ids, ctx) => Promise.all(ids.map((id) => loadEvent(ctx, id))),
     fields: (t) => ({
       eventId: t.exposeID("id", { description: "Id of the event in REST." }),
-      ...fieldsOf(
-        t,
-        eventSchema,
-        [
-          "provider",
-          "type",
-          "status",
-          "idempotencyKey",
-          "occurredAt",
-          "createdAt",
-          "subject",
-          "title",
-          "url",
-          "actor",
-          "data",
-          "recovered",
-        ],
-        { status: EventStatus, data: "JSONObject" },
-      ),
+      ...fieldsOf(t, eventSchema, fieldsExcept(eventSchema, "id", "severity", "delivery"), {
+        status: EventStatus,
+        data: "JSONObject",
+      }),
       severity: t.field({
         type: Severity,
         nullable: true,

@@ -18,10 +18,11 @@ import {
   eventListQuery,
   eventPageSchema,
   eventParams,
+  type EventTimeline,
   eventTimelineSchema,
   replayQuery,
 } from "./event.schema.ts";
-import type { Events, EventTimeline } from "./events.ts";
+import type { Events } from "./events.ts";
 import { maxUnreadBytes, smallBytes, streamBudget } from "./stream-budget.ts";
 
 const operation = operations("Operators", operatorsOnly);

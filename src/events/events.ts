@@ -4,9 +4,9 @@ import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import { type BodyText, bodyText } from "../event/body-text.ts";
+import { bodyText } from "../event/body-text.ts";
 import { eventById } from "../event/event.sql.ts";
-import { type Event, noReceipt, type Receipt, type StoredEvent } from "../event/event.ts";
+import { type Event, noReceipt, type StoredEvent } from "../event/event.ts";
 import {
   bodySizeById,
   effectsOf,
@@ -14,7 +14,7 @@ import {
   receiptById,
   reinterpretEvent,
 } from "../event/events.sql.ts";
-import { highestSeverity, type Severity } from "../event/new-notification.ts";
+import { highestSeverity } from "../event/new-notification.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { Reveals } from "../identity/audit/reveals.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
@@ -25,9 +25,7 @@ import type {
 } from "../outbound/deliveries/destination-cache.ts";
 import type { Outbox } from "../outbound/deliveries/outbox.ts";
 import type { OutgoingDelivery } from "../outbound/delivery.ts";
-import type { Destination } from "../outbound/destination.ts";
-import type { FilterExplanation } from "../outbound/filters/filter.ts";
-import type { Attempt, Notification } from "../outbound/notification.ts";
+import type { Notification } from "../outbound/notification.ts";
 import {
   attemptsOfEvent,
   notificationsOfEvent,
@@ -35,48 +33,11 @@ import {
 } from "../outbound/notifications.sql.ts";
 
 import type { EventFilters } from "./event-filters.ts";
-import { type DeliveryState, deliveryStateOf } from "./event-index.ts";
+import { deliveryStateOf } from "./event-index.ts";
 import type { EventReplay } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
+import type { EventTimeline, ListedEvent, NotificationDelivery } from "./event.schema.ts";
 import type { SearchIndex } from "./search-index.ts";
-
-/** An event with its receipt, body and notifications. */
-export interface EventTimeline extends Event, BodyText {
-  /** Null for events that Skyhook creates. */
-  readonly receipt: (Receipt & { readonly receivedAt: Date }) | null;
-  /** What it changed in a booking, or why nothing. Null if it is not about a booking's payment. */
-  readonly effect: string | null;
-  readonly notifications: readonly NotificationWithAttempts[];
-  readonly delivery: DeliveryState;
-}
-
-export interface NotificationWithAttempts extends Notification {
-  readonly attempts: readonly Attempt[];
-  /** One entry per destination of the operators. */
-  readonly deliveries: readonly NotificationDelivery[];
-}
-
-/** What became of a notification at one destination. */
-export interface NotificationDelivery extends Pick<
-  Notification,
-  "attemptCount" | "dueAt" | "deliveredAt" | "lastError"
-> {
-  readonly destinationId: Destination["id"];
-  /** The destination's name. */
-  readonly destination: string;
-  /** `filtered`: the destination's present filter does not match the event. */
-  readonly status: Notification["status"] | "filtered";
-  /** Why it was filtered, otherwise null. */
-  readonly filtered: FilterExplanation | null;
-}
-
-/** An event in a list. */
-export interface ListedEvent extends Event {
-  /** The highest severity of its notifications, null if it has none. Present only if requested. */
-  readonly severity?: Severity | null;
-  /** The state of its notifications. Present only if requested. */
-  readonly delivery?: DeliveryState;
-}
 
 /** What a list can add to its events. */
 interface ListExtras {

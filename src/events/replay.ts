@@ -1,104 +1,97 @@
-import type { JsonFilters } from "../base/filters.ts";
-import { defineTable } from "../db/table.ts";
-import type { Event } from "../event/event.ts";
+import type { Static } from "@sinclair/typebox";
 
-import type { replayFilters } from "./event-filters.ts";
+import { defineTable, type Stored } from "../db/table.ts";
+import { eventFields } from "../event/event.ts";
+import { filterFields } from "../web/filters.schema.ts";
+import {
+  count,
+  instant,
+  nullable,
+  type Of,
+  prefixedId,
+  resource,
+  text,
+  word,
+} from "../web/schema.ts";
+
+import { replayFilters } from "./event-filters.ts";
 
 /** `running → finished`, or `running ⇄ stopped`. */
 export const replayStatuses = ["running", "stopped", "finished"] as const;
 export type ReplayStatus = (typeof replayStatuses)[number];
 
-/** Which events a bulk replay replays. Filters of later versions are absent from earlier replays. */
-export interface ReplayFilters extends JsonFilters<typeof replayFilters> {
-  readonly to: string;
-}
+/** Filters of later versions are absent from earlier replays. */
+export const replayFiltersSchema = resource("ReplayFilters", "Which events are replayed.", {
+  ...filterFields(replayFilters),
+  to: text("Only events received before this time.", "2026-11-21T10:00:00.000Z"),
+});
+
+export interface ReplayFilters extends Static<typeof replayFiltersSchema> {}
+
+const countFields = {
+  resent: count("Events whose failed notifications were sent again, under their own ids.", 100),
+  notified: count("Events for which new notifications were sent.", 15),
+  silent: count(
+    "Events without notifications or, with the filter `dead` or `retrying`, without undelivered ones.",
+    5,
+  ),
+  deleted: count("Events that retention deleted before their turn.", 0),
+  failed: count("Events that could not be replayed.", 0),
+  changed: count("Events that are interpreted differently now; counted besides the others.", 3),
+};
 
 /** What became of the events of a bulk replay. */
-export interface ReplayCounts {
-  /** Failed notifications were sent again, under their own ids. */
-  readonly resent: number;
-  /** New notifications were sent. */
-  readonly notified: number;
-  /** The event has no notifications. */
-  readonly silent: number;
-  /** Retention deleted the event before its turn. */
-  readonly deleted: number;
-  readonly failed: number;
-  /** The event is interpreted differently than before. Counted besides the others. */
-  readonly changed: number;
-}
+export interface ReplayCounts extends Of<typeof countFields> {}
 
-/** The replay of all events that match, in the order of receipt. */
-export interface Replay extends ReplayCounts {
-  readonly id: `rpl_${string}`;
-  readonly createdAt: Date;
-  /** Who started it: the id of a user or client. */
-  readonly actor: string;
-  readonly status: ReplayStatus;
-  readonly filters: ReplayFilters;
-  readonly ratePerSecond: number;
-  /** How many events matched when it started. */
-  readonly total: number;
-  readonly updatedAt: Date;
-  /** Why the last failed event failed, or null. */
-  readonly lastError: string | null;
-}
+/** The events are replayed in the order of receipt. */
+export const replaySchema = resource("Replay", "The replay of many events.", {
+  id: prefixedId("rpl_", "The replay's id."),
+  createdAt: instant("When it was started."),
+  actor: text("The id of the user or client who started it."),
+  status: word(replayStatuses, "A stopped replay can be resumed."),
+  filters: replayFiltersSchema,
+  ratePerSecond: count("The most events per second.", 50),
+  total: count("How many events matched when it started.", 120),
+  ...countFields,
+  updatedAt: instant("When it last made progress."),
+  lastError: nullable(text("Why the last failed event failed, or null.")),
+});
 
-/** A bulk replay as stored. */
-export interface StoredReplay extends Replay {
+export interface Replay extends Static<typeof replaySchema> {}
+
+export const replaysTable = defineTable("replays", {
+  ...replaySchema.properties,
   /** The last event that was replayed. Both null before the first. */
-  readonly positionAt: Date | null;
-  readonly positionId: Event["id"] | null;
+  positionAt: "instant or null",
+  positionId: nullable(eventFields.id),
   /** One process replays at a time: this one, until its lease ends. */
-  readonly leasedBy: string | null;
-  readonly leasedUntil: Date | null;
-}
+  leasedBy: "text or null",
+  leasedUntil: "instant or null",
+});
 
-/** An event that a bulk replay could not replay. */
-export interface ReplayFailure {
-  /** The id of the event. */
-  readonly id: Event["id"];
-  /** When it failed. */
-  readonly createdAt: Date;
-  readonly error: string;
-}
-
-/** A failed event as stored. */
-export interface StoredReplayFailure extends ReplayFailure {
-  readonly replayId: Replay["id"];
-}
+export interface StoredReplay extends Stored<typeof replaysTable> {}
 
 /** The most failed events of a replay that are kept. The others are only counted. */
 export const maxReplayFailures = 1_000;
 
-export const replayFailuresTable = defineTable<StoredReplayFailure>("replay_failures", {
-  replayId: "text",
-  id: "text",
-  createdAt: "instant",
-  error: "text",
+export const replayFailureSchema = resource(
+  "ReplayFailure",
+  "An event that could not be replayed.",
+  {
+    id: prefixedId("evt_", "The event."),
+    createdAt: instant("When it failed."),
+    error: text("Why."),
+  },
+);
+
+export interface ReplayFailure extends Static<typeof replayFailureSchema> {}
+
+export const replayFailuresTable = defineTable("replay_failures", {
+  replayId: replaySchema.properties.id,
+  ...replayFailureSchema.properties,
 });
 
-export const replaysTable = defineTable<StoredReplay>("replays", {
-  id: "text",
-  createdAt: "instant",
-  actor: "text",
-  status: "text",
-  filters: "json",
-  ratePerSecond: "integer",
-  total: "integer",
-  updatedAt: "instant",
-  lastError: "text or null",
-  resent: "integer",
-  notified: "integer",
-  silent: "integer",
-  deleted: "integer",
-  failed: "integer",
-  changed: "integer",
-  positionAt: "instant or null",
-  positionId: "text or null",
-  leasedBy: "text or null",
-  leasedUntil: "instant or null",
-});
+export interface StoredReplayFailure extends Stored<typeof replayFailuresTable> {}
 
 export const noReplayCounts: ReplayCounts = {
   resent: 0,

@@ -9,8 +9,8 @@ import {
   replayPageSchema,
   replayParams,
   replayPreviewSchema,
-  replaySchema,
 } from "./replay.schema.ts";
+import { replaySchema } from "./replay.ts";
 import type { Replays } from "./replays.ts";
 
 /** Bulk replays, for operators. */

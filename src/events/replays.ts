@@ -8,14 +8,14 @@ import type { Page, PageRequest } from "../base/page.ts";
 import { paginate } from "../db/paginate.ts";
 import { write } from "../db/statement.ts";
 import type { Storage } from "../db/storage.ts";
-import type { Event } from "../event/event.ts";
 import type { Audit } from "../identity/audit/audit.ts";
 import type { CheckProvider } from "../inbound/providers/provider-filter.ts";
 
 import { replayFilters } from "./event-filters.ts";
-import { changesBetween, type EventReplay, type FieldChange } from "./event-replay.ts";
+import { changesBetween, type EventReplay } from "./event-replay.ts";
 import { eventsMatching, needsIndex } from "./event-search.ts";
 import { readReplayInput } from "./replay-input.ts";
+import type { ReplayDifference, ReplayPreview } from "./replay.schema.ts";
 import { noReplayCounts, type Replay, type ReplayFailure, type ReplayFilters } from "./replay.ts";
 import {
   insertReplay,
@@ -27,24 +27,6 @@ import {
   stopReplay,
 } from "./replays.sql.ts";
 import type { SearchIndex } from "./search-index.ts";
-
-/** What a bulk replay would do. */
-export interface ReplayPreview {
-  /** To start a replay of the counted events. */
-  readonly filters: ReplayFilters;
-  /** How many events match. */
-  readonly total: number;
-  /** How many of the newest of them were compared. */
-  readonly compared: number;
-  /** Those of the compared that this version interprets differently. */
-  readonly differing: number;
-  /** The first of the differing ones. */
-  readonly examples: readonly ReplayDifference[];
-}
-
-export interface ReplayDifference extends Pick<Event, "id" | "provider" | "type"> {
-  readonly changes: readonly FieldChange[];
-}
 
 /** Replays many events. For operators. */
 export interface Replays {
@@ -222,5 +204,5 @@ function alreadyRunning(): AppError {
 
 function shown(filters: ReplayFilters): string {
   const given = Object.entries(filters).filter(([, value]) => value !== null);
-  return given.map(([name, value]) => `${name} ${value}`).join(", ");
+  return given.map(([name, value]) => `${name} ${String(value)}`).join(", ");
 }

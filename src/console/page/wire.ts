@@ -4,13 +4,13 @@ import type {
   DepartureLoads,
   FlightLoad as StoredFlightLoad,
 } from "../../booking/flights/flight-load.ts";
-import type { EventTimeline, ListedEvent } from "../../events/events.ts";
+import type { EventTimeline, ListedEvent } from "../../events/event.schema.ts";
+import type { ReplayPreview as MadePreview } from "../../events/replay.schema.ts";
 import type {
   Replay as StoredReplay,
   ReplayCounts,
   ReplayFailure as StoredReplayFailure,
 } from "../../events/replay.ts";
-import type { ReplayPreview as MadePreview } from "../../events/replays.ts";
 import type { AuditEntry } from "../../identity/audit/audit-entry.ts";
 import type { ConsoleSession } from "../../identity/sessions/session.ts";
 import type { User as StoredUser } from "../../identity/users/user.ts";
