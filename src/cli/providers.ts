@@ -117,7 +117,7 @@ function nextSteps(given: string, file: ProviderFile, env: NodeJS.ProcessEnv): s
   ].join("\n");
 }
 
-/** `skyhook provider check`: reads a file as a server does, then runs the conformance suite on it. */
+/** `skyhook provider check`: reads a file as a server does, then judges its samples and changes of them. */
 async function check(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const paint = painter(env);
   let provider: Provider;

@@ -19,9 +19,6 @@ import { verifier } from "../inbound/signatures/signature.ts";
 import { aheadSeconds } from "../inbound/signatures/signed-time.ts";
 import type { Secrets, SignedRequest } from "../inbound/signatures/verification.ts";
 
-// The suite signs any body, but only where the signature is in a header and nothing that it needs is in the body. These rows
-// change a signed sample instead, so they judge every scheme.
-
 /** The values that replace those of the running service. */
 interface Stand {
   readonly key: SigningKey;

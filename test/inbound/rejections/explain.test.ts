@@ -4,10 +4,10 @@ import { createHmac } from "node:crypto";
 import { explain, type Known } from "../../../src/inbound/rejections/explain.ts";
 import type { RejectedDelivery } from "../../../src/inbound/rejections/explanation.ts";
 import { causes } from "../../../src/inbound/rejections/explanation.ts";
-import { requestOf, signer } from "../../../src/inbound/signatures/conformance/signer.ts";
 import { signatureHeaders } from "../../../src/inbound/signatures/scheme.ts";
 import { providerOf } from "../../support/app.ts";
 import { schemes } from "../signatures/schemes.ts";
+import { requestOf, signer } from "../signatures/suite/signer.ts";
 
 import { cpuMsOf, nestedJson } from "./hostile-bodies.ts";
 

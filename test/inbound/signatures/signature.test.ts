@@ -5,8 +5,9 @@ import fc from "fast-check";
 
 import { catalogue } from "../../../src/inbound/providers/catalogue.ts";
 import { codeHost } from "../../../src/inbound/providers/code_host.ts";
+import { catalogueFiles } from "../../../src/inbound/providers/files/catalogue-files.ts";
+import { readProviderFile } from "../../../src/inbound/providers/files/provider-file.ts";
 import { compactJson } from "../../../src/inbound/signatures/compact-json.ts";
-import { signsAnyBody } from "../../../src/inbound/signatures/conformance/suite.ts";
 import type { SignatureScheme } from "../../../src/inbound/signatures/scheme.ts";
 import { signatureHeaders, signsCompactJson } from "../../../src/inbound/signatures/scheme.ts";
 import { sign } from "../../../src/inbound/signatures/sign.ts";
@@ -19,12 +20,18 @@ import { runs } from "../../support/runs.ts";
 import { skips } from "../../support/skips.ts";
 
 import { schemes } from "./schemes.ts";
-import { signatureSuite } from "./suite.ts";
+import { signatureSuite, wrongRows } from "./suite.ts";
+import { signsAnyBody } from "./suite/sections.ts";
 
 for (const { id, signature } of catalogue) {
   if (signsAnyBody(signature)) signatureSuite(id, signature);
 }
 for (const [name, scheme] of Object.entries(schemes)) signatureSuite(name, scheme);
+
+test.each(Object.entries(catalogueFiles))("the scheme of %s conforms", (name, text) => {
+  const { signature } = readProviderFile(`${name}.yaml`, text);
+  if (signsAnyBody(signature)) expect(wrongRows(signature)).toEqual([]);
+});
 
 const now = 1_763_716_364;
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

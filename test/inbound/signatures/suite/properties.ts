@@ -2,6 +2,10 @@ import { expect, test } from "bun:test";
 
 import fc from "fast-check";
 
+import { signedHeaders } from "../../../../src/inbound/signatures/sign.ts";
+import { verifier } from "../../../../src/inbound/signatures/signature.ts";
+import { runs } from "../../../support/runs.ts";
+
 import {
   flipped,
   isExpected,
@@ -12,10 +16,7 @@ import {
   type Signer,
   today,
   yesterday,
-} from "../../../../src/inbound/signatures/conformance/signer.ts";
-import { signedHeaders } from "../../../../src/inbound/signatures/sign.ts";
-import { verifier } from "../../../../src/inbound/signatures/signature.ts";
-import { runs } from "../../../support/runs.ts";
+} from "./signer.ts";
 
 export function verifierTests(by: Signer): void {
   const { scheme, keys } = by;

@@ -1,4 +1,4 @@
-import { headerIn } from "../scheme.ts";
+import { headerIn } from "../../../../src/inbound/signatures/scheme.ts";
 
 import { type Attempt, now, plain, type Row, type Signer } from "./signer.ts";
 

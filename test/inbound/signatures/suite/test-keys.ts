@@ -1,11 +1,11 @@
 import type { KeyObject } from "node:crypto";
 
-import { lazy } from "../../../base/lazy.ts";
-import { nodeCrypto } from "../../../base/node-crypto.ts";
-import { newKeyPair } from "../development-secret.ts";
-import type { KeyStore } from "../key-store.ts";
-import { secretText, type SigningKey } from "../keys.ts";
-import type { TextScheme } from "../scheme.schema.ts";
+import { lazy } from "../../../../src/base/lazy.ts";
+import { nodeCrypto } from "../../../../src/base/node-crypto.ts";
+import { newKeyPair } from "../../../../src/inbound/signatures/development-secret.ts";
+import type { KeyStore } from "../../../../src/inbound/signatures/key-store.ts";
+import { secretText, type SigningKey } from "../../../../src/inbound/signatures/keys.ts";
+import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
 
 /** A key of the suite: what is configured, and what signs. */
 interface TestKey extends SigningKey {

@@ -1,8 +1,13 @@
-import { isFixedSize } from "../encodings.ts";
-import type { TextScheme } from "../scheme.schema.ts";
-import { headerIn, placesOf, signedTemplates } from "../scheme.ts";
-import { verifier } from "../signature.ts";
-import type { SecretRole, Secrets, SignatureRejection, SignedRequest } from "../verification.ts";
+import { isFixedSize } from "../../../../src/inbound/signatures/encodings.ts";
+import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
+import { headerIn, placesOf, signedTemplates } from "../../../../src/inbound/signatures/scheme.ts";
+import { verifier } from "../../../../src/inbound/signatures/signature.ts";
+import type {
+  SecretRole,
+  Secrets,
+  SignatureRejection,
+  SignedRequest,
+} from "../../../../src/inbound/signatures/verification.ts";
 
 import { referenceText } from "./reference-text.ts";
 import { testKeys } from "./test-keys.ts";

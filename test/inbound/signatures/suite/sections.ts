@@ -1,6 +1,11 @@
-import { isFixedSize } from "../encodings.ts";
-import type { TextScheme } from "../scheme.schema.ts";
-import { headerIn, isTextScheme, placesOf, type SignatureScheme } from "../scheme.ts";
+import { isFixedSize } from "../../../../src/inbound/signatures/encodings.ts";
+import type { TextScheme } from "../../../../src/inbound/signatures/scheme.schema.ts";
+import {
+  headerIn,
+  isTextScheme,
+  placesOf,
+  type SignatureScheme,
+} from "../../../../src/inbound/signatures/scheme.ts";
 
 import { bodyRows, changedBodyRows, compactRows, rawOnlyRows } from "./bodies.ts";
 import {
