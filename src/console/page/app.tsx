@@ -1,3 +1,4 @@
+import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { type ApiError, readSession } from "./api.ts";
@@ -12,6 +13,7 @@ import { reconnect } from "./feed.ts";
 import { HealthView } from "./health/health.tsx";
 import { Issues, useIssueCount } from "./health/issues.tsx";
 import { keys, listenToKeys } from "./keys.ts";
+import { Page } from "./layout.tsx";
 import { LiveContext, useFeed, useLive } from "./live.ts";
 import { toApiError } from "./load.ts";
 import { Palette } from "./palette/palette.tsx";
@@ -23,7 +25,7 @@ import { SignIn, takeCode } from "./session/sign-in.tsx";
 import { leave } from "./session/sign-out.ts";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { Empty, ErrorMessage, Loading, Notices } from "./ui.tsx";
-import { canOpen, type Roles, titles } from "./views.ts";
+import { canOpen, type Roles, titles, type ViewParts } from "./views.ts";
 import type { SessionInfo } from "./wire.ts";
 
 export function App() {
@@ -158,59 +160,46 @@ function Console({ session: { id, roles, expiresAt } }: { readonly session: Sess
   );
 }
 
+const contents: Readonly<Record<View, ComponentType<ViewParts>>> = {
+  issues: Issues,
+  events: Events,
+  rejections: Rejections,
+  health: HealthView,
+  providers: ProvidersView,
+  destinations: Destinations,
+  flights: Flights,
+  bookings: Bookings,
+  audit: AuditView,
+  replays: Replays,
+};
+
 function CurrentView({ route, roles }: { readonly route: Route; readonly roles: Roles }) {
   if (!canOpen(route.view, roles)) return <AdminsOnly view={route.view} />;
-  switch (route.view) {
-    case "issues":
-      return <Issues />;
-    case "events":
-      return <Events route={route} />;
-    case "rejections":
-      return <Rejections route={route} />;
-    case "health":
-      return <HealthView route={route} isAdmin={roles.includes("admin")} />;
-    case "providers":
-      return <ProvidersView route={route} isAdmin={roles.includes("admin")} />;
-    case "destinations":
-      return <Destinations route={route} isAdmin={roles.includes("admin")} />;
-    case "bookings":
-      return <Bookings route={route} />;
-    case "audit":
-      return <AuditView route={route} />;
-    case "flights":
-      return <Flights route={route} />;
-    case "replays":
-      return <Replays route={route} />;
-  }
+  const Content = contents[route.view];
+  return <Content route={route} isAdmin={roles.includes("admin")} />;
 }
 
 function AdminsOnly({ view }: { readonly view: View }) {
   return (
-    <div class="page">
-      <header class="bar">
-        <h1>{titles[view]}</h1>
-      </header>
+    <Page title={titles[view]}>
       <Empty title="Admins only">
         <p>
           To get a sign-in link for the admin role, run <code>skyhook console --role admin</code>.
         </p>
       </Empty>
-    </div>
+    </Page>
   );
 }
 
 function NotFound() {
   return (
-    <div class="page">
-      <header class="bar">
-        <h1>Page not found</h1>
-      </header>
+    <Page title="Page not found">
       <Empty title="This page does not exist">
         <p>
           Check the address or <a href={writeRoute("events")}>go to Events</a>.
         </p>
       </Empty>
-    </div>
+    </Page>
   );
 }
 

@@ -1,15 +1,13 @@
-import { apiQuery, SelectFilter, TextFilter } from "./filters.tsx";
-import { ListPane, Split } from "./list-pane.tsx";
-import { useList } from "./list.ts";
+import { apiQuery, Filters, SelectFilter, TextFilter } from "./filters.tsx";
+import { listView } from "./list-view.tsx";
 import { idIn } from "./palette/command.ts";
-import { type Route, writeRoute } from "./route.ts";
+import { writeRoute } from "./route.ts";
+import { textColumn, timeColumn } from "./rows.tsx";
 import { Text, words } from "./text.tsx";
-import { TimeFilter, useTimeRange } from "./time-filter.tsx";
-import { Time } from "./time.tsx";
+import { TimeFilter } from "./time-filter.tsx";
 import { Empty } from "./ui.tsx";
 import type { AuditItem } from "./wire.ts";
 
-const pollIntervalMs = 5_000;
 /** Groups of actions, by what they begin with. */
 const groups: Readonly<Record<string, string>> = {
   "session.*": "Sign-ins",
@@ -22,99 +20,70 @@ const groups: Readonly<Record<string, string>> = {
 };
 
 /** The Audit view, for admins: who did what, and when. */
-export function AuditView({ route }: { readonly route: Route }) {
-  const { query } = route;
-  const path = `v1/audit?${apiQuery(query, ["action", "actor", "subject"], useTimeRange(query))}`;
-  const list = useList<AuditItem>(path, pollIntervalMs);
-  const actors = [...new Set(list.items?.map(({ actor }) => actor))].toSorted();
-  return (
-    <Split
-      title="Audit"
-      filters={
-        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-          <SelectFilter
-            route={route}
-            name="action"
-            label="Action"
-            all="All actions"
-            options={Object.keys(groups)}
-            labelOf={(action) => groups[action] ?? action}
-          />
-          <TextFilter route={route} name="actor" label="By" placeholder="User" options={actors} />
-          <TextFilter
-            route={route}
-            name="subject"
-            label="Subject"
-            placeholder="Name or ID"
-            options={[]}
-          />
-          <TimeFilter route={route} />
-          {query.size > 0 && <a href={writeRoute("audit")}>Clear filters</a>}
-        </form>
-      }
-      list={
-        <ListPane
-          what={["audit entry", "audit entries"]}
-          list={list}
-          open={null}
-          query={query}
-          head={["Action", "Subject", "Detail", "By", "When"]}
-          empty={
-            query.size > 0 ? (
-              <Empty title="No entries match these filters" />
-            ) : (
-              <Empty title="No entries yet">
-                <p>
-                  Sign-ins, replays, rotations, bodies that were read, and changes of destinations
-                  and providers appear here.
-                </p>
-              </Empty>
-            )
-          }
-          row={(entry) => <Entry entry={entry} />}
-        />
-      }
-      detail={null}
-    />
-  );
-}
+export const AuditView = listView<AuditItem>({
+  view: "audit",
+  what: ["audit entry", "audit entries"],
+  path: (query, range) => `v1/audit?${apiQuery(query, ["action", "actor", "subject"], range)}`,
+  pollIntervalMs: 5_000,
+  columns: [
+    {
+      head: "Action",
+      name: "title",
+      width: "200px",
+      cell: ({ action }) => words(action.replace(".", " ").replaceAll("_", " ")),
+    },
+    textColumn(
+      { head: "Subject", name: "kind", width: "minmax(0, 1fr)" },
+      (entry) => entry.subject,
+    ),
+    {
+      head: "Detail",
+      name: "detail-text",
+      width: "minmax(0, 1fr)",
+      look: "quiet",
+      isWideOnly: true,
+      tip: ({ detail }) => detail,
+      cell: ({ detail }) => detail !== null && <Text of={detail} />,
+    },
+    textColumn({ head: "By", name: "by", width: "minmax(0, 260px)" }, ({ actor }) => actor),
+    timeColumn("When"),
+  ],
+  narrow: `"title time" "kind by" / minmax(0, 1fr) minmax(0, auto)`,
+  address: addressOf,
+  useSuggestions: (items) => [...new Set(items?.map(({ actor }) => actor))].toSorted(),
+  filters: ({ route, suggestions }) => (
+    <Filters route={route}>
+      <SelectFilter
+        route={route}
+        name="action"
+        label="Action"
+        all="All actions"
+        options={Object.keys(groups)}
+        labelOf={(action) => groups[action] ?? action}
+      />
+      <TextFilter route={route} name="actor" label="By" placeholder="User" options={suggestions} />
+      <TextFilter
+        route={route}
+        name="subject"
+        label="Subject"
+        placeholder="Name or ID"
+        options={[]}
+      />
+      <TimeFilter route={route} />
+    </Filters>
+  ),
+  noMatch: () => <Empty title="No entries match these filters" />,
+  empty: (
+    <Empty title="No entries yet">
+      <p>
+        Sign-ins, replays, rotations, bodies that were read, and changes of destinations and
+        providers appear here.
+      </p>
+    </Empty>
+  ),
+});
 
 /** A link where the console has a page for the subject. */
-function Entry({ entry }: { readonly entry: AuditItem }) {
-  const address = addressOf(entry);
-  const cells = <Cells entry={entry} />;
-  if (address === null) return <div class="row audit-entry">{cells}</div>;
-  return (
-    <a class="row audit-entry" href={address} data-row>
-      {cells}
-    </a>
-  );
-}
-
-function Cells({
-  entry: { action, subject, detail, actor, createdAt },
-}: {
-  readonly entry: AuditItem;
-}) {
-  return (
-    <>
-      <span class="cell title">{words(action.replace(".", " ").replaceAll("_", " "))}</span>
-      <span class="cell kind mono">
-        <Text of={subject} />
-      </span>
-      <span class="cell source quiet" title={detail ?? undefined}>
-        {detail !== null && <Text of={detail} />}
-      </span>
-      <span class="cell size mono">
-        <Text of={actor} />
-      </span>
-      <span class="cell time">
-        <Time at={createdAt} />
-      </span>
-    </>
-  );
-}
-
 function addressOf({ action, subject }: AuditItem): string | null {
   if (action.startsWith("provider.")) return writeRoute("providers", subject);
   // A removed destination has no page, and the list has the names of destinations only.

@@ -1,7 +1,52 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import { useLoad } from "./load.ts";
-import { filter, type Route } from "./route.ts";
+import { filter, type Route, writeRoute } from "./route.ts";
+
+interface ControlsParts {
+  readonly children: ComponentChildren;
+  readonly label?: string;
+  /** Whether they search a list. */
+  readonly isSearch?: boolean;
+  /** Whether text fields have room for a sentence. */
+  readonly isWide?: boolean;
+}
+
+/** Controls that apply at once. */
+export function Controls({ children, label, isSearch = false, isWide = false }: ControlsParts) {
+  return (
+    <form
+      class={isWide ? "filters wide" : "filters"}
+      role={isSearch ? "search" : undefined}
+      aria-label={label}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      {children}
+    </form>
+  );
+}
+
+interface ListFilterParts extends Pick<ControlsParts, "children" | "isWide"> {
+  readonly route: Route;
+  /** The text of the link that removes all filters. */
+  readonly clear?: string;
+}
+
+/** The filters of a list. */
+export function Filters({
+  route,
+  clear = "Clear filters",
+  children,
+  isWide = false,
+}: ListFilterParts) {
+  return (
+    <Controls isSearch isWide={isWide}>
+      {children}
+      {route.query.size > 0 && <a href={writeRoute(route.view, route.id)}>{clear}</a>}
+    </Controls>
+  );
+}
 
 interface FilterParts {
   readonly route: Route;

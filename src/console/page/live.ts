@@ -14,6 +14,12 @@ export interface Live {
 export const LiveContext = createContext<Live>({ state: { name: "connecting" }, news: 0 });
 export const useLive = (): Live => useContext(LiveContext);
 
+/** Calls `action` when there may be new data. */
+export function useNews(action: () => void): void {
+  const { news } = useLive();
+  useEffect(() => void (news > 0 && action()), [news]);
+}
+
 /** `news` increases at most this often, so that a burst of messages causes one reload. */
 const newsIntervalMs = 100;
 

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 import type { ApiError } from "./api.ts";
+import type { Loaded } from "./load.ts";
 import { words } from "./text.tsx";
 import type { DeliveryState } from "./wire.ts";
 
@@ -112,6 +113,18 @@ export function ErrorMessage({
       </button>
     </div>
   );
+}
+
+/** What a request shows besides its value: that the first response is awaited, or why it failed. */
+export function Waiting({
+  for: { value, error, reload },
+  what,
+}: {
+  readonly for: Pick<Loaded<unknown>, "value" | "error" | "reload">;
+  readonly what: string;
+}) {
+  if (error !== null) return <ErrorMessage error={error} retry={reload} />;
+  return value === null ? <Loading what={what} /> : null;
 }
 
 export function Empty({

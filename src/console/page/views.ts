@@ -1,7 +1,13 @@
-import type { View } from "./route.ts";
+import type { Route, View } from "./route.ts";
 import type { SessionInfo } from "./wire.ts";
 
 export type Roles = SessionInfo["roles"];
+
+export interface ViewParts {
+  readonly route: Route;
+  /** Only admins may change some things. The API enforces it; this only hides the controls. */
+  readonly isAdmin: boolean;
+}
 
 export const titles: Readonly<Record<View, string>> = {
   issues: "Issues",

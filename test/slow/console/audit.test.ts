@@ -38,7 +38,7 @@ describe.skipIf(skips(noChromium))("the audit list in a browser", () => {
     await browser.shows("h1", "Audit");
     await browser.until("document.querySelectorAll('.audit-entry .title').length >= 5");
     const entries = `[...document.querySelectorAll("li .audit-entry")].map((row) =>
-      [".title", ".size"].map((part) => row.querySelector(part).textContent).join(" by ")).join()`;
+      [".title", ".by"].map((part) => row.querySelector(part).textContent).join(" by ")).join()`;
     expect(await browser.read(entries)).toBe(
       "Session opened by test,Event revealed by op,Event replayed by op,Destination rotated by root,Destination created by root",
     );

@@ -1,11 +1,9 @@
-import { useEffect } from "preact/hooks";
-
-import { Detail } from "../list-pane.tsx";
-import { useInterval, useLive } from "../live.ts";
+import { LoadedDetail } from "../layout.tsx";
+import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { money, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, ErrorMessage, Facts, Loading, Wide } from "../ui.tsx";
+import { CopyButton, Facts, Wide } from "../ui.tsx";
 import type { BookingDetail, User } from "../wire.ts";
 
 import { BookingLife } from "./booking-life.tsx";
@@ -15,21 +13,15 @@ const heldPollMs = 3_000;
 
 /** A booking and its life. */
 export function BookingPane({ id, close }: { readonly id: string; readonly close: string }) {
-  const {
-    value: booking,
-    error,
-    reload,
-  } = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
-  const { news } = useLive();
-  useEffect(() => void (news > 0 && reload()), [news]);
+  const loaded = useLoad<BookingDetail>(`v1/api/bookings/${encodeURIComponent(id)}`);
+  const { value, reload } = loaded;
+  useNews(reload);
   // A failed payment is no news.
-  useInterval(() => booking?.status === "held" && reload(), heldPollMs);
-  const user = useEmail(booking?.userId ?? null);
+  useInterval(() => value?.status === "held" && reload(), heldPollMs);
+  const user = useEmail(value?.userId ?? null);
   return (
-    <Detail label="Booking" close={close}>
-      {booking === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {booking === null && error === null && <Loading what="booking" />}
-      {booking !== null && (
+    <LoadedDetail label="Booking" close={close} of={loaded}>
+      {(booking) => (
         <article>
           <header>
             <h2>
@@ -49,7 +41,7 @@ export function BookingPane({ id, close }: { readonly id: string; readonly close
           <BookingLife booking={booking} user={user} />
         </article>
       )}
-    </Detail>
+    </LoadedDetail>
   );
 }
 

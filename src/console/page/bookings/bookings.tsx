@@ -1,105 +1,94 @@
-import { TextFilter } from "../filters.tsx";
-import { ListPane, Split } from "../list-pane.tsx";
-import { useList } from "../list.ts";
-import { type Route, writeRoute } from "../route.ts";
+import { apiQuery, Filters, TextFilter } from "../filters.tsx";
+import { listView } from "../list-view.tsx";
+import { writeRoute } from "../route.ts";
+import { Count, timeColumn } from "../rows.tsx";
 import { money, Text } from "../text.tsx";
-import { Time, TimeLeft } from "../time.tsx";
+import { TimeLeft } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { BookingItem } from "../wire.ts";
 
 import { BookingMark } from "./booking-mark.tsx";
 import { BookingPane } from "./booking-pane.tsx";
 
-const pollIntervalMs = 10_000;
-
 /** The Bookings view: search for a booking and see its history. */
-export function Bookings({ route }: { readonly route: Route }) {
-  const { id, query } = route;
-  const q = (query.get("q") ?? "").trim();
-  const path = `v1/api/bookings${q === "" ? "" : `?q=${encodeURIComponent(q)}`}`;
-  const list = useList<BookingItem>(path, pollIntervalMs);
-
-  return (
-    <Split
-      title="Bookings"
-      filters={
-        <form class="filters wide" role="search" onSubmit={(event) => event.preventDefault()}>
-          <TextFilter
-            route={route}
-            name="q"
-            label="Search"
-            placeholder="Reference, email, flight or last name"
-            options={[]}
-          />
-          {q !== "" && <a href={writeRoute("bookings", id)}>Clear search</a>}
-        </form>
-      }
-      list={
-        <ListPane
-          what={["booking", "bookings"]}
-          list={list}
-          open={id}
-          query={query}
-          head={["Status", "Booking", "Flight", "Departs", "Seats", "Price", "Booked"]}
-          empty={q === "" ? <NoBookings /> : <NoMatch q={q} />}
-          row={(booking) => (
-            <Row
-              booking={booking}
-              href={writeRoute("bookings", booking.id, query)}
-              isOpen={booking.id === id}
-            />
-          )}
-        />
-      }
-      detail={
-        id === null ? null : <BookingPane id={id} close={writeRoute("bookings", null, query)} />
-      }
-    />
-  );
-}
-
-interface RowParts {
-  readonly booking: BookingItem;
-  readonly href: string;
-  readonly isOpen: boolean;
-}
-
-function Row({ booking, href, isOpen }: RowParts) {
-  const { flight, status, expiresAt, seats } = booking;
-  return (
-    <a class="row booking" href={href} data-row aria-current={isOpen ? "true" : undefined}>
-      <span class="cell outcome">
-        <BookingMark of={status} />
-        {status === "held" && expiresAt !== undefined && <TimeLeft until={expiresAt} />}
-      </span>
-      <span class="cell title">
-        <span class="mono">{booking.reference}</span>{" "}
-        <span class="quiet">
-          <Text of={booking.confirmationSentTo} />
-        </span>
-      </span>
-      <span class="cell kind mono">
-        {flight.flightNumber} {flight.origin} → {flight.destination}
-      </span>
-      <span class="cell departs">
-        <time class="mono" dateTime={flight.departureTime} title={`${flight.departureTime} (UTC)`}>
-          {flight.departureTime.slice(0, 10)}
+export const Bookings = listView<BookingItem>({
+  view: "bookings",
+  what: ["booking", "bookings"],
+  path: (query) => `v1/api/bookings?${apiQuery(query, ["q"], [])}`,
+  pollIntervalMs: 10_000,
+  columns: [
+    {
+      head: "Status",
+      name: "outcome",
+      width: "148px",
+      cell: ({ status, expiresAt }) => (
+        <>
+          <BookingMark of={status} />
+          {status === "held" && expiresAt !== undefined && <TimeLeft until={expiresAt} />}
+        </>
+      ),
+    },
+    {
+      head: "Booking",
+      name: "title",
+      width: "minmax(0, 1fr)",
+      cell: ({ reference, confirmationSentTo }) => (
+        <>
+          <span class="mono">{reference}</span>{" "}
+          <span class="quiet">
+            <Text of={confirmationSentTo} />
+          </span>
+        </>
+      ),
+    },
+    {
+      head: "Flight",
+      name: "kind",
+      width: "152px",
+      look: "mono",
+      cell: ({ flight }) => `${flight.flightNumber} ${flight.origin} → ${flight.destination}`,
+    },
+    {
+      head: "Departs",
+      name: "departs",
+      width: "92px",
+      look: "quiet",
+      isWideOnly: true,
+      cell: ({ flight: { departureTime } }) => (
+        <time class="mono" dateTime={departureTime} title={`${departureTime} (UTC)`}>
+          {departureTime.slice(0, 10)}
         </time>
-      </span>
-      <span class="cell seats number">
-        {seats}
-        <span class="unit"> {seats === 1 ? "seat" : "seats"}</span>
-      </span>
-      <span class="cell size">{money(booking.totalPrice, booking.currency)}</span>
-      <span class="cell time">
-        <Time at={booking.createdAt} />
-      </span>
-    </a>
-  );
-}
-
-function NoBookings() {
-  return (
+      ),
+    },
+    {
+      head: "Seats",
+      name: "seats",
+      width: "40px",
+      look: "number",
+      cell: ({ seats }) => <Count of={seats} one="seat" />,
+    },
+    {
+      head: "Price",
+      name: "size",
+      width: "136px",
+      cell: ({ totalPrice, currency }) => money(totalPrice, currency),
+    },
+    { ...timeColumn("Booked", "68px"), isWideOnly: true },
+  ],
+  narrow: `"title outcome outcome" "kind seats size" / minmax(0, 1fr) auto auto`,
+  filters: ({ route }) => (
+    <Filters route={route} clear="Clear search" isWide>
+      <TextFilter
+        route={route}
+        name="q"
+        label="Search"
+        placeholder="Reference, email, flight or last name"
+        options={[]}
+      />
+    </Filters>
+  ),
+  noMatch: (query) => <NoMatch q={query.get("q") ?? ""} />,
+  empty: (
     <Empty title="No bookings yet">
       <p>New bookings appear here automatically.</p>
       <p>
@@ -107,8 +96,9 @@ function NoBookings() {
         <a href="swagger">API</a>.
       </p>
     </Empty>
-  );
-}
+  ),
+  detail: ({ id, close }) => <BookingPane id={id} close={close} />,
+});
 
 function NoMatch({ q }: { readonly q: string }) {
   return (

@@ -1,9 +1,9 @@
-import { Detail } from "../list-pane.tsx";
+import { Detail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { canSeeBookings } from "../session/session.ts";
 import { counted, words } from "../text.tsx";
-import { Empty, ErrorMessage, Loading, Wide } from "../ui.tsx";
+import { Empty, Waiting, Wide } from "../ui.tsx";
 import type { DayDepartures } from "../wire.ts";
 
 import { SeatsSold, SoldMark, soldText } from "./seats-sold.tsx";
@@ -17,14 +17,12 @@ interface Parts {
 
 /** The departures of a day, earliest first. */
 export function DeparturesPane({ date, close }: Parts) {
-  const { value, error, reload } = useLoad<DayDepartures>(
-    `v1/flights/load/${encodeURIComponent(date)}`,
-  );
+  const loaded = useLoad<DayDepartures>(`v1/flights/load/${encodeURIComponent(date)}`);
+  const { value } = loaded;
   return (
     <Detail label={`Departures on ${date}`} close={close}>
       <h2>Departures on {date}</h2>
-      {error !== null && <ErrorMessage error={error} retry={reload} />}
-      {value === null && error === null && <Loading what="departures" />}
+      <Waiting for={loaded} what="departures" />
       {value?.departures.length === 0 && (
         <Empty title="No departures on this day">
           <p>

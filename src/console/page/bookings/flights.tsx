@@ -1,12 +1,13 @@
 import { useMemo } from "preact/hooks";
 
-import { SelectFilter } from "../filters.tsx";
+import { Controls, SelectFilter } from "../filters.tsx";
 import { Chart } from "../health/chart.tsx";
-import { ListHead, Split } from "../list-pane.tsx";
+import { Split } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { go, type Route, writeRoute } from "../route.ts";
+import { Count, ItemRow, RowList, type Rows } from "../rows.tsx";
 import { counted } from "../text.tsx";
-import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import { Empty, Waiting } from "../ui.tsx";
 import type { FlightLoad, LoadDay } from "../wire.ts";
 
 import { DeparturesPane } from "./departures.tsx";
@@ -23,29 +24,16 @@ const hasDepartures = ({ departures }: LoadDay): boolean => departures > 0;
 export function Flights({ route }: { readonly route: Route }) {
   const { id, query } = route;
   const days = query.get("days") ?? preset;
-  const { value, error, reload } = useLoad<FlightLoad>(
-    `v1/flights/load?days=${encodeURIComponent(days)}`,
-    { keep: true },
-  );
+  const loaded = useLoad<FlightLoad>(`v1/flights/load?days=${encodeURIComponent(days)}`, {
+    keep: true,
+  });
+  const { value } = loaded;
   return (
     <Split
       title="Flights"
-      filters={
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <SelectFilter
-            route={route}
-            name="days"
-            label="Period"
-            options={lengths}
-            preset={preset}
-            labelOf={(days) => `${days} days`}
-          />
-        </form>
-      }
       list={
         <div class="list">
-          {error !== null && <ErrorMessage error={error} retry={reload} />}
-          {value === null && error === null && <Loading what="flights" />}
+          <Waiting for={loaded} what="flights" />
           {value !== null &&
             (value.days.some(hasDepartures) ? (
               <Load days={value.days} open={id} query={query} />
@@ -57,7 +45,18 @@ export function Flights({ route }: { readonly route: Route }) {
       detail={
         id === null ? null : <DeparturesPane date={id} close={writeRoute("flights", null, query)} />
       }
-    />
+    >
+      <Controls>
+        <SelectFilter
+          route={route}
+          name="days"
+          label="Period"
+          options={lengths}
+          preset={preset}
+          labelOf={(days) => `${days} days`}
+        />
+      </Controls>
+    </Split>
   );
 }
 
@@ -118,12 +117,11 @@ function Load({ days, open, query }: LoadParts) {
           {soldText({ sold, seats })} seats sold ({percentSold({ sold, seats })}). Days are in UTC.
         </figcaption>
       </figure>
-      <ListHead of="day" names={["Sales", "Day", "Load", "Seats sold", "Departures"]} />
-      <ul class="rows">
+      <RowList of={dayRows}>
         {runsOf(days).map(({ first, last }) =>
           hasDepartures(first) ? (
             <li key={first.date}>
-              <Day day={first} isOpen={first.date === open} query={query} />
+              <ItemRow of={dayRows} item={first} isOpen={first.date === open} query={query} />
             </li>
           ) : (
             <li key={first.date} class="gap quiet">
@@ -134,42 +132,43 @@ function Load({ days, open, query }: LoadParts) {
             </li>
           ),
         )}
-      </ul>
+      </RowList>
     </>
   );
 }
 
-interface DayParts {
-  readonly day: LoadDay;
-  readonly isOpen: boolean;
-  readonly query: URLSearchParams;
-}
-
-function Day({ day, isOpen, query }: DayParts) {
-  return (
-    <a
-      class="row day"
-      href={writeRoute("flights", day.date, query)}
-      data-row
-      aria-current={isOpen ? "true" : undefined}
-    >
-      <span class="cell outcome">
-        <SoldMark of={day} />
-      </span>
-      <span class="cell title">
-        <span class="mono">{day.date}</span> <span class="quiet">{weekdayOf(day.date)}</span>
-      </span>
-      <span class="cell sold">
-        <SeatsSold of={day} />
-      </span>
-      <span class="cell size number">{soldText(day)}</span>
-      <span class="cell time number">
-        {day.departures.toLocaleString("en")}
-        <span class="unit"> {day.departures === 1 ? "departure" : "departures"}</span>
-      </span>
-    </a>
-  );
-}
+const dayRows: Rows<LoadDay> = {
+  what: ["day", "days"],
+  columns: [
+    { head: "Sales", name: "outcome", width: "116px", cell: (day) => <SoldMark of={day} /> },
+    {
+      head: "Day",
+      name: "title",
+      width: "164px",
+      cell: ({ date }) => (
+        <>
+          <span class="mono">{date}</span> <span class="quiet">{weekdayOf(date)}</span>
+        </>
+      ),
+    },
+    {
+      head: "Load",
+      name: "sold",
+      width: "minmax(0, 300px)",
+      cell: (day) => <SeatsSold of={day} />,
+    },
+    { head: "Seats sold", name: "size", width: "132px", look: "number", cell: soldText },
+    {
+      head: "Departures",
+      name: "time",
+      width: "minmax(0, 1fr)",
+      look: "number",
+      cell: ({ departures }) => <Count of={departures} one="departure" />,
+    },
+  ],
+  narrow: `"title time outcome" "sold size size" / minmax(0, 1fr) auto auto`,
+  address: ({ date }, query) => writeRoute("flights", date, query),
+};
 
 const weekday = new Intl.DateTimeFormat("en", { weekday: "short", timeZone: "UTC" });
 

@@ -7,7 +7,7 @@ import {
   givenSecretOf,
 } from "../../../outbound/formats/formats.ts";
 import { type ApiError, callApi } from "../api.ts";
-import { Detail } from "../list-pane.tsx";
+import { Detail } from "../layout.tsx";
 import { toApiError } from "../load.ts";
 import type { DestinationSecret } from "../wire.ts";
 

@@ -1,15 +1,15 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { milliseconds, span } from "../durations.ts";
 import { Figure } from "../health/health-panels.tsx";
 import { DestinationLatency } from "../health/latency.tsx";
-import { Detail } from "../list-pane.tsx";
-import { useInterval, useLive } from "../live.ts";
+import { Detail, LoadedDetail } from "../layout.tsx";
+import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { counted, Text } from "../text.tsx";
 import { DueTime, ExactTime } from "../time.tsx";
-import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import { Badge, CopyButton, Facts } from "../ui.tsx";
 import type { DestinationDetail, DestinationSecret } from "../wire.ts";
 
 import { Actions } from "./destination-actions.tsx";
@@ -37,19 +37,14 @@ interface Parts {
 export function DestinationPane(parts: Parts) {
   const { id, close, isAdmin, secret, hideSecret, rotated, changed } = parts;
   const path = `v1/destinations/${encodeURIComponent(id)}`;
-  const {
-    value: destination,
-    error,
-    reload,
-  } = useLoad<DestinationDetail>(`${path}?include=health`);
+  const loaded = useLoad<DestinationDetail>(`${path}?include=health`);
   const deliveries = useDeliveries(path);
   const refresh = () => {
-    reload();
+    loaded.reload();
     deliveries.reload();
   };
-  const { news } = useLive();
-  useEffect(() => void (news > 0 && refresh()), [news]);
-  const isWaiting = (destination?.health.waiting ?? 0) > 0;
+  useNews(refresh);
+  const isWaiting = (loaded.value?.health.waiting ?? 0) > 0;
   useInterval(refresh, isWaiting ? waitingPollIntervalMs : pollIntervalMs);
   const acted = () => {
     refresh();
@@ -57,11 +52,11 @@ export function DestinationPane(parts: Parts) {
   };
 
   const [isEdited, setIsEdited] = useState(false);
-  if (isEdited && destination !== null) {
+  if (isEdited && loaded.value !== null) {
     return (
-      <Detail label={`Edit ${destination.name}`} close={close}>
+      <Detail label={`Edit ${loaded.value.name}`} close={close}>
         <DestinationEdit
-          destination={destination}
+          destination={loaded.value}
           path={path}
           done={() => {
             setIsEdited(false);
@@ -73,10 +68,8 @@ export function DestinationPane(parts: Parts) {
   }
 
   return (
-    <Detail label="Destination" close={close}>
-      {destination === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {destination === null && error === null && <Loading what="destination" />}
-      {destination !== null && (
+    <LoadedDetail label="Destination" close={close} of={loaded}>
+      {(destination) => (
         <article class="destination">
           <header>
             <h2>
@@ -109,7 +102,7 @@ export function DestinationPane(parts: Parts) {
           <LastDeliveries of={deliveries} />
         </article>
       )}
-    </Detail>
+    </LoadedDetail>
   );
 }
 

@@ -1,14 +1,16 @@
 import { useState } from "preact/hooks";
 
 import { milliseconds } from "../durations.ts";
-import { SelectFilter } from "../filters.tsx";
-import { ListHead, Split } from "../list-pane.tsx";
+import { Controls, SelectFilter } from "../filters.tsx";
+import { Split } from "../layout.tsx";
 import { useInterval } from "../live.ts";
-import { useLoad } from "../load.ts";
-import { go, type Route, writeRoute } from "../route.ts";
+import { type Loaded, useLoad } from "../load.ts";
+import { go, writeRoute } from "../route.ts";
+import { ItemRow, RowList, type Rows } from "../rows.tsx";
 import { Text } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import { Empty, Waiting } from "../ui.tsx";
+import type { ViewParts } from "../views.ts";
 import type { DestinationDetail, DestinationSecret, Page } from "../wire.ts";
 
 import { DestinationForm } from "./destination-form.tsx";
@@ -17,14 +19,8 @@ import { DestinationPane } from "./destination-pane.tsx";
 
 const pollIntervalMs = 5_000;
 
-interface Parts {
-  readonly route: Route;
-  /** Only admins may change destinations. The API enforces it; this only hides the controls. */
-  readonly isAdmin: boolean;
-}
-
 /** The Destinations view: where notifications go, and how well. */
-export function Destinations({ route, isAdmin }: Parts) {
+export function Destinations({ route, isAdmin }: ViewParts) {
   const { id, query } = route;
   const owner = query.get("owner") === "all" ? "" : "&owner=operators";
   const list = useLoad<Page<DestinationDetail>>(
@@ -46,23 +42,6 @@ export function Destinations({ route, isAdmin }: Parts) {
   return (
     <Split
       title="Destinations"
-      filters={
-        isAdmin && (
-          <form class="filters" onSubmit={(event) => event.preventDefault()}>
-            <SelectFilter
-              route={route}
-              name="owner"
-              label="Owner"
-              all="Operators"
-              options={["all"]}
-              labelOf={() => "Operators and users"}
-            />
-            <a class="button primary" href={writeRoute("destinations", "new", query)}>
-              New destination
-            </a>
-          </form>
-        )
-      }
       list={<List list={list} open={id} query={query} isAdmin={isAdmin} />}
       detail={
         id === null ? null : id === "new" && isAdmin ? (
@@ -80,43 +59,54 @@ export function Destinations({ route, isAdmin }: Parts) {
           />
         )
       }
-    />
+    >
+      {isAdmin && (
+        <Controls>
+          <SelectFilter
+            route={route}
+            name="owner"
+            label="Owner"
+            all="Operators"
+            options={["all"]}
+            labelOf={() => "Operators and users"}
+          />
+          <a class="button primary" href={writeRoute("destinations", "new", query)}>
+            New destination
+          </a>
+        </Controls>
+      )}
+    </Split>
   );
 }
 
 interface ListParts {
-  readonly list: ReturnType<typeof useLoad<Page<DestinationDetail>>>;
+  readonly list: Loaded<Page<DestinationDetail>>;
   readonly open: string | null;
   readonly query: URLSearchParams;
   readonly isAdmin: boolean;
 }
 
-function List({ list: { value, error, reload }, open, query, isAdmin }: ListParts) {
+function List({ list, open, query, isAdmin }: ListParts) {
+  const { data = [], pagination } = list.value ?? {};
   return (
     <div class="list" data-list>
-      {error !== null && <ErrorMessage error={error} retry={reload} />}
-      {value === null && error === null && <Loading what="destinations" />}
-      {value?.data.length === 0 && <NoDestinations isAdmin={isAdmin} />}
-      {value !== null && value.data.length > 0 && (
-        <ListHead
-          of="destination"
-          names={["Health", "Name", "Format", "Success", "Queue", "Last attempt"]}
-        />
-      )}
-      {value !== null && value.data.length > 0 && (
-        <ul class="rows">
-          {value.data.map((destination) => (
+      <Waiting for={list} what="destinations" />
+      {list.value !== null && data.length === 0 && <NoDestinations isAdmin={isAdmin} />}
+      {data.length > 0 && (
+        <RowList of={rows}>
+          {data.map((destination) => (
             <li key={destination.id}>
-              <Row
-                destination={destination}
-                href={writeRoute("destinations", destination.id, query)}
+              <ItemRow
+                of={rows}
+                item={destination}
                 isOpen={destination.id === open}
+                query={query}
               />
             </li>
           ))}
-        </ul>
+        </RowList>
       )}
-      {value?.pagination.hasMore === true && (
+      {pagination?.hasMore === true && (
         <div class="end">
           <span class="quiet">Showing the newest 100.</span>
         </div>
@@ -125,39 +115,56 @@ function List({ list: { value, error, reload }, open, query, isAdmin }: ListPart
   );
 }
 
-interface RowParts {
-  readonly destination: DestinationDetail;
-  readonly href: string;
-  readonly isOpen: boolean;
-}
-
-function Row({ destination, href, isOpen }: RowParts) {
-  const { name, format, ownerId, health } = destination;
-  const { successRate, p50Ms, lastAttemptAt } = health;
-  return (
-    <a class="row destination" href={href} data-row aria-current={isOpen ? "true" : undefined}>
-      <span class="cell title">
-        <Text of={name} />
-      </span>
-      <span class="cell status">
-        <HealthBadge of={destination} />
-      </span>
-      <span class="cell kind">
-        {format}
-        {ownerId !== null && ", of a user"}
-      </span>
-      <span class="cell rate">
-        <Outcomes of={health} />
-        {successRate !== null && ` ${percent(successRate)}`}
-        {p50Ms !== null && <span class="quiet"> · {milliseconds(p50Ms)}</span>}
-      </span>
-      <span class="cell queue">{waitingText(health)}</span>
-      <span class="cell time">
-        {lastAttemptAt === null ? "Not used yet" : <Time at={lastAttemptAt} />}
-      </span>
-    </a>
-  );
-}
+const rows: Rows<DestinationDetail> = {
+  what: ["destination", "destinations"],
+  columns: [
+    {
+      head: "Health",
+      name: "outcome",
+      width: "116px",
+      cell: (destination) => <HealthBadge of={destination} />,
+    },
+    {
+      head: "Name",
+      name: "title",
+      width: "minmax(0, 3fr)",
+      cell: ({ name }) => <Text of={name} />,
+    },
+    {
+      head: "Format",
+      name: "kind",
+      width: "96px",
+      cell: ({ format, ownerId }) => `${format}${ownerId === null ? "" : ", of a user"}`,
+    },
+    {
+      head: "Success",
+      name: "rate",
+      width: "minmax(180px, 2fr)",
+      cell: ({ health }) => (
+        <>
+          <Outcomes of={health} />
+          {health.successRate !== null && ` ${percent(health.successRate)}`}
+          {health.p50Ms !== null && <span class="quiet"> · {milliseconds(health.p50Ms)}</span>}
+        </>
+      ),
+    },
+    {
+      head: "Queue",
+      name: "queue",
+      width: "minmax(0, 3fr)",
+      cell: ({ health }) => waitingText(health),
+    },
+    {
+      head: "Last attempt",
+      name: "time",
+      width: "84px",
+      cell: ({ health: { lastAttemptAt } }) =>
+        lastAttemptAt === null ? "Not used yet" : <Time at={lastAttemptAt} />,
+    },
+  ],
+  narrow: `"title outcome" "kind time" "rate queue" / minmax(0, 1fr) auto`,
+  address: ({ id }, query) => writeRoute("destinations", id, query),
+};
 
 function NoDestinations({ isAdmin }: { readonly isAdmin: boolean }) {
   return (

@@ -1,13 +1,13 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { Effect, WithBooking } from "../bookings/booking-link.tsx";
-import { Detail } from "../list-pane.tsx";
-import { useInterval, useLive } from "../live.ts";
+import { LoadedDetail } from "../layout.tsx";
+import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { Replay } from "../replays/replay.tsx";
 import { counted, ExternalLink, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, Delivery, ErrorMessage, Facts, Loading, Monogram, Status } from "../ui.tsx";
+import { CopyButton, Delivery, Facts, Monogram, Status } from "../ui.tsx";
 import type { EventDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";
@@ -21,29 +21,22 @@ const tabs = ["Timeline", "Body", "Headers"] as const;
 
 /** An event: its delivery attempts first, then what it says and how it was received; beside them the exact bytes. */
 export function EventPane({ id, close }: { readonly id: string; readonly close: string }) {
-  const {
-    value: event,
-    error,
-    reload,
-    set,
-  } = useLoad<EventDetail>(`v1/events/${encodeURIComponent(id)}`);
-  const { news } = useLive();
-  useEffect(() => void (news > 0 && reload()), [news]);
+  const loaded = useLoad<EventDetail>(`v1/events/${encodeURIComponent(id)}`);
+  const { value, reload, set } = loaded;
+  useNews(reload);
   const [resent, setResent] = useState<Resent | null>(null);
   const [tab, setTab] = useState<(typeof tabs)[number]>("Timeline");
   const replayed = (after: EventDetail) => {
     setTab("Timeline");
-    setResent({ id: resentOf(event, after) });
+    setResent({ id: resentOf(value, after) });
     set(after);
   };
-  const isDelivering = event?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
+  const isDelivering = value?.notifications.some(({ dueAt }) => dueAt !== null) ?? false;
   useInterval(() => isDelivering && reload(), pollIntervalMs);
 
   return (
-    <Detail label="Event" close={close}>
-      {event === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {event === null && error === null && <Loading what="event" />}
-      {event !== null && (
+    <LoadedDetail label="Event" close={close} of={loaded}>
+      {(event) => (
         <article>
           <header>
             <h2>
@@ -89,7 +82,7 @@ export function EventPane({ id, close }: { readonly id: string; readonly close: 
           {tab === "Headers" && <HeadersTab event={event} />}
         </article>
       )}
-    </Detail>
+    </LoadedDetail>
   );
 }
 

@@ -1,109 +1,76 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 
-import { apiQuery, LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
-import { ListPane, Split } from "../list-pane.tsx";
-import { useList } from "../list.ts";
-import { useLive } from "../live.ts";
+import { apiQuery, Filters } from "../filters.tsx";
+import { listView } from "../list-view.tsx";
 import { useLoad } from "../load.ts";
 import { idIn } from "../palette/command.ts";
-import { type Route, writeRoute } from "../route.ts";
+import { writeRoute } from "../route.ts";
+import { providerColumn, textColumn, timeColumn } from "../rows.tsx";
 import { Text, words } from "../text.tsx";
-import { TimeFilter, useTimeRange } from "../time-filter.tsx";
-import { Time } from "../time.tsx";
-import { Delivery, Empty, Monogram } from "../ui.tsx";
+import { Delivery, Empty } from "../ui.tsx";
 import type { EventItem, Page } from "../wire.ts";
 
-import { deliveries, statuses, wordsStarting } from "./event-filters.ts";
+import { EventFilters, sameNames, wordsStarting } from "./event-filters.tsx";
 import { EventPane } from "./event-pane.tsx";
 
-/** The feed carries only events with notifications; polling finds the others. */
-const pollIntervalMs = 5_000;
+/** New events are highlighted for this long. */
+const freshMs = 4_000;
 
 /** The Events view: all events, updated live. */
-export function Events({ route }: { readonly route: Route }) {
-  const { id, query } = route;
-  const filters = apiQuery(
-    query,
-    ["provider", "type", "status", "delivery", "subject", "idempotencyKey"],
-    [
-      ["q", wordsStarting(query.get("q") ?? "")],
-      ...useTimeRange(query),
-      ["include", "severity,delivery"],
-    ],
-  );
-  const path = `v1/events?${filters}`;
-  const list = useList<EventItem>(path, pollIntervalMs);
-  const { news } = useLive();
-  useEffect(() => void (news > 0 && list.refresh()), [news]);
-  const types = useKnownTypes(list.items, query.size > 0);
-
-  return (
-    <Split
-      title="Events"
-      filters={
-        <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
-          <TextFilter
-            route={route}
-            name="q"
-            label="Search"
-            placeholder="Title, actor, data"
-            options={[]}
-          />
-          <SelectFilter
-            route={route}
-            name="delivery"
-            label="Delivery"
-            all="Any"
-            options={deliveries}
-            labelOf={words}
-          />
-          <ProviderFilter route={route} />
-          <TimeFilter route={route} />
-          <TextFilter
-            route={route}
-            name="type"
-            label="Type"
-            placeholder="deploy.*"
-            options={types}
-          />
-          <SelectFilter
-            route={route}
-            name="status"
-            label="Status"
-            all="All statuses"
-            options={statuses}
-            labelOf={words}
-          />
-          <LinkedFilters route={route} />
-          {query.size > 0 && <a href={writeRoute("events", id)}>Clear filters</a>}
-        </form>
-      }
-      action={
-        <a class="button" href={writeRoute("replays", "new", query)}>
-          Replay these…
-        </a>
-      }
-      list={
-        <ListPane
-          what={["event", "events"]}
-          list={list}
-          open={id}
-          query={query}
-          head={["Delivery", "Event", "Provider", "Type", "Received"]}
-          empty={query.size > 0 ? <NoMatch query={query} types={types} /> : <NoEvents />}
-          row={(event) => (
-            <Row
-              event={event}
-              href={writeRoute("events", event.id, query)}
-              isOpen={event.id === id}
-            />
-          )}
-        />
-      }
-      detail={id === null ? null : <EventPane id={id} close={writeRoute("events", null, query)} />}
-    />
-  );
-}
+export const Events = listView<EventItem>({
+  view: "events",
+  what: ["event", "events"],
+  path: (query, range) => {
+    const q = ["q", wordsStarting(query.get("q") ?? "")] as const;
+    const include = ["include", "severity,delivery"] as const;
+    return `v1/events?${apiQuery(query, sameNames, [q, ...range, include])}`;
+  },
+  // The feed carries only events with notifications; polling finds the others.
+  pollIntervalMs: 5_000,
+  isLive: true,
+  columns: [
+    {
+      head: "Delivery",
+      name: "outcome",
+      width: "104px",
+      cell: ({ delivery }) => <Delivery of={delivery ?? "none"} />,
+    },
+    {
+      head: "Event",
+      name: "title",
+      width: "minmax(0, 1fr)",
+      cell: (event) => (
+        <>
+          <Text of={event.title} /> <Severity of={event} />
+        </>
+      ),
+    },
+    providerColumn,
+    textColumn({ head: "Type", name: "kind", width: "minmax(0, 200px)" }, ({ type }) => type),
+    timeColumn("Received"),
+  ],
+  narrow: `"title title outcome" "source kind time" / auto minmax(0, 1fr) auto`,
+  isFresh: ({ createdAt }) => Date.now() - Date.parse(createdAt) < freshMs,
+  useSuggestions: (items, query) => useKnownTypes(items, query.size > 0),
+  filters: ({ route, suggestions }) => (
+    <Filters route={route}>
+      <EventFilters route={route} types={suggestions} />
+    </Filters>
+  ),
+  action: (query) => (
+    <a class="button" href={writeRoute("replays", "new", query)}>
+      Replay these…
+    </a>
+  ),
+  noMatch: (query, types) => <NoMatch query={query} types={types} />,
+  empty: (
+    <Empty title="No events yet">
+      <p>New events appear here automatically. To send a signed sample, run:</p>
+      <pre>skyhook send code_host workflow_run.completed</pre>
+    </Empty>
+  ),
+  detail: ({ id, close }) => <EventPane id={id} close={close} />,
+});
 
 /** The types of all events loaded so far and, while a filter is set, of the newest events. */
 function useKnownTypes(items: readonly EventItem[] | null, isFiltered: boolean): readonly string[] {
@@ -120,60 +87,12 @@ function withType(query: URLSearchParams, type: string): URLSearchParams {
   return changed;
 }
 
-const freshMs = 4_000;
-
-function Row({
-  event,
-  href,
-  isOpen,
-}: {
-  readonly event: EventItem;
-  readonly href: string;
-  readonly isOpen: boolean;
-}) {
-  const isFresh = Date.now() - Date.parse(event.createdAt) < freshMs;
-  return (
-    <a
-      class={isFresh ? "row event fresh" : "row event"}
-      href={href}
-      data-row
-      aria-current={isOpen ? "true" : undefined}
-    >
-      <span class="cell outcome">
-        <Delivery of={event.delivery ?? "none"} />
-      </span>
-      <span class="cell title">
-        <Text of={event.title} /> <Severity of={event} />
-      </span>
-      <span class="cell source">
-        <Monogram of={event.provider} />
-        <span class="provider">{event.provider}</span>
-      </span>
-      <span class="cell kind mono">
-        <Text of={event.type} />
-      </span>
-      <span class="cell time">
-        <Time at={event.createdAt} />
-      </span>
-    </a>
-  );
-}
-
 /** Quiet: what an event reports is not whether it was delivered. */
 function Severity({ of: { severity, status } }: { readonly of: EventItem }) {
   // Events without notifications have no severity: show their status.
   const shown = severity ?? (status === "accepted" ? null : status);
   return shown === null || shown === "info" ? null : (
     <span class={`severity ${shown}`}>{words(shown)}</span>
-  );
-}
-
-function NoEvents() {
-  return (
-    <Empty title="No events yet">
-      <p>New events appear here automatically. To send a signed sample, run:</p>
-      <pre>skyhook send code_host workflow_run.completed</pre>
-    </Empty>
   );
 }
 

@@ -1,8 +1,8 @@
-import { Detail } from "../list-pane.tsx";
+import { LoadedDetail } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { counted, Text, words } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { Badge, CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import { Badge, CopyButton, Facts } from "../ui.tsx";
 import type { RejectionDetail } from "../wire.ts";
 
 import { Body, Headers } from "./body.tsx";
@@ -11,13 +11,11 @@ import { curlOf } from "./curl.ts";
 /** A rejected delivery: why it failed verification, then what was received. */
 export function RejectionPane({ id, close }: { readonly id: string; readonly close: string }) {
   const path = `v1/rejections/${encodeURIComponent(id)}`;
-  const { value: rejection, error, reload } = useLoad<RejectionDetail>(path);
+  const loaded = useLoad<RejectionDetail>(path);
   return (
-    <Detail label="Rejected delivery" close={close}>
-      {rejection === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {rejection === null && error === null && <Loading what="explanation" />}
-      {rejection !== null && <Explained rejection={rejection} explainAgain={reload} />}
-    </Detail>
+    <LoadedDetail label="Rejected delivery" what="explanation" close={close} of={loaded}>
+      {(rejection) => <Explained rejection={rejection} explainAgain={loaded.reload} />}
+    </LoadedDetail>
   );
 }
 

@@ -1,12 +1,14 @@
 import { useMemo } from "preact/hooks";
 
-import { SelectFilter } from "../filters.tsx";
+import { Controls, SelectFilter } from "../filters.tsx";
+import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
-import { type Route, writeRoute } from "../route.ts";
+import { writeRoute } from "../route.ts";
 import { words } from "../text.tsx";
 import { Empty, ErrorMessage, Loading } from "../ui.tsx";
+import type { ViewParts } from "../views.ts";
 import type { Deliveries, Health, Providers } from "../wire.ts";
 
 import { Chart, type Series } from "./chart.tsx";
@@ -22,13 +24,7 @@ import { LatencyPanel } from "./latency.tsx";
 const pollIntervalMs = 5_000;
 
 /** The Health view: key figures, deliveries over time, provider activity, dead letters. */
-export function HealthView({
-  route,
-  isAdmin,
-}: {
-  readonly route: Route;
-  readonly isAdmin: boolean;
-}) {
+export function HealthView({ route, isAdmin }: ViewParts) {
   const health = useLoad<Health>("v1/statistics/health");
   const providers = useLoad<Providers>("v1/providers");
   const period = useSpan(route.query.get("range") ?? "1h");
@@ -43,15 +39,16 @@ export function HealthView({
   );
 
   return (
-    <div class="page">
-      <header class="bar">
-        <h1>Health</h1>
-        {isAdmin && (
+    <Page
+      title="Health"
+      actions={
+        isAdmin && (
           <a class="button" href={writeRoute("audit")}>
             Audit list
           </a>
-        )}
-      </header>
+        )
+      }
+    >
       {[...errors.values()].map((error) => (
         <ErrorMessage key={error.message} error={error} retry={reload} />
       ))}
@@ -60,7 +57,7 @@ export function HealthView({
       <section class="panel" aria-labelledby="deliveries">
         <header class="panel-bar">
           <h2 id="deliveries">Deliveries</h2>
-          <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <Controls>
             <SelectFilter
               route={route}
               name="by"
@@ -77,7 +74,7 @@ export function HealthView({
               preset="1h"
               labelOf={(name) => rangeOf(name).label}
             />
-          </form>
+          </Controls>
         </header>
         {deliveries.value !== null && (
           <DeliveryChart
@@ -89,7 +86,7 @@ export function HealthView({
       <LatencyPanel route={route} />
       {providers.value !== null && <ProviderActivity providers={providers.value.data} />}
       {letters.value !== null && <DeadLetters page={letters.value} reload={letters.reload} />}
-    </div>
+    </Page>
   );
 }
 

@@ -1,10 +1,11 @@
 import { callApi } from "../api.ts";
+import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Text, words } from "../text.tsx";
 import { Time } from "../time.tsx";
-import { Badge, Empty, ErrorMessage, Loading, Monogram, notify } from "../ui.tsx";
+import { Badge, Empty, Monogram, notify, Waiting } from "../ui.tsx";
 import type { Issue, IssueList } from "../wire.ts";
 
 const path = "v1/issues";
@@ -13,17 +14,14 @@ const countIntervalMs = 15_000;
 
 /** The Issues view: what is wrong now, why, and what to do about it. */
 export function Issues() {
-  const { value, error, reload } = useLoad<IssueList>(path);
+  const loaded = useLoad<IssueList>(path);
+  const { value, reload } = loaded;
   useInterval(reload, pollIntervalMs);
   const open = value?.data.filter(isOpen) ?? [];
   const muted = value?.data.filter((issue) => !isOpen(issue)) ?? [];
   return (
-    <div class="page narrow">
-      <header class="bar">
-        <h1>Issues</h1>
-      </header>
-      {error !== null && <ErrorMessage error={error} retry={reload} />}
-      {value === null && error === null && <Loading what="issues" />}
+    <Page title="Issues" look="narrow">
+      <Waiting for={loaded} what="issues" />
       {value !== null && open.length === 0 && <NoIssues />}
       {open.length > 0 && <Cards issues={open} reload={reload} />}
       {muted.length > 0 && (
@@ -32,7 +30,7 @@ export function Issues() {
           <Cards issues={muted} reload={reload} />
         </details>
       )}
-    </div>
+    </Page>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 
 import { milliseconds, span } from "../durations.ts";
-import { SelectFilter } from "../filters.tsx";
+import { Controls, SelectFilter } from "../filters.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { rangeOf, ranges, stepText, timesOf, useSpan, zone } from "../ranges.ts";
@@ -33,7 +33,7 @@ export function DestinationLatency({ path }: PaneParts) {
     <section aria-labelledby="latency">
       <header class="panel-bar">
         <h3 id="latency">Delivery time</h3>
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
+        <Controls>
           <select
             aria-label="Measure"
             value={measure}
@@ -56,7 +56,7 @@ export function DestinationLatency({ path }: PaneParts) {
               </option>
             ))}
           </select>
-        </form>
+        </Controls>
       </header>
       <LatencyChart path={path} range={range} measure={measure} />
     </section>
@@ -83,7 +83,7 @@ export function LatencyPanel({ route }: { readonly route: Route }) {
       <header class="panel-bar">
         <h2 id="latency">Delivery time, {rangeOf(range).label.toLowerCase()}</h2>
         {id !== null && (
-          <form class="filters" onSubmit={(event) => event.preventDefault()}>
+          <Controls>
             <SelectFilter
               route={route}
               name="destination"
@@ -100,7 +100,7 @@ export function LatencyPanel({ route }: { readonly route: Route }) {
               preset="attempt"
               labelOf={(name) => measures[measureOf(name)]}
             />
-          </form>
+          </Controls>
         )}
       </header>
       {id === null ? (

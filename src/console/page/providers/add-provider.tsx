@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
+import { Page } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { go, writeRoute } from "../route.ts";
 import { counted, ExternalLink } from "../text.tsx";
-import { Empty, ErrorMessage, Loading, notify } from "../ui.tsx";
+import { Empty, notify, Waiting } from "../ui.tsx";
 import type { Catalogue, CatalogueEntry, ProviderSetupWithSecret } from "../wire.ts";
 
 import { addRoute, keepSecret, pasted } from "./adding.ts";
@@ -12,20 +13,22 @@ import { emptySecret, type GivenSecret, givenSecret, SecretFields } from "./secr
 
 /** Adds a provider. `name`: a service of the catalogue, `pasted`, or empty for the choice. */
 export function AddProvider({ name }: { readonly name: string }) {
-  const { value, error, reload } = useLoad<Catalogue>("v1/providers/catalogue");
+  const loaded = useLoad<Catalogue>("v1/providers/catalogue");
+  const { value } = loaded;
   const entry = value?.data.find((each) => each.name === name);
   const title = entry === undefined ? "Add a provider" : `Add ${entry.displayName}`;
   return (
-    <div class="page narrow connect">
-      <header class="bar">
-        <h1>{name === pasted ? "Add a provider file" : title}</h1>
+    <Page
+      title={name === pasted ? "Add a provider file" : title}
+      look="narrow connect"
+      actions={
         <a href={name === "" ? writeRoute("providers") : addRoute()}>
           {name === "" ? "All providers" : "All services"}
         </a>
-      </header>
+      }
+    >
       {name === pasted && <NewProvider entry={null} />}
-      {name !== pasted && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {name !== pasted && value === null && error === null && <Loading what="catalogue" />}
+      {name !== pasted && <Waiting for={loaded} what="catalogue" />}
       {name === "" && value !== null && <Services of={value.data} />}
       {entry !== undefined && <NewProvider entry={entry} />}
       {name !== "" && name !== pasted && value !== null && entry === undefined && (
@@ -35,7 +38,7 @@ export function AddProvider({ name }: { readonly name: string }) {
           </p>
         </Empty>
       )}
-    </div>
+    </Page>
   );
 }
 

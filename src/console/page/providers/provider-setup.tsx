@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 
 import { callApi } from "../api.ts";
+import { Page } from "../layout.tsx";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { ExternalLink } from "../text.tsx";
-import { Badge, CopyButton, ErrorMessage, Facts, Loading, notify } from "../ui.tsx";
+import { Badge, CopyButton, Facts, notify, Waiting } from "../ui.tsx";
 import type { ProviderSetup, ProviderSetupWithSecret } from "../wire.ts";
 
 import { takeSecret } from "./adding.ts";
@@ -15,16 +16,17 @@ import { TestEvent } from "./test-event.tsx";
 /** Connects a provider: its URL, its secret, and a test event that arrives. */
 export function ProviderSetupView({ id }: { readonly id: string }) {
   const path = `v1/providers/${encodeURIComponent(id)}`;
-  const { value: setup, error, reload, set } = useLoad<ProviderSetup>(path);
+  const loaded = useLoad<ProviderSetup>(path);
+  const { value: setup, set } = loaded;
   return (
-    <div class="page narrow connect">
-      <header class="bar">
-        <h1>{setup?.displayName ?? "Provider"}</h1>
-        <a href={writeRoute("providers")}>All providers</a>
-      </header>
-      {setup === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {setup === null && error === null && <Loading what="provider" />}
-      {setup !== null && (
+    <Page
+      title={setup?.displayName ?? "Provider"}
+      look="narrow connect"
+      actions={<a href={writeRoute("providers")}>All providers</a>}
+    >
+      {setup === null ? (
+        <Waiting for={loaded} what="provider" />
+      ) : (
         <>
           <Address setup={setup} />
           <Secret setup={setup} path={path} set={set} />
@@ -32,7 +34,7 @@ export function ProviderSetupView({ id }: { readonly id: string }) {
           <Details setup={setup} />
         </>
       )}
-    </div>
+    </Page>
   );
 }
 

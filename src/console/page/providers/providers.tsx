@@ -1,10 +1,12 @@
 import { lastDelivery } from "../durations.ts";
 import { ActivityBadge } from "../health/health-panels.tsx";
+import { Page } from "../layout.tsx";
 import { useInterval } from "../live.ts";
 import { useLoad } from "../load.ts";
-import { type Route, writeRoute } from "../route.ts";
+import { writeRoute } from "../route.ts";
 import { Time } from "../time.tsx";
-import { Badge, Empty, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import { Badge, Empty, Facts, Waiting } from "../ui.tsx";
+import type { ViewParts } from "../views.ts";
 import type { Provider, Providers } from "../wire.ts";
 
 import { AddProvider } from "./add-provider.tsx";
@@ -12,12 +14,6 @@ import { addRoute } from "./adding.ts";
 import { ProviderSetupView } from "./provider-setup.tsx";
 
 const pollIntervalMs = 10_000;
-
-interface ViewParts {
-  readonly route: Route;
-  /** Only admins may add and connect providers. The API enforces it; this only hides the pages. */
-  readonly isAdmin: boolean;
-}
 
 /** The Providers view: the list and, for admins, the pages that add and connect a provider. */
 export function ProvidersView({ route, isAdmin }: ViewParts) {
@@ -30,20 +26,21 @@ export function ProvidersView({ route, isAdmin }: ViewParts) {
 
 /** Activity and secret rotation of each registered provider. */
 function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
-  const { value, error, reload } = useLoad<Providers>("v1/providers");
-  useInterval(reload, pollIntervalMs);
+  const loaded = useLoad<Providers>("v1/providers");
+  const { value } = loaded;
+  useInterval(loaded.reload, pollIntervalMs);
   return (
-    <div class="page">
-      <header class="bar">
-        <h1>Providers</h1>
-        {isAdmin && (
+    <Page
+      title="Providers"
+      actions={
+        isAdmin && (
           <a class="button primary" href={addRoute()}>
             Add provider
           </a>
-        )}
-      </header>
-      {error !== null && <ErrorMessage error={error} retry={reload} />}
-      {value === null && error === null && <Loading what="providers" />}
+        )
+      }
+    >
+      <Waiting for={loaded} what="providers" />
       {value?.data.length === 0 && (
         <Empty title="No providers registered">
           <p>
@@ -58,7 +55,7 @@ function ProviderList({ isAdmin }: Pick<ViewParts, "isAdmin">) {
           <Card key={provider.provider} provider={provider} isAdmin={isAdmin} />
         ))}
       </div>
-    </div>
+    </Page>
   );
 }
 

@@ -1,7 +1,7 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
-import { useInterval, useLive } from "../live.ts";
+import { useInterval, useNews } from "../live.ts";
 import { useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { Text } from "../text.tsx";
@@ -26,8 +26,7 @@ export function TestEvent({ setup, path }: TestParts) {
   const { isBusy, error, run } = useAction();
   const query = new URLSearchParams({ provider, limit: "5", include: "severity" });
   const events = useLoad<Page<EventItem>>(`v1/events?${query}`, { keep: true });
-  const { news } = useLive();
-  useEffect(() => void (news > 0 && events.reload()), [news]);
+  useNews(events.reload);
   useInterval(events.reload, pollIntervalMs);
   const send = () =>
     run(async () => {

@@ -1,13 +1,13 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { type ApiError, callApi } from "../api.ts";
-import { deliveries, statuses, wordsStarting } from "../events/event-filters.ts";
-import { LinkedFilters, ProviderFilter, SelectFilter, TextFilter } from "../filters.tsx";
-import { Detail } from "../list-pane.tsx";
+import { EventFilters, sameNames, wordsStarting } from "../events/event-filters.tsx";
+import { Controls } from "../filters.tsx";
+import { Detail } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { filterAll, go, type Route, writeRoute } from "../route.ts";
-import { counted, words } from "../text.tsx";
-import { TimeFilter, useTimeRange } from "../time-filter.tsx";
+import { counted } from "../text.tsx";
+import { useTimeRange } from "../time-filter.tsx";
 import { Empty, Loading } from "../ui.tsx";
 import type { EventItem, Page, Replay, ReplayPreview } from "../wire.ts";
 
@@ -44,39 +44,9 @@ function Filters({ route }: { readonly route: Route }) {
   const newest = useLoad<Page<EventItem>>("v1/events?limit=100").value?.data ?? [];
   const types = [...new Set(newest.map(({ type }) => type))].toSorted();
   return (
-    <form
-      class="filters"
-      aria-label="Events to replay"
-      onSubmit={(event) => event.preventDefault()}
-    >
-      <TextFilter
-        route={route}
-        name="q"
-        label="Search"
-        placeholder="Title, actor, data"
-        options={[]}
-      />
-      <SelectFilter
-        route={route}
-        name="delivery"
-        label="Delivery"
-        all="Any"
-        options={deliveries}
-        labelOf={words}
-      />
-      <ProviderFilter route={route} />
-      <TimeFilter route={route} />
-      <TextFilter route={route} name="type" label="Type" placeholder="deploy.*" options={types} />
-      <SelectFilter
-        route={route}
-        name="status"
-        label="Status"
-        all="All statuses"
-        options={statuses}
-        labelOf={words}
-      />
-      <LinkedFilters route={route} />
-    </form>
+    <Controls label="Events to replay">
+      <EventFilters route={route} types={types} />
+    </Controls>
   );
 }
 
@@ -106,14 +76,6 @@ function Chosen({ route, started }: Pick<Parts, "route" | "started">) {
   );
 }
 
-const sameNames = [
-  "provider",
-  "type",
-  "status",
-  "delivery",
-  "subject",
-  "idempotencyKey",
-] as const satisfies readonly (keyof ChosenFilters)[];
 /** The API requires one of these. */
 const limiting = [
   "from",

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { replayFilters } from "../../../events/event-filters.ts";
 import { type ApiError, callApi } from "../api.ts";
 import { span } from "../durations.ts";
-import { Detail } from "../list-pane.tsx";
+import { LoadedDetail } from "../layout.tsx";
 import { toApiError, useLoad } from "../load.ts";
 import { writeRoute } from "../route.ts";
 import { counted, Text } from "../text.tsx";
 import { ExactTime, Time } from "../time.tsx";
-import { CopyButton, ErrorMessage, Facts, Loading } from "../ui.tsx";
+import { CopyButton, ErrorMessage, Facts } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
 import { Outcomes } from "./replay-outcomes.tsx";
@@ -27,21 +27,20 @@ interface Parts {
 /** A replay: its progress while it runs, and what became of its events. */
 export function ReplayPane({ id, close, changed }: Parts) {
   const path = `v1/replays/${encodeURIComponent(id)}`;
-  const { value: replay, error, reload, set } = useLoad<Replay>(path);
-  const status = replay?.status;
+  const loaded = useLoad<Replay>(path);
+  const { value, error, reload, set } = loaded;
+  const status = value?.status;
   const isRunning = status === "running";
   useEffect(() => {
     // After a response, and not at intervals: on a slow connection each would cancel the one before.
     const timer = isRunning ? setTimeout(reload, pauseMs) : undefined;
     return () => clearTimeout(timer);
-  }, [replay, error]);
+  }, [value, error]);
   useEffect(changed, [status]);
 
   return (
-    <Detail label="Replay" close={close}>
-      {replay === null && error !== null && <ErrorMessage error={error} retry={reload} />}
-      {replay === null && error === null && <Loading what="replay" />}
-      {replay !== null && (
+    <LoadedDetail label="Replay" close={close} of={loaded}>
+      {(replay) => (
         <article class="replay">
           <header>
             <h2>Replay of {counted(replay.total, "event")}</h2>
@@ -62,7 +61,7 @@ export function ReplayPane({ id, close, changed }: Parts) {
           <Chosen of={replay} />
         </article>
       )}
-    </Detail>
+    </LoadedDetail>
   );
 }
 

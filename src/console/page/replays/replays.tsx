@@ -1,8 +1,7 @@
-import { ListPane, Split } from "../list-pane.tsx";
-import { useList } from "../list.ts";
-import { type Route, writeRoute } from "../route.ts";
+import { listView } from "../list-view.tsx";
+import { writeRoute } from "../route.ts";
+import { textColumn, timeColumn } from "../rows.tsx";
 import { counted, Text } from "../text.tsx";
-import { Time } from "../time.tsx";
 import { Empty } from "../ui.tsx";
 import type { Replay } from "../wire.ts";
 
@@ -10,77 +9,44 @@ import { ReplayForm } from "./replay-form.tsx";
 import { ReplayPane } from "./replay-pane.tsx";
 import { doneOf, filtersText, ReplayStatus } from "./replay-parts.tsx";
 
-const pollIntervalMs = 3_000;
-const noQuery = new URLSearchParams();
-const close = writeRoute("replays");
-
 /** The Replays view: what was replayed in bulk and, beside it, a new or an open replay. */
-export function Replays({ route }: { readonly route: Route }) {
-  const { id } = route;
-  const list = useList<Replay>("v1/replays", pollIntervalMs);
-  return (
-    <Split
-      title="Replays"
-      filters={null}
-      action={
-        <a class="button" href={writeRoute("replays", "new")}>
-          New replay
-        </a>
-      }
-      list={
-        <ListPane
-          what={["replay", "replays"]}
-          list={list}
-          open={id}
-          query={noQuery}
-          head={["Status", "Events", "Progress", "By", "Started"]}
-          empty={<NoReplays />}
-          row={(replay) => <Row replay={replay} isOpen={replay.id === id} />}
-        />
-      }
-      detail={detailOf(route, list.refresh)}
-    />
-  );
-}
-
-function detailOf(route: Route, changed: () => void) {
-  const { id } = route;
-  if (id === null) return null;
-  if (id === "new") return <ReplayForm route={route} close={close} started={changed} />;
-  return <ReplayPane key={id} id={id} close={close} changed={changed} />;
-}
-
-function Row({ replay, isOpen }: { readonly replay: Replay; readonly isOpen: boolean }) {
-  const { id, total, failed, filters, actor, createdAt } = replay;
-  return (
-    <a
-      class="row replay"
-      href={writeRoute("replays", id)}
-      data-row
-      aria-current={isOpen ? "true" : undefined}
-    >
-      <span class="cell outcome">
-        <ReplayStatus of={replay} />
-      </span>
-      <span class="cell title">
-        <Text of={filtersText(filters)} />
-      </span>
-      <span class="cell kind">
-        {doneOf(replay).toLocaleString("en")} of {counted(total, "event")}
-        {failed > 0 && `, ${failed.toLocaleString("en")} failed`}
-      </span>
-      <span class="cell size mono">
-        <Text of={actor} />
-      </span>
-      <span class="cell time">
-        <Time at={createdAt} />
-      </span>
+export const Replays = listView<Replay>({
+  view: "replays",
+  what: ["replay", "replays"],
+  path: () => "v1/replays",
+  pollIntervalMs: 3_000,
+  columns: [
+    {
+      head: "Status",
+      name: "outcome",
+      width: "104px",
+      cell: (replay) => <ReplayStatus of={replay} />,
+    },
+    {
+      head: "Events",
+      name: "title",
+      width: "minmax(0, 1fr)",
+      cell: ({ filters }) => <Text of={filtersText(filters)} />,
+    },
+    {
+      head: "Progress",
+      name: "kind",
+      width: "minmax(0, 220px)",
+      cell: (replay) => progressText(replay),
+    },
+    textColumn(
+      { head: "By", name: "by", width: "minmax(0, 180px)", isWideOnly: true },
+      ({ actor }) => actor,
+    ),
+    timeColumn("Started"),
+  ],
+  narrow: `"title outcome" "kind time" / minmax(0, 1fr) auto`,
+  action: () => (
+    <a class="button" href={writeRoute("replays", "new")}>
+      New replay
     </a>
-  );
-}
-
-function NoReplays() {
-  return (
+  ),
+  empty: (
     <Empty title="No replays yet">
       <p>
         A replay parses stored events again and sends their notifications again: after a fix, or
@@ -91,5 +57,17 @@ function NoReplays() {
         <a href={writeRoute("replays", "new")}>choose the events here</a>.
       </p>
     </Empty>
-  );
+  ),
+  detail: ({ id, close, route, changed }) =>
+    id === "new" ? (
+      <ReplayForm route={route} close={close} started={changed} />
+    ) : (
+      <ReplayPane key={id} id={id} close={close} changed={changed} />
+    ),
+});
+
+function progressText(replay: Replay): string {
+  const { total, failed } = replay;
+  const failures = failed > 0 ? `, ${failed.toLocaleString("en")} failed` : "";
+  return `${doneOf(replay).toLocaleString("en")} of ${counted(total, "event")}${failures}`;
 }

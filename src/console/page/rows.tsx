@@ -1,0 +1,131 @@
+import type { ComponentChildren } from "preact";
+
+import { Text } from "./text.tsx";
+import { Time } from "./time.tsx";
+import { Monogram } from "./ui.tsx";
+
+/** A column of a list. */
+export interface Column<Item> {
+  readonly head: string;
+  /** The class of its cells and, where rows have several lines, the name of their place in `narrow`. */
+  readonly name: string;
+  /** The width where rows have one line, as of a CSS grid. */
+  readonly width: string;
+  readonly cell: (item: Item) => ComponentChildren;
+  readonly look?: "mono" | "number" | "quiet";
+  /** Whether rows of several lines leave it out. */
+  readonly isWideOnly?: boolean;
+  /** What the tooltip of a cell says. */
+  readonly tip?: (item: Item) => string | null;
+}
+
+/** How a list shows its items, and where they lead. */
+export interface Rows<Item> {
+  /** The items' name: singular and plural. */
+  readonly what: readonly [string, string];
+  readonly columns: readonly Column<Item>[];
+  /**
+   * The places of the cells where the list is too narrow for one line per item, as a CSS `grid-template`.
+   */
+  readonly narrow: string;
+  /** The address of an item; null if it has no page. */
+  readonly address: (item: Item, query: URLSearchParams) => string | null;
+  /** Whether to highlight an item. */
+  readonly isFresh?: (item: Item) => boolean;
+}
+
+const classOf = ({ what: [one] }: Rows<never>) => one.replaceAll(" ", "-");
+
+interface ListParts {
+  readonly of: Rows<never>;
+  /** A list item for each item. */
+  readonly children: ComponentChildren;
+}
+
+/** The names of the columns, hidden where rows have several lines, and the rows. */
+export function RowList({ of: rows, children }: ListParts) {
+  const style = {
+    "--narrow": rows.narrow,
+    "--wide": `none / ${rows.columns.map(({ width }) => width).join(" ")}`,
+  };
+  return (
+    <div class="table" style={style}>
+      {/* Screen readers hear each row as one link: the heads would only repeat. */}
+      <div class={`row head ${classOf(rows)}`} aria-hidden="true">
+        {rows.columns.map(({ head, name, look }) => (
+          <span key={name} class={`cell ${name} ${look === "number" ? look : ""}`}>
+            {head}
+          </span>
+        ))}
+      </div>
+      <ul class="rows">{children}</ul>
+    </div>
+  );
+}
+
+interface RowParts<Item> {
+  readonly of: Rows<Item>;
+  readonly item: Item;
+  readonly isOpen: boolean;
+  readonly query: URLSearchParams;
+}
+
+/** An item: a link, if it has a page. */
+export function ItemRow<Item>({ of: rows, item, isOpen, query }: RowParts<Item>) {
+  const address = rows.address(item, query);
+  const name = `row ${classOf(rows)}${rows.isFresh?.(item) === true ? " fresh" : ""}`;
+  const cells = rows.columns.map((column) => (
+    <span
+      key={column.name}
+      class={`cell ${column.name} ${column.look ?? ""}${column.isWideOnly === true ? " wide-only" : ""}`}
+      title={column.tip?.(item) ?? undefined}
+    >
+      {column.cell(item)}
+    </span>
+  ));
+  if (address === null) return <div class={name}>{cells}</div>;
+  return (
+    <a class={name} href={address} data-row aria-current={isOpen ? "true" : undefined}>
+      {cells}
+    </a>
+  );
+}
+
+export const providerColumn: Column<{ readonly provider: string }> = {
+  head: "Provider",
+  name: "source",
+  width: "176px",
+  cell: ({ provider }) => (
+    <>
+      <Monogram of={provider} />
+      <span class="provider">{provider}</span>
+    </>
+  ),
+};
+
+/** When an item was created, relative to now. */
+export const timeColumn = (
+  head: string,
+  width = "76px",
+): Column<{ readonly createdAt: string }> => ({
+  head,
+  name: "time",
+  width,
+  cell: ({ createdAt }) => <Time at={createdAt} />,
+});
+
+/** Untrusted text, such as a type or a name. */
+export const textColumn = <Item,>(
+  column: Omit<Column<Item>, "cell" | "look">,
+  textOf: (item: Item) => string,
+): Column<Item> => ({ look: "mono", ...column, cell: (item) => <Text of={textOf(item)} /> });
+
+/** `3 seats`, of which a line under a head shows the number only. */
+export function Count({ of: count, one }: { readonly of: number; readonly one: string }) {
+  return (
+    <>
+      {count.toLocaleString("en")}
+      <span class="unit"> {count === 1 ? one : `${one}s`}</span>
+    </>
+  );
+}
